@@ -1,0 +1,54 @@
+# Acta: make demo shows it, make test tests it. Everything else is under `make help`.
+
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+export TZ := UTC
+export PYTHONUTF8 := 1
+export PYTHONNOUSERSITE := 1
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+BIN := .venv/bin
+UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
+# what AWS's Python runtime brings along, so no zip carries it
+FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
+
+.PHONY: help setup demo test check format bench lock clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+setup: ## make .venv, .venv-emulator, .venv-runtime and the CDK command line
+	@python=$$(infra/local/preflight.sh) && "$$python" infra/local/toolchain.py
+
+demo: setup ## a real agent run on a local AWS, from deploy to the finished file
+	@$(BIN)/acta demo
+
+test: setup ## every test, the deployed end-to-end ones included
+	@$(BIN)/pytest
+
+check: setup ## format, lint, types and import arrows
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }
+	@echo "check: fine"
+
+format: setup ## rewrite files in the house's format
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check --quiet --fix .
+
+bench: setup ## exact cost and speed figures, also in build/bench.json
+	@$(BIN)/python -m tests.bench
+
+lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer versions)
+	@$(UV_COMPILE) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
+	@$(UV_COMPILE) $(UPGRADE) requirements/dev.in -o requirements/dev.txt
+	@$(UV_COMPILE) $(UPGRADE) requirements/emulator.in -o requirements/emulator.txt
+	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt requirements/runtime.in -o requirements/runtime.txt
+	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/functions.in -o requirements/functions.txt
+	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/step.in -o requirements/step.txt
+	@echo "lock: done"
+
+clean: ## remove everything that was made, the local stack's data included
+	@rm -rf .venv .venv-emulator .venv-runtime node_modules build cdk.out .acta

@@ -1,0 +1,21 @@
+"""The routes of `admin`. What no route names ends here too, answered as in every function: 404 or 405."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from functions.admin.files import add_files
+from functions.admin.root import Root
+from functions.admin.tools import add_tools
+from shared.api.app import Api
+from shared.api.envelope import success
+
+
+def build(root: Root) -> Api:
+    api = Api("admin", root.settings)
+    add_files(api, root.files, root.settings.max_file_bytes)
+    add_tools(api)
+
+    @api.get("/healthz")
+    def health() -> Response[str]:
+        return success({"status": "ok"})
+
+    return api

@@ -1,0 +1,42 @@
+"""People steer over HTTP, and the engine waits, gives up or hands over (design §2, §3, §8)."""
+
+from typing import Any
+
+from functions.intervene.http import api
+from functions.intervene.root import root
+from shared.agent.ask import ask
+from shared.agent.engine import give_up, roll_over
+from shared.api.engine import EngineEvent, engine_event
+from shared.domain.errors import Refused
+
+
+def handler(event: dict[str, Any], context: Any) -> Any:
+    """The gateway's events have a request context, the engine's an `op`."""
+    if "requestContext" in event:
+        return _http(event, context)
+    return _engine(event, context)
+
+
+def _steer(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    step = engine_event(event)
+    api.telemetry.logger.info("engine", extra=step.ids)
+    _do(step)
+    return {}
+
+
+def _do(step: EngineEvent) -> None:
+    its = root()
+    journal, workflow = its.desk.journal, its.desk.workflow
+    match step.op:
+        case "ask":
+            ask(journal, workflow, its.timeouts, step.at, step.task_token)
+        case "give_up":
+            give_up(journal, step.at, step.error)
+        case "roll_over":
+            roll_over(journal, workflow, step.at)
+        case _:
+            raise Refused(f"intervene does not do {step.op}")
+
+
+_http = api.handler
+_engine = api.telemetry.watch(_steer)

@@ -1,0 +1,82 @@
+"""Pause, resume, cancel, delete, resolve (design §3)."""
+
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body
+
+from functions.intervene.root import root
+from shared.agent import control
+from shared.agent.resolve import Record, Resolution, resolve
+from shared.api.app import Api
+from shared.api.envelope import no_content, success
+from shared.api.requests import Resolve
+from shared.api.responses import intervention_view, session_view
+from shared.settings import settings
+
+api = Api("intervene", settings())
+
+
+@api.post("/v1/sessions/{session_id}/pause")
+def pause(session_id: str) -> Response[str]:
+    its, caller = root().desk, api.caller
+
+    def act(record: Record) -> dict[str, Any]:
+        return session_view(
+            control.pause(its.journal, caller.tenant, session_id, caller.user, record)
+        )
+
+    return _steered(act)
+
+
+@api.post("/v1/sessions/{session_id}/resume")
+def resume(session_id: str) -> Response[str]:
+    its, caller = root().desk, api.caller
+
+    def act(record: Record) -> dict[str, Any]:
+        return session_view(
+            control.resume(its.journal, its.workflow, caller.tenant, session_id, caller.user, record)
+        )
+
+    return _steered(act)
+
+
+@api.post("/v1/sessions/{session_id}/cancel")
+def cancel(session_id: str) -> Response[str]:
+    its, caller = root().desk, api.caller
+
+    def act(record: Record) -> dict[str, Any]:
+        done = control.cancel(its.journal, its.workflow, caller.tenant, session_id, caller.user, record)
+        return session_view(done.head) | {"in_flight": list(done.in_flight)}
+
+    return _steered(act)
+
+
+@api.delete("/v1/sessions/{session_id}")
+def delete(session_id: str) -> Response[str]:
+    its, caller = root(), api.caller
+    control.delete(
+        its.desk.journal, its.desk.workflow, its.log, its.blobs, caller.tenant, session_id, caller.user
+    )
+    return no_content()
+
+
+@api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
+def decide(session_id: str, intervention_id: str, body: Annotated[Resolve, Body()]) -> Response[str]:
+    its, caller = root().desk, api.caller
+    chosen = Resolution(body.option, body.input, body.comment)
+
+    def act(record: Record) -> dict[str, Any]:
+        _, settled = resolve(its, caller.tenant, session_id, intervention_id, chosen, caller.user, record)
+        return intervention_view(settled)
+
+    view, repeated = root().once.answer(api.incoming, caller.tenant, lambda _: {}, act)
+    if repeated:
+        settled = its.directory.intervention(caller.tenant, intervention_id)
+        view = intervention_view(settled) if settled is not None else view
+    return success(view)
+
+
+def _steered(act: Any) -> Response[str]:
+    view, _ = root().once.answer(api.incoming, api.caller.tenant, lambda commit: session_view(commit.head), act)
+    return success(view, 202)

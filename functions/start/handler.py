@@ -1,0 +1,69 @@
+"""Sessions begin, and people say things to them (design §3)."""
+
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body
+
+from functions.start.root import root
+from shared.agent.agents import DEFAULT_AGENT
+from shared.agent.start import NewSession, post_message, restart, start
+from shared.api.app import Api
+from shared.api.envelope import success
+from shared.api.once import Record
+from shared.api.requests import PostMessage, StartSession
+from shared.api.responses import session_view
+from shared.api.text import refuse_longer
+from shared.domain.errors import NotFound
+from shared.settings import settings
+
+DEFAULT_MAX_STEPS = 50
+
+api = Api("start", settings())
+
+
+@api.post("/v1/sessions")
+def start_session(body: Annotated[StartSession, Body()]) -> Response[str]:
+    caller, chosen, its = api.caller, api.settings, root()
+    refuse_longer("message", body.message, chosen.max_message_chars)
+    if body.agent_id not in (None, DEFAULT_AGENT):
+        raise NotFound("There is no such agent.", {"agent_id": ["no agent of that id"]})
+    new = NewSession(
+        tenant=caller.tenant,
+        user=caller.user,
+        agent_id=DEFAULT_AGENT,
+        message=body.message,
+        max_steps=body.max_steps or DEFAULT_MAX_STEPS,
+        token_budget=body.token_budget or chosen.token_budget,
+        cost_budget_usd=body.cost_budget_usd,
+        review_every=body.review_every or 0,
+        metadata=body.metadata or {},
+    )
+
+    def act(record: Record | None) -> dict[str, Any]:
+        return session_view(start(its.journal, its.workflow, new, record))
+
+    view, repeated = its.once.answer(api.incoming, caller.tenant, lambda commit: session_view(commit.head), act)
+    if repeated:
+        restart(its.journal, its.workflow, caller.tenant, view["session_id"])
+    return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
+
+
+@api.post("/v1/sessions/{session_id}/messages")
+def say(session_id: str, body: Annotated[PostMessage, Body()]) -> Response[str]:
+    caller, its = api.caller, root()
+    refuse_longer("content", body.content, api.settings.max_message_chars)
+
+    def act(record: Record | None) -> dict[str, Any]:
+        head = post_message(
+            its.journal, its.workflow, caller.tenant, session_id, body.content, caller.user, record
+        )
+        return session_view(head)
+
+    view, repeated = its.once.answer(api.incoming, caller.tenant, lambda commit: session_view(commit.head), act)
+    if repeated:
+        restart(its.journal, its.workflow, caller.tenant, session_id)
+    return success(view, 202)
+
+
+handler = api.handler

@@ -1,0 +1,98 @@
+"""A tenant's sessions, newest first, and what waits for its people (design §3)."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any, get_args
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from functions.status.app import api
+from functions.status.root import root
+from shared.api.envelope import success
+from shared.api.responses import intervention_view, session_view
+from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
+from shared.domain.intervention import InterventionState
+from shared.domain.session import CoarseState, Head, SessionState
+from shared.ports.log import IndexEntry
+
+PARALLEL = 8
+Limit = Annotated[int, Query(ge=1, le=100)]
+Cursor = Annotated[str | None, Query()]
+ACTIVE: frozenset[str] = frozenset({"planning", "executing", "waiting_for_tool"})
+
+
+@api.get("/v1/sessions")
+def sessions(
+    state: Annotated[str | None, Query()] = None,
+    agent_id: Annotated[str | None, Query()] = None,
+    limit: Limit = 20,
+    cursor: Cursor = None,
+) -> Response[str]:
+    """Coarse states are the index's; which of the active ones a session is in, its head tells."""
+    coarse = _coarse(state)
+    page = _checked(
+        lambda: root().directory.sessions(
+            api.caller.tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=cursor
+        )
+    )
+    heads = [head for head in _heads(page.entries) if state is None or head.state == state]
+    return success({"items": [session_view(head) for head in heads], "next_cursor": page.cursor})
+
+
+@api.get("/v1/interventions")
+def interventions(
+    state: Annotated[str | None, Query()] = None, limit: Limit = 50, cursor: Cursor = None
+) -> Response[str]:
+    wanted = _intervention_state(state)
+    page = _checked(
+        lambda: root().directory.interventions(api.caller.tenant, state=wanted, limit=limit, cursor=cursor)
+    )
+    return success({"items": [intervention_view(one) for one in page.items], "next_cursor": page.cursor})
+
+
+@api.get("/v1/sessions/{session_id}/interventions")
+def of_session(session_id: str) -> Response[str]:
+    """The open ones; a decided one is found by its id."""
+    commit = root().log.latest(api.caller.tenant, session_id)
+    if commit is None:
+        raise SessionNotFound("There is no such session.")
+    return success({"items": [intervention_view(one) for one in commit.head.interventions], "next_cursor": None})
+
+
+@api.get("/v1/sessions/{session_id}/interventions/{intervention_id}")
+def one_of_session(session_id: str, intervention_id: str) -> Response[str]:
+    found = root().directory.intervention(api.caller.tenant, intervention_id)
+    if found is None or found.session_id != session_id:
+        raise InterventionNotFound("There is no such intervention.")
+    return success(intervention_view(found))
+
+
+def _coarse(state: str | None) -> tuple[CoarseState, ...]:
+    if state is None:
+        return ()
+    if state in ACTIVE:
+        return ("active",)
+    if state not in get_args(SessionState):
+        raise ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(get_args(SessionState))}"]})
+    return (state,)  # type: ignore[return-value]
+
+
+def _intervention_state(state: str | None) -> InterventionState | None:
+    if state is not None and state not in get_args(InterventionState):
+        raise ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(get_args(InterventionState))}"]})
+    return state  # type: ignore[return-value]
+
+
+def _checked(page: Callable[[], Any]) -> Any:
+    try:
+        return page()
+    except ValueError:
+        raise ValidationFailed("The cursor is not valid.", {"cursor": ["not a cursor of an earlier answer"]}) from None
+
+
+def _heads(entries: tuple[IndexEntry, ...]) -> list[Head]:
+    log = root().log
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        commits = pool.map(lambda entry: log.latest(entry.tenant, entry.session_id), entries)
+        return [commit.head for commit in commits if commit is not None]

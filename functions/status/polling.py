@@ -1,0 +1,62 @@
+"""The polling endpoint and the event stream: the same events, one read, no write (design §3)."""
+
+import json
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from functions.status.app import api
+from functions.status.root import root
+from shared.agent.watch import Cursor, Snapshot, poll
+from shared.api.cursors import Cursor as PublicCursor
+from shared.api.cursors import parse
+from shared.api.envelope import not_modified, raw, success
+from shared.api.etag import etag, matches
+from shared.api.responses import event_view, session_view
+
+STREAM_WAIT_SECONDS = 20
+"""The gateway buffers: a stream's answer ends as soon as there are events, or then."""
+RETRY_MS = 500
+Wait = Annotated[float, Query(ge=0, le=20)]
+
+
+@api.get("/v1/sessions/{session_id}")
+def snapshot(session_id: str, after: Annotated[str, Query()] = "0", wait: Wait = 0) -> Response[str]:
+    seen = _poll(session_id, after, wait)
+    tag = etag(session_id, seen.cursor.number, seen.cursor.seq, after)
+    if not seen.events and matches(api.incoming.headers.get("if-none-match"), tag):
+        return not_modified(tag)
+    soon = 0 if seen.has_more else api.settings.poll_after_ms
+    view = {
+        "session": session_view(seen.head),
+        "events": [event_view(one.event) for one in seen.events],
+        "cursor": str(_public(seen.cursor)),
+        "has_more": seen.has_more,
+        "poll_after_ms": soon,
+    }
+    headers = {"ETag": tag}
+    if not seen.head.is_over:
+        headers["Retry-After"] = str(-(-soon // 1000))
+    return success(view, headers=headers)
+
+
+@api.get("/v1/sessions/{session_id}/events")
+def stream(session_id: str, after: Annotated[str, Query()] = "0") -> Response[str]:
+    """Server-sent events; the event id is the cursor behind the event, so `Last-Event-ID` resumes after it."""
+    last = api.incoming.headers.get("last-event-id", "")
+    seen = _poll(session_id, last or after, STREAM_WAIT_SECONDS)
+    lines = [f"retry: {RETRY_MS}", ""]
+    for event, cursor in seen.events:
+        body = json.dumps(event_view(event), ensure_ascii=False, separators=(",", ":"))
+        lines += [f"id: {_public(cursor)}", f"event: {event.type}", f"data: {body}", ""]
+    return raw("\n".join([*lines, ""]), "text/event-stream; charset=utf-8")
+
+
+def _poll(session_id: str, after: str, wait: float) -> Snapshot:
+    its, start = root(), parse(after)
+    return poll(its.log, its.clock, api.caller.tenant, session_id, Cursor(start.commit, start.seq), wait)
+
+
+def _public(cursor: Cursor) -> PublicCursor:
+    return PublicCursor(cursor.number, cursor.seq)

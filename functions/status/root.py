@@ -1,0 +1,27 @@
+"""Everything `status` needs, put together once per process."""
+
+from functools import cache
+from typing import NamedTuple
+
+from shared.adapters.clock import SystemClock
+from shared.adapters.dynamodb.index import DynamoIndex
+from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.s3.blobs import S3Blobs
+from shared.ports.blobs import BlobStore
+from shared.ports.clock import Clock
+from shared.ports.log import SessionIndex, SessionLog
+from shared.settings import settings
+
+
+class Root(NamedTuple):
+    log: SessionLog
+    blobs: BlobStore
+    directory: SessionIndex
+    clock: Clock
+
+
+@cache
+def root() -> Root:
+    chosen = settings()
+    clock = SystemClock()
+    return Root(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), DynamoIndex(chosen.table, clock), clock)

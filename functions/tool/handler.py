@@ -1,0 +1,31 @@
+"""One tool call, an iteration of the Act state (design §2, §6.3)."""
+
+from typing import Any
+
+from functions.tool.root import hands
+from shared.agent.act import lose_call, run_call
+from shared.api.engine import engine_event
+from shared.api.telemetry import Telemetry
+from shared.domain.errors import Refused
+
+COMMIT_SECONDS = 8
+"""Of the Lambda's time, what is kept back from the tool for committing its finish."""
+
+telemetry = Telemetry("tool")
+
+
+def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
+    step = engine_event(event)
+    telemetry.logger.info("tool", extra=step.ids)
+    match step.op:
+        case "tool":
+            left = context.get_remaining_time_in_millis() / 1000 - COMMIT_SECONDS
+            run_call(hands(), step.at, step.call_id, step.attempt, max(1.0, left))
+        case "lost_tool":
+            lose_call(hands().journal, step.at, step.call_id, step.error)
+        case _:
+            raise Refused(f"tool does not do {step.op}")
+    return {}
+
+
+handler = telemetry.watch(handle)

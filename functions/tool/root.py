@@ -1,0 +1,24 @@
+"""Everything `tool` needs, put together once per process."""
+
+from functools import cache
+
+from shared.adapters.clock import SystemClock
+from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.registry import BuiltinRegistry
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.s3.files import S3Files
+from shared.adapters.tools.builtin import BuiltinTools
+from shared.agent.act import Hands
+from shared.agent.journal import Journal
+from shared.settings import settings
+
+
+@cache
+def hands() -> Hands:
+    chosen = settings()
+    clock = SystemClock()
+    return Hands(
+        journal=Journal(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
+        registry=BuiltinRegistry(),
+        toolbox=BuiltinTools(S3Files(chosen.bucket), chosen),
+    )

@@ -1,0 +1,139 @@
+"""The HTTP API: the routes of `shared/api/routes.py`, a JWT authorizer, CORS, throttling, access logs."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from aws_cdk import Duration, RemovalPolicy, Tags
+from aws_cdk import aws_apigatewayv2 as apigw
+from aws_cdk import aws_apigatewayv2_authorizers as authorizers
+from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.environments import Environment, FunctionName
+from infra.retention import retention
+from shared.api.routes import CATCH_ALL, ROUTES
+
+LOCAL_API_ID = "ac7a0000"
+"""The emulator takes the id from a tag, so that the API's address is known before it exists."""
+
+# Ids, counts and durations; the route's pattern, not the path, which may hold file names.
+ACCESS_LOG = json.dumps(
+    {
+        "request_id": "$context.requestId",
+        "route": "$context.routeKey",
+        "status": "$context.status",
+        "latency_ms": "$context.responseLatency",
+        "integration_status": "$context.integrationStatus",
+        "integration_error": "$context.integrationErrorMessage",
+        "bytes": "$context.responseLength",
+        "refused": "$context.authorizer.error",
+    }
+)
+
+REQUEST_HEADERS = ["authorization", "content-type", "idempotency-key", "if-none-match", "last-event-id"]
+RESPONSE_HEADERS = ["etag", "location", "retry-after"]
+
+
+@dataclass(frozen=True)
+class Issuer:
+    """Whose tokens are let in."""
+
+    url: str
+    audience: str
+
+
+class Api(Construct):
+    """`self.http_api` and `self.url`, which ends without a slash."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        environment: Environment,
+        issuer: Issuer,
+        functions: Mapping[FunctionName, lambda_.IFunction],
+    ) -> None:
+        super().__init__(scope, "Api")
+        self._environment = environment
+        self.http_api = apigw.HttpApi(
+            self,
+            "Http",
+            api_name=f"acta-{environment.name}",
+            create_default_stage=False,
+            cors_preflight=_cors(environment),
+        )
+        if environment.is_local:
+            Tags.of(self.http_api).add("ms-custom-id", LOCAL_API_ID)
+        self._routes(issuer, functions)
+        self._stage()
+        self.url = self.http_api.api_endpoint
+
+    def _routes(self, issuer: Issuer, functions: Mapping[FunctionName, lambda_.IFunction]) -> None:
+        """A route without a role has no authorizer; what no route names reaches the catch-all function."""
+        authorizer = authorizers.HttpJwtAuthorizer("Jwt", issuer.url, jwt_audience=[issuer.audience])
+        called = {
+            name: integrations.HttpLambdaIntegration(
+                name.capitalize(),
+                functions[name],
+                payload_format_version=apigw.PayloadFormatVersion.VERSION_2_0,
+                scope_permission_to_route=False,  # one permission per function instead of one per route
+            )
+            for name in dict.fromkeys((*(route.function for route in ROUTES), CATCH_ALL))
+        }
+        for route in ROUTES:
+            self.http_api.add_routes(
+                path=route.path,
+                methods=[apigw.HttpMethod[route.method]],
+                integration=called[route.function],
+                authorizer=apigw.HttpNoneAuthorizer() if route.role is None else authorizer,
+            )
+        apigw.HttpRoute(
+            self,
+            "CatchAll",
+            http_api=self.http_api,
+            route_key=apigw.HttpRouteKey.DEFAULT,
+            integration=called[CATCH_ALL],
+            authorizer=apigw.HttpNoneAuthorizer(),
+        )
+
+    def _stage(self) -> None:
+        environment = self._environment
+        stage = apigw.HttpStage(
+            self,
+            "Stage",
+            http_api=self.http_api,
+            stage_name="$default",
+            auto_deploy=True,
+            throttle=apigw.ThrottleSettings(
+                rate_limit=environment.rate_limit, burst_limit=environment.burst_limit
+            ),
+            detailed_metrics_enabled=environment.alarms,
+        )
+        if not environment.is_local:
+            log_group = logs.LogGroup(
+                self,
+                "AccessLog",
+                log_group_name=f"/aws/vendedlogs/apis/acta-{environment.name}",
+                retention=retention(environment.log_retention_days),
+                removal_policy=RemovalPolicy.DESTROY,
+            )
+            resource = cast(apigw.CfnStage, stage.node.default_child)
+            resource.access_log_settings = apigw.CfnStage.AccessLogSettingsProperty(
+                destination_arn=log_group.log_group_arn, format=ACCESS_LOG
+            )
+
+
+def _cors(environment: Environment) -> apigw.CorsPreflightOptions | None:
+    if not environment.cors_origins:
+        return None
+    methods = sorted({route.method for route in ROUTES})
+    return apigw.CorsPreflightOptions(
+        allow_origins=list(environment.cors_origins),
+        allow_methods=[apigw.CorsHttpMethod[method] for method in methods],
+        allow_headers=REQUEST_HEADERS,
+        expose_headers=RESPONSE_HEADERS,
+        max_age=Duration.hours(1),
+    )

@@ -1,0 +1,46 @@
+"""A function's bundle as a CDK asset, made on this machine; Docker is never asked."""
+
+from pathlib import Path
+from typing import Any
+
+import jsii
+from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
+from aws_cdk import aws_lambda as lambda_
+
+from infra.bundle import ROOT, Bundler, copy_tree
+from infra.environments import Environment, FunctionName
+from infra.uv import Target
+
+PLATFORMS = {"arm64": "aarch64-manylinux_2_28", "x86_64": "x86_64-manylinux_2_28"}
+"""What Amazon Linux 2023 under Lambda's current runtimes can load."""
+
+
+def target_of(environment: Environment) -> Target:
+    """Locally Lambdas run on this machine as it is, whatever its system."""
+    platform = None if environment.is_local else PLATFORMS[environment.architecture]
+    return Target(environment.python, platform)
+
+
+def code_of(function: FunctionName, environment: Environment) -> lambda_.Code:
+    """The asset's hash is the bundle's key, so CDK neither builds nor uploads what it has seen."""
+    bundler = Bundler(target_of(environment))
+    return lambda_.Code.from_asset(
+        str(ROOT / "functions" / function),
+        asset_hash=bundler.key(function),
+        asset_hash_type=AssetHashType.CUSTOM,
+        bundling=BundlingOptions(
+            image=DockerImage.from_registry("acta-is-bundled-without-docker"),
+            local=_Local(bundler, function),
+        ),
+    )
+
+
+@jsii.implements(ILocalBundling)
+class _Local:
+    def __init__(self, bundler: Bundler, function: FunctionName) -> None:
+        self._bundler = bundler
+        self._function = function
+
+    def try_bundle(self, output_dir: str, *_: Any, **__: Any) -> bool:
+        copy_tree(self._bundler.build(self._function), Path(output_dir))
+        return True

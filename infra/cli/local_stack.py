@@ -1,0 +1,54 @@
+"""Starting a local stack for a command: the stack's errors become the command's."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from infra.cli.errors import CliError
+from infra.cli.phases import phases
+from infra.cli.text import one_line
+from infra.local.commands import CommandFailed
+from infra.local.emulator_process import EmulatorFailed
+from infra.local.front import PortTaken
+from infra.local.stack import LocalStack, StackFailed
+from infra.local.state import StateInUse
+from shared.adapters.llm.catalogue import DEFAULT_MODELS
+from shared.settings import SettingsError
+
+
+@contextmanager
+def started_stack(state_dir: Path, port: int | None) -> Iterator[LocalStack]:
+    """A running stack, stopped at the end whatever happens. Progress goes to standard error."""
+    try:
+        stack = LocalStack(state_dir, port=port, environ=os.environ)
+    except SettingsError as error:
+        raise CliError(one_line(str(error), 400)) from None
+    for name in stack.config.unknown:
+        print(f"acta: nothing reads {name}; is it misspelt?", file=sys.stderr)
+    try:
+        with phases(sys.stderr) as progress:
+            stack.progress = progress
+            stack.start()
+    except (PortTaken, StateInUse, StackFailed) as error:
+        raise CliError(str(error)) from None
+    except OSError as error:
+        raise CliError(f"{state_dir}: {error.strerror or error}") from None
+    except (CommandFailed, EmulatorFailed) as error:
+        raise CliError(
+            f"the local stack did not start: {error}\n(the whole output: {stack.state.log})"
+        ) from None
+    try:
+        yield stack
+    finally:
+        stack.stop()
+
+
+def model_line(stack: LocalStack) -> str:
+    """Which model answers."""
+    if stack.config.provider == "offline":
+        return (
+            "offline: no LLM is used, rules play the model (set ANTHROPIC_API_KEY or OPENAI_API_KEY for one)"
+        )
+    return f"{stack.config.provider}, {stack.config.model or DEFAULT_MODELS[stack.config.provider]}"

@@ -1,0 +1,127 @@
+"""The grammar of the `acta` command."""
+
+import argparse
+import sys
+from typing import NoReturn
+
+from infra.cli import exits
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line instead of printing the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
+        sys.exit(exits.WRONG_USE)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="acta", description="Runs autonomous LLM agents on your own AWS account.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    add_local(commands)
+    add_sessions(commands)
+    add_control(commands)
+    add_files(commands)
+    add_operations(commands)
+    return parser
+
+
+Commands = argparse._SubParsersAction
+
+
+def add(commands: "Commands[Parser]", name: str, command: str, help: str) -> Parser:
+    parser = commands.add_parser(name, help=help, description=help)
+    parser.set_defaults(command=f"infra.cli.{command}")
+    return parser
+
+
+def add_target(parser: Parser) -> Parser:
+    parser.add_argument(
+        "--api-url", help="the deployment's URL (default: ACTA_API_URL, else the local stack)"
+    )
+    parser.add_argument("--token", help="a token for it (default: ACTA_TOKEN)")
+    parser.add_argument("--state", help="the local stack's state directory (default: .acta)")
+    return parser
+
+
+def add_local(commands: "Commands[Parser]") -> None:
+    up = add(commands, "up", "up:up", "Serve the local stack until Ctrl-C.")
+    up.add_argument("--port", type=port, help="port of the API on 127.0.0.1 (default: a free one)")
+    up.add_argument("--state", help="where its data lives (default: .acta)")
+    up.add_argument("--json", action="store_true", help="print one line of JSON when ready, for scripts")
+    token = add(commands, "token", "token:token", "Print a token for the local stack.")
+    token.add_argument("--tenant", required=True)
+    token.add_argument("--user", required=True)
+    token.add_argument("--role", choices=("admin", "member"), default="member")
+    token.add_argument("--ttl", type=int, default=43_200, metavar="SECONDS", help="default: 12 hours")
+    token.add_argument("--state", help="the local stack's state directory (default: .acta)")
+    add(commands, "demo", "demo:demo", "Start a local stack, run a real goal on it, leave the files behind.")
+
+
+def add_sessions(commands: "Commands[Parser]") -> None:
+    run = add_target(add(commands, "run", "run:run", "Give an agent a goal and follow it."))
+    run.add_argument("goal")
+    run.add_argument("--max-steps", type=int)
+    run.add_argument("--token-budget", type=int)
+    run.add_argument("--detach", action="store_true", help="print the session's id and return at once")
+    run.add_argument("--json", action="store_true", help="print the session as one line of JSON")
+    watch = add_target(add(commands, "watch", "run:watch_session", "Follow a session to its end."))
+    watch.add_argument("id")
+    sessions = add_target(add(commands, "sessions", "sessions:sessions", "List sessions, newest first."))
+    sessions.add_argument("--limit", type=int, default=20)
+    sessions.add_argument("--state-is", metavar="STATE", help="only sessions in this state")
+    sessions.add_argument("--json", action="store_true")
+    for name, help in (("plan", "Show a session's plan."), ("trace", "Show what a session thought and did.")):
+        shown = add_target(add(commands, name, f"sessions:{name}", help))
+        shown.add_argument("id")
+        shown.add_argument("--json", action="store_true")
+
+
+def add_control(commands: "Commands[Parser]") -> None:
+    for name, help in (
+        ("pause", "Pause a session."),
+        ("resume", "Let a paused session go on."),
+        ("cancel", "Cancel a session."),
+    ):
+        controlled = add_target(add(commands, name, "control:control", help))
+        controlled.add_argument("id")
+        controlled.set_defaults(action=name)
+    for name, help in (
+        ("approve", "Approve what a session asks for."),
+        ("reject", "Reject what it asks for."),
+    ):
+        decided = add_target(add(commands, name, "control:decide", help))
+        decided.add_argument("id")
+        decided.add_argument("intervention", nargs="?", help="needed when several are open")
+        decided.add_argument("--comment")
+        decided.set_defaults(option=name)
+    answer = add_target(add(commands, "answer", "control:answer", "Answer a session's question."))
+    answer.add_argument("id")
+    answer.add_argument("text")
+
+
+def add_files(commands: "Commands[Parser]") -> None:
+    files = commands.add_parser("files", help="The tenant's storage.", description="The tenant's storage.")
+    verbs = files.add_subparsers(metavar="VERB", required=True, parser_class=Parser)
+    add_target(add(verbs, "ls", "files:list_files", "List the files.")).add_argument("prefix", nargs="?")
+    get = add_target(add(verbs, "get", "files:get", "Download a file."))
+    get.add_argument("path")
+    get.add_argument("-o", "--output", help="where to write it (default: standard output)")
+    put = add_target(add(verbs, "put", "files:put", "Upload a file."))
+    put.add_argument("source", help="the local file, - for standard input")
+    put.add_argument("path", nargs="?", help="its path in the storage (default: its name)")
+    add_target(add(verbs, "rm", "files:remove", "Delete a file.")).add_argument("path")
+
+
+def add_operations(commands: "Commands[Parser]") -> None:
+    deploy = add(commands, "deploy", "deploy:deploy", "Deploy into your AWS account with the CDK.")
+    deploy.add_argument("--env", required=True, choices=("dev", "staging", "prod"))
+    deploy.add_argument("--yes", action="store_true", help="do not ask before security-sensitive changes")
+    doctor = add(commands, "doctor", "doctor:doctor", "Check what this machine has and what is missing.")
+    doctor.add_argument("--state", help="the local stack's state directory (default: .acta)")
+
+
+def port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65_535):
+        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535, not {text!r}")
+    return int(text)

@@ -1,0 +1,55 @@
+"""`acta up`: the local stack in the foreground."""
+
+import json
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+
+from infra.cli import exits
+from infra.cli.errors import CliError
+from infra.cli.local_stack import model_line, started_stack
+from infra.cli.signals import stopped_by_signals
+from infra.cli.target import LOCAL_TENANT, LOCAL_USER
+from infra.local.stack import LocalStack
+from infra.local.state import DEFAULT_STATE_DIR
+
+LOOK_SECONDS = 0.5
+
+
+def up(arguments: Namespace) -> int:
+    """Until Ctrl-C or SIGTERM: then 0, with nothing left running."""
+    try:
+        with (
+            stopped_by_signals(),
+            started_stack(Path(arguments.state or DEFAULT_STATE_DIR), arguments.port) as stack,
+        ):
+            announce(stack, as_json=arguments.json)
+            while stack.is_alive:
+                time.sleep(LOOK_SECONDS)
+            raise CliError(f"the local AWS ended by itself; its log is in {stack.state.aws}")
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return exits.OK
+
+
+def announce(stack: LocalStack, *, as_json: bool) -> None:
+    issuer = stack.issuer
+    token = issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
+    if as_json:
+        ready = {
+            "api_url": stack.url,
+            "token": token,
+            "admin_token": issuer.issue_token(LOCAL_TENANT, "admin", "admin"),
+            "aws_endpoint_url": stack.aws_endpoint_url,
+            "state": str(stack.state.path),
+            "provider": stack.config.provider,
+        }
+        print(json.dumps(ready), flush=True)
+        return
+    print(f"API    {stack.url}")
+    print(f"model  {model_line(stack)}")
+    print(f"token  {token}")
+    print(
+        f'In another terminal: acta run "List my files" --state {stack.state.path}. Ctrl-C stops.', flush=True
+    )

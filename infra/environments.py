@@ -1,0 +1,160 @@
+"""The environments Acta is deployed to, as data: what differs between them is here and nowhere else.
+
+`cdk … -c env=<name>` selects one. A team that signs its users in elsewhere replaces `OwnPool()` by an
+`ExternalIssuer`; everything else follows from it.
+"""
+
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal
+
+FunctionName = Literal["start", "status", "step", "tool", "intervene", "admin"]
+Architecture = Literal["arm64", "x86_64"]
+SettingValue = str | int | float
+
+
+class UnusableValue(ValueError):
+    """A value given on the command line cannot be used; the message says what can."""
+
+
+class UnknownEnvironment(UnusableValue):
+    """No environment has this name; the message lists those that exist."""
+
+
+@dataclass(frozen=True)
+class OwnPool:
+    """Acta brings its own Cognito user pool; tenants are set by an administrator, roles are its groups."""
+
+
+@dataclass(frozen=True)
+class ExternalIssuer:
+    """Any OpenID issuer that signs RS256 (the gateway's authorizer takes RSA keys only)."""
+
+    issuer_url: str
+    audience: str
+
+
+@dataclass(frozen=True)
+class IssuerParameters:
+    """Issuer and audience are given at deploy time (`IssuerUrl`, `Audience`), so that the assembly does not
+    depend on the port the development issuer happens to listen on."""
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """What one function gets. `timeout` in seconds, `memory` in MB; 1,769 MB are one whole vCPU."""
+
+    memory: int
+    timeout: int
+    reserved_concurrency: int | None = None
+
+
+GATEWAY_TIMEOUT = 29
+"""Seconds: HTTP APIs end an integration after 30."""
+
+SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
+    {
+        "start": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "status": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "step": Sizing(memory=1_024, timeout=150),
+        "tool": Sizing(memory=512, timeout=120),
+        "intervene": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+    }
+)
+
+# Local processes start on a loaded machine, several at once: a cold start may queue behind five others.
+LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
+    {name: Sizing(size.memory, max(size.timeout, 60)) for name, size in SIZES.items()}
+)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Everything that may differ between two deployments. Days, seconds and requests per second as named."""
+
+    name: str
+    auth: OwnPool | ExternalIssuer | IssuerParameters
+    python: tuple[int, int] = (3, 13)
+    architecture: Architecture = "arm64"
+    sizes: Mapping[FunctionName, Sizing] = field(default_factory=lambda: SIZES)
+
+    is_local: bool = False
+    """On the emulator: no TLS, no tracing, no alarms, no secrets (keys are the launcher's own variables)."""
+    retain: bool = True
+    """Data outlives its stack."""
+    deletion_protection: bool = False
+    point_in_time_recovery: bool = True
+    versioned_files: bool = True
+    log_retention_days: int = 30
+    alarms: bool = True
+
+    tenant_claim: str = "tenant"
+    roles_claim: str = "roles"
+    cors_origins: tuple[str, ...] = ()
+    rate_limit: int = 100
+    burst_limit: int = 200
+    retry_base_seconds: int = 2
+    """The first pause before the engine retries; later ones double. Whole seconds, at least 1."""
+    settings: Mapping[str, SettingValue] = field(default_factory=dict)
+    """Overrides of `shared.settings.Settings`, by field name."""
+
+    def with_retry_base(self, seconds: str) -> "Environment":
+        """This environment with another retry base; raises `UnusableValue` unless it is a whole number >= 1."""
+        if not seconds.isdecimal() or int(seconds) < 1:
+            raise UnusableValue(f"retry_base_seconds is a whole number of seconds, at least 1, not {seconds!r}")
+        return replace(self, retry_base_seconds=int(seconds))
+
+
+def _host_architecture() -> Architecture:
+    return "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x86_64"
+
+
+def _own_pool(name: str, **different: object) -> Environment:
+    """An environment in AWS with Acta's pool, whose ID tokens name tenant and roles like this."""
+    values: dict[str, object] = {
+        "auth": OwnPool(),
+        "tenant_claim": "custom:tenant",
+        "roles_claim": "cognito:groups",
+        **different,
+    }
+    return Environment(name=name, **values)  # type: ignore[arg-type]
+
+
+LOCAL = Environment(
+    name="local",
+    auth=IssuerParameters(),
+    python=(sys.version_info.major, sys.version_info.minor),
+    architecture=_host_architecture(),
+    sizes=LOCAL_SIZES,
+    is_local=True,
+    retain=False,
+    point_in_time_recovery=False,
+    versioned_files=False,
+    log_retention_days=1,
+    alarms=False,
+    cors_origins=("*",),
+    rate_limit=10_000,
+    burst_limit=5_000,
+    retry_base_seconds=1,
+)
+DEV = _own_pool("dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False)
+STAGING = _own_pool("staging", log_retention_days=30)
+PROD = _own_pool("prod", deletion_protection=True, log_retention_days=365, rate_limit=500, burst_limit=1_000)
+
+ENVIRONMENTS: Mapping[str, Environment] = MappingProxyType(
+    {environment.name: environment for environment in (LOCAL, DEV, STAGING, PROD)}
+)
+
+
+def select(name: str | None) -> Environment:
+    """The environment called `name`; raises `UnknownEnvironment` with one line that can be shown as it is."""
+    known = ", ".join(ENVIRONMENTS)
+    if not name:
+        raise UnknownEnvironment(f"no environment selected: add -c env=<name>, one of {known}")
+    if name not in ENVIRONMENTS:
+        raise UnknownEnvironment(f"unknown environment {name!r}: -c env=<name> is one of {known}")
+    return ENVIRONMENTS[name]

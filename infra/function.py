@@ -1,0 +1,161 @@
+"""One Lambda of Acta: its code, role, log group and environment. All six are made here and nowhere else."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from infra.bundling import code_of
+from infra.environments import Environment, FunctionName
+from infra.grants import FILES, GRANTS, ON_EXECUTIONS, SESSIONS
+from infra.retention import retention
+from infra.stateful import secret_name
+from shared.settings import PREFIX, Settings
+
+SERVICE = "acta"
+ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the functions work with. `secrets`: model provider -> the secret with its key, empty locally."""
+
+    table: dynamodb.ITable
+    bucket: s3.IBucket
+    secrets: Mapping[str, secretsmanager.ISecret]
+    state_machine_arn: str
+    execution_arns: str
+
+
+class ActaFunction(Construct):
+    """`self.function` is the Lambda; its handler is `functions.<name>.handler.handler`."""
+
+    def __init__(
+        self, scope: Construct, name: FunctionName, environment: Environment, around: Surroundings
+    ) -> None:
+        super().__init__(scope, name.capitalize())
+        self._environment = environment
+        self._around = around
+        full_name = f"acta-{environment.name}-{name}"
+        size = environment.sizes[name]
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            log_group_name=f"/aws/lambda/{full_name}",
+            retention=retention(environment.log_retention_days),
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            function_name=full_name,
+            runtime=lambda_.Runtime(
+                "python{}.{}".format(*environment.python), lambda_.RuntimeFamily.PYTHON
+            ),
+            architecture=ARCHITECTURES[environment.architecture],
+            code=code_of(name, environment),
+            handler=f"functions.{name}.handler.handler",
+            role=self._role(name, log_group),
+            memory_size=size.memory,
+            timeout=Duration.seconds(size.timeout),
+            reserved_concurrent_executions=size.reserved_concurrency,
+            log_group=log_group,
+            tracing=lambda_.Tracing.DISABLED if environment.is_local else lambda_.Tracing.ACTIVE,
+            environment={**self._powertools(name), **self._settings(name)},
+        )
+
+    def _role(self, name: FunctionName, log_group: logs.ILogGroup) -> iam.IRole:
+        """Not the managed basic role, which may write to every log group; no construct can add to it."""
+        statements = [
+            _allow("Logs", {"logs:CreateLogStream", "logs:PutLogEvents"}, log_group.log_group_arn),
+            *self._statements(name),
+        ]
+        if not self._environment.is_local:
+            # X-Ray knows no resource-level permissions for its two write actions.
+            statements.append(_allow("Traces", {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, "*"))
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            inline_policies={"acta": iam.PolicyDocument(statements=statements)},
+        )
+        return role.without_policy_updates()
+
+    def _statements(self, name: FunctionName) -> list[iam.PolicyStatement]:
+        grants, around = GRANTS[name], self._around
+        statements = []
+        if grants.table:
+            statements.append(_allow("Table", grants.table, around.table.table_arn))
+        for sid, keys, actions in (
+            ("Files", FILES, grants.files),
+            ("Sessions", SESSIONS, grants.sessions),
+        ):
+            if actions:
+                statements.append(_allow(sid, actions, around.bucket.arn_for_objects(keys)))
+                statements.append(_list(f"List{sid}", around.bucket, keys))
+        on_executions = grants.engine & ON_EXECUTIONS
+        if grants.engine - on_executions:
+            statements.append(_allow("Engine", grants.engine - on_executions, around.state_machine_arn))
+        if on_executions:
+            statements.append(_allow("Executions", on_executions, around.execution_arns))
+        if grants.secrets and around.secrets:
+            arns = [secret.secret_arn for secret in around.secrets.values()]
+            statements.append(_allow("Keys", {"secretsmanager:GetSecretValue"}, *arns))
+        return statements
+
+    def _powertools(self, name: FunctionName) -> dict[str, str]:
+        variables = {
+            "POWERTOOLS_SERVICE_NAME": f"{SERVICE}-{name}",
+            "POWERTOOLS_METRICS_NAMESPACE": f"Acta/{self._environment.name}",
+            "POWERTOOLS_LOG_LEVEL": "INFO",
+            "POWERTOOLS_LOGGER_LOG_EVENT": "false",  # events hold bodies and tokens
+            "POWERTOOLS_TRACER_CAPTURE_RESPONSE": "false",  # responses hold prompts, plans and files
+            "POWERTOOLS_TRACER_CAPTURE_ERROR": "false",
+        }
+        if self._environment.is_local:
+            variables["POWERTOOLS_TRACE_DISABLED"] = "true"
+        return variables
+
+    def _settings(self, name: FunctionName) -> dict[str, str]:
+        """The function's `shared.settings.Settings`; a name or value that does not fit fails here, at synth."""
+        environment, around = self._environment, self._around
+        values: dict[str, object] = {
+            "env": environment.name,
+            "table": around.table.table_name,
+            "bucket": around.bucket.bucket_name,
+            "tenant_claim": environment.tenant_claim,
+            "roles_claim": environment.roles_claim,
+            **environment.settings,
+        }
+        if GRANTS[name].engine:
+            values["state_machine_arn"] = around.state_machine_arn
+        if GRANTS[name].secrets:
+            values |= {f"{provider}_secret": secret_name(environment, provider) for provider in around.secrets}
+        Settings.model_validate(values)
+        return {f"{PREFIX}{field.upper()}": _text(value) for field, value in values.items()}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _allow(sid: str, actions: frozenset[str] | set[str], *resources: str) -> iam.PolicyStatement:
+    return iam.PolicyStatement(sid=sid, actions=sorted(actions), resources=list(resources))
+
+
+def _list(sid: str, bucket: s3.IBucket, keys: str) -> iam.PolicyStatement:
+    """`IfExists`, because a read of a missing key is checked as a listing that names no prefix."""
+    return iam.PolicyStatement(
+        sid=sid,
+        actions=["s3:ListBucket"],
+        resources=[bucket.bucket_arn],
+        conditions={"StringLikeIfExists": {"s3:prefix": keys}},
+    )

@@ -1,0 +1,61 @@
+"""What each function may do, and nothing else: the one table the roles are made from.
+
+Several writers of one session share these rows, so a new call of an adapter that is not allowed here fails as
+`AccessDenied`, not silently. Transactions need no action of their own: DynamoDB checks the ones inside.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from infra.environments import FunctionName
+
+FILES = "*/files/*"
+"""Keys of what users and the file tools see: `{tenant}/files/{path}`."""
+SESSIONS = "*/sessions/*"
+"""Keys of sessions' content-addressed blobs: `{tenant}/sessions/{session}/{hash}`."""
+
+READ = frozenset({"dynamodb:GetItem", "dynamodb:Query"})
+COMMIT = READ | {"dynamodb:PutItem"}
+"""A commit is a put under a free number, alone or in a transaction of puts."""
+DELETE = COMMIT | {"dynamodb:BatchWriteItem"}
+
+GET = frozenset({"s3:GetObject"})
+PUT = GET | {"s3:PutObject"}
+EDIT = PUT | {"s3:DeleteObject"}
+
+# Starting twice asks whether the first one still runs.
+START = frozenset({"states:StartExecution", "states:DescribeExecution"})
+WAKE = frozenset({"states:SendTaskSuccess"})
+STOP = frozenset({"states:StopExecution"})
+
+ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
+"""Engine actions whose resource is an execution, not the state machine."""
+
+
+@dataclass(frozen=True)
+class Grants:
+    """IAM actions per thing. `files` and `sessions` are object keys, and who may read them may list them: without
+    that S3 answers a missing key with 403, not 404. `engine` acts on the state machine or its executions;
+    `secrets` are the model providers' keys.
+    """
+
+    table: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+    engine: frozenset[str] = frozenset()
+    secrets: bool = False
+
+
+GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
+    {
+        # A message starts a run, or answers the question an execution waits for.
+        "start": Grants(table=COMMIT, sessions=PUT, engine=START | WAKE),
+        "status": Grants(table=READ, sessions=GET),
+        "step": Grants(table=COMMIT, sessions=PUT, secrets=True),
+        "tool": Grants(table=COMMIT, files=EDIT, sessions=PUT),
+        # Decisions wake the execution, roll-over starts the next one, cancel stops it, deletion empties a session.
+        "intervene": Grants(table=DELETE, sessions=EDIT, engine=START | WAKE | STOP),
+        "admin": Grants(files=EDIT),
+    }
+)

@@ -1,0 +1,127 @@
+"""Runs the CDK command line as a child that can be stopped at any moment, its output kept in a log file."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CDK = ROOT / "node_modules" / ".bin" / "cdk"
+TAIL_LINES = 12
+STOP_SECONDS = 5
+
+OnLine = Callable[[str], None]
+
+
+class CommandFailed(RuntimeError):
+    """A child ended with an error; the message carries the end of its output."""
+
+
+class Commands:
+    """`environ` is the children's whole environment; `log` collects what they print."""
+
+    def __init__(self, environ: Mapping[str, str], log: Path) -> None:
+        self.environ = dict(environ)
+        self.log = log
+        self.lock = threading.Lock()
+        self.running: set[subprocess.Popen[str]] = set()
+        self.stopped = False
+
+    def cdk(self, *arguments: str, cwd: Path, on_line: OnLine | None = None) -> None:
+        command = [str(CDK), *arguments, "--no-notices", "--no-color", "--ci"]
+        tail: deque[str] = deque(maxlen=TAIL_LINES)
+        with self.log.open("a", encoding="utf-8") as log:
+            child = self.start(command, cwd)
+            try:
+                assert child.stdout is not None
+                for line in child.stdout:
+                    log.write(line)
+                    if line.strip():
+                        tail.append(line.rstrip())
+                    if on_line:
+                        on_line(line.rstrip())
+                code = child.wait()
+            finally:
+                with self.lock:
+                    self.running.discard(child)
+        if code:
+            raise CommandFailed("\n".join([f"cdk {arguments[0]} failed with exit code {code}:", *tail]))
+
+    def start(self, command: list[str], cwd: Path) -> "subprocess.Popen[str]":
+        """In a process group of its own, so that a Ctrl-C reaches it through stop() only."""
+        with self.lock:
+            if self.stopped:
+                raise CommandFailed("stopped")
+            try:
+                child = subprocess.Popen(
+                    command,
+                    cwd=cwd,
+                    env=self.environ,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    encoding="utf-8",
+                    errors="replace",
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise CommandFailed(f"{command[0]}: {error.strerror}; run make setup") from None
+            self.running.add(child)
+            return child
+
+    def stop(self) -> None:
+        """Ends what runs and lets nothing new start."""
+        with self.lock:
+            self.stopped = True
+            children = list(self.running)
+        for child in children:
+            signal_group(child, signal.SIGTERM)
+        for child in children:
+            try:
+                child.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                signal_group(child, signal.SIGKILL)
+                child.wait()
+
+
+def signal_group(child: "subprocess.Popen[str]", number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, number)
+
+
+def cdk_environ(environ: Mapping[str, str], **more: str) -> dict[str, str]:
+    """For every cdk call: this interpreter first on PATH, no telemetry, no jsii banner, no version check."""
+    return {
+        **{name: value for name, value in environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), environ.get("PATH", os.defpath)]),
+        "CDK_DISABLE_CLI_TELEMETRY": "true",
+        "CDK_DISABLE_VERSION_CHECK": "1",
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+        "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION": "1",
+        "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION": "1",
+        **more,
+    }
+
+
+def local_aws_environ(environ: Mapping[str, str], endpoint_url: str) -> dict[str, str]:
+    """For calls to the local AWS: none of the person's own AWS profile or credentials is in reach."""
+    plain = {name: value for name, value in environ.items() if not name.startswith("AWS_")}
+    return cdk_environ(
+        plain,
+        AWS_ENDPOINT_URL=endpoint_url,
+        AWS_ACCESS_KEY_ID="test",
+        AWS_SECRET_ACCESS_KEY="test",
+        AWS_REGION="us-east-1",
+        AWS_DEFAULT_REGION="us-east-1",
+        AWS_CONFIG_FILE=os.devnull,
+        AWS_SHARED_CREDENTIALS_FILE=os.devnull,
+        AWS_EC2_METADATA_DISABLED="true",
+        NO_PROXY="127.0.0.1,localhost",
+        no_proxy="127.0.0.1,localhost",
+    )

@@ -1,0 +1,107 @@
+"""What the local stack takes from the environment of whoever starts it, checked before anything starts.
+
+Keys and settings reach the Lambdas through the emulator's launcher, by name; no value is written to a template
+or a file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from shared.settings import PREFIX, Settings, SettingsError
+
+PROVIDER_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+DEPLOYED_FIELDS = frozenset(
+    (
+        "env",
+        "table",
+        "bucket",
+        "state_machine_arn",
+        "tenant_claim",
+        "roles_claim",
+        "anthropic_secret",
+        "openai_secret",
+    )
+)
+"""Fields the templates set; a variable of the same name in a person's shell is not meant for the Lambdas."""
+REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given"}
+OWN_VARIABLES = frozenset(
+    ("ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL", "ACTA_TOKEN",
+     "ACTA_HTTP_TOOL_ALLOW", "ACTA_STATE")
+)  # fmt: skip
+KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+Provider = Literal["anthropic", "openai", "offline"]
+
+
+@dataclass(frozen=True)
+class LocalConfig:
+    """`lambda_env` holds names only; `context` is what synth gets as `-c key=value`."""
+
+    provider: str
+    model: str
+    lambda_env: tuple[str, ...]
+    context: Mapping[str, str]
+    aws_port: int | None = None
+    lambda_endpoint: str | None = None
+    unknown: tuple[str, ...] = ()
+    """ACTA_ variables nothing reads: most likely misspelt."""
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> "LocalConfig":
+        """Raises SettingsError with one line that names the variable."""
+        fields = [name for name in Settings.model_fields if name not in DEPLOYED_FIELDS]
+        names = [PREFIX + name.upper() for name in fields]
+        given = {name: environ[name] for name in names if environ.get(name)}
+        settings = Settings.from_environ({**REQUIRED, **given})
+        present = [name for name in PROVIDER_VARIABLES if environ.get(name)]
+        known = {*names, *OWN_VARIABLES, *(PREFIX + name.upper() for name in DEPLOYED_FIELDS)}
+        return cls(
+            provider=provider(settings.provider, environ),
+            model=settings.model,
+            lambda_env=(*present, *given),
+            context=retry_context(environ),
+            aws_port=port(environ),
+            lambda_endpoint=endpoint(environ),
+            unknown=tuple(sorted(name for name in environ if name.startswith(PREFIX) and name not in known)),
+        )
+
+
+def provider(chosen: str, environ: Mapping[str, str]) -> str:
+    """The one the Lambdas will use: the chosen one, else the first whose key is there, else `offline`."""
+    if chosen == "":
+        return next((name for name, key in KEYS.items() if environ.get(key, "").strip()), "offline")
+    if chosen not in (*KEYS, "offline"):
+        raise SettingsError(f"ACTA_PROVIDER must be one of {', '.join((*KEYS, 'offline'))}, not {chosen!r}")
+    if chosen in KEYS and not environ.get(KEYS[chosen], "").strip():
+        raise SettingsError(f"ACTA_PROVIDER={chosen} needs {KEYS[chosen]} in the environment")
+    return chosen
+
+
+def port(environ: Mapping[str, str]) -> int | None:
+    text = environ.get("ACTA_AWS_PORT", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65_535):
+        raise SettingsError(f"ACTA_AWS_PORT must be a port from 1 to 65535, not {text!r}")
+    return int(text)
+
+
+def endpoint(environ: Mapping[str, str]) -> str | None:
+    text = environ.get("ACTA_LAMBDA_AWS_ENDPOINT_URL", "")
+    if not text:
+        return None
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SettingsError(f"ACTA_LAMBDA_AWS_ENDPOINT_URL must be an http or https URL, not {text!r}")
+    return text
+
+
+def retry_context(environ: Mapping[str, str]) -> Mapping[str, str]:
+    text = environ.get("ACTA_RETRY_BASE_SECONDS", "")
+    if not text:
+        return {}
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise SettingsError(f"ACTA_RETRY_BASE_SECONDS must be a whole number of seconds from 1, not {text!r}")
+    return {"retry_base_seconds": text}

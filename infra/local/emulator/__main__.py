@@ -1,0 +1,28 @@
+"""`python -m infra.local.emulator`: the local AWS. Exits 0 after SIGTERM or SIGINT, else 1."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from infra.local.emulator import process_environment, settings, state_directory, upstream
+
+
+def main() -> int:
+    chosen = settings.from_arguments(sys.argv[1:], os.environ)
+    try:
+        upstream.require_release()
+        process_environment.clean(chosen)
+        with state_directory.claimed(chosen):
+            from infra.local.emulator import gaps, server  # they import ministack
+
+            gaps.apply_all(chosen)
+            server.serve(chosen)
+    except (upstream.WrongRelease, state_directory.StateDirectoryInUse, OSError) as error:
+        print(f"acta emulator: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""What a Task's Resource names: a Lambda, directly or by `lambda:invoke`, or another service's action."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from infra.local.emulator.settings import REGION
+from infra.local.emulator.states import errors
+from infra.local.emulator.upstream import module
+
+_states: Any = module("services.stepfunctions")
+_lambda: Any = module("services.lambda_svc")
+
+_INTEGRATION = "arn:aws:states:::"
+_TOKEN = ".waitForTaskToken"
+
+Event = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Resource:
+    """`arn` is without the integration pattern; `service` and `action` are what the history calls them."""
+
+    arn: str
+    service: str
+    action: str
+    waits_for_token: bool
+    is_function: bool
+
+    def scheduled(self, arguments: str, timeout: int, heartbeat: int | None) -> Event:
+        limits = {"timeoutInSeconds": timeout} | ({"heartbeatInSeconds": heartbeat} if heartbeat else {})
+        if self.is_function:
+            details = {"resource": self.arn, "input": arguments, **limits}
+            return "LambdaFunctionScheduled", {"lambdaFunctionScheduledEventDetails": details}
+        return "TaskScheduled", {
+            "taskScheduledEventDetails": self._named() | {"region": REGION, "parameters": arguments} | limits
+        }
+
+    def started(self) -> Event:
+        if self.is_function:
+            return "LambdaFunctionStarted", {}
+        return "TaskStarted", {"taskStartedEventDetails": self._named()}
+
+    def submitted(self, result: object) -> Event:
+        return "TaskSubmitted", {"taskSubmittedEventDetails": self._named() | {"output": json.dumps(result)}}
+
+    def succeeded(self, output: str) -> Event:
+        if self.is_function:
+            return "LambdaFunctionSucceeded", {"lambdaFunctionSucceededEventDetails": {"output": output}}
+        return "TaskSucceeded", {"taskSucceededEventDetails": self._named() | {"output": output}}
+
+    def ended(self, how: str, error: str, cause: str) -> Event:
+        """`how` is Failed or TimedOut."""
+        details = {"error": error, "cause": cause}
+        if self.is_function:
+            return f"LambdaFunction{how}", {f"lambdaFunction{how}EventDetails": details}
+        return f"Task{how}", {f"task{how}EventDetails": self._named() | details}
+
+    def _named(self) -> dict[str, Any]:
+        return {"resourceType": self.service, "resource": self.action}
+
+
+def parsed(arn: str) -> Resource:
+    waits = arn.endswith(_TOKEN)
+    if not arn.startswith(_INTEGRATION):
+        return Resource(arn, "lambda" if ":function:" in arn else "activity", arn, waits, ":function:" in arn)
+    service, _, action = arn.removeprefix(_INTEGRATION).rpartition(":")
+    return Resource(arn.removesuffix(_TOKEN), service, action, waits, False)
+
+
+def invoke(resource: Resource, arguments: Any) -> Any:
+    """The task's result. Raises a state error."""
+    if resource.is_function:
+        return _invoke_function(_states._extract_lambda_ref(resource.arn), arguments)[0]
+    if resource.arn == f"{_INTEGRATION}lambda:invoke":
+        reference = _states._resolve_lambda_function_ref(arguments.get("FunctionName", ""), optimized=True)
+        reply, version = _invoke_function(reference, arguments.get("Payload", {}))
+        return _with_metadata(reply, version)
+    return _states._invoke_resource(resource.arn, arguments)
+
+
+def _invoke_function(reference: str, event: Any) -> tuple[Any, str]:
+    """The reply and the version that gave it. A state error has the `errorType` and the whole body."""
+    function, config, name = _lambda._get_func_record_for_ref(reference)
+    if not function or not config:
+        raise errors.failed("Lambda.ResourceNotFoundException", f"Function not found: {name}")
+    record = _lambda._execution_record_for_config(function, config)
+    result = _lambda._execute_function_with_config_scope(record, event)
+    body = result.get("body")
+    if result.get("throttle"):
+        raise errors.failed("Lambda.TooManyRequestsException", "Rate Exceeded.")
+    if result.get("error"):
+        name = body.get("errorType") if isinstance(body, dict) else None
+        raise errors.failed(str(name or "Lambda.Unknown"), json.dumps(body))
+    return body, str(config.get("Version") or "$LATEST")
+
+
+def _with_metadata(reply: Any, version: str) -> dict[str, Any]:
+    """The integration's result. The metadata is about 1 KB, which counts against the payload limit."""
+    request_id = str(uuid.uuid4())
+    length = str(len(json.dumps(reply)))
+    trace = "root=1-00000000-000000000000000000000000;parent=0000000000000000;sampled=0"
+    headers = {
+        "X-Amz-Executed-Version": version,
+        "x-amzn-Remapped-Content-Length": "0",
+        "Connection": "keep-alive",
+        "x-amzn-RequestId": request_id,
+        "Content-Length": length,
+        "X-Amzn-Trace-Id": trace,
+        "Content-Type": "application/json",
+    }
+    return {
+        "ExecutedVersion": version,
+        "Payload": reply,
+        "SdkHttpMetadata": {
+            "AllHttpHeaders": {name: [value] for name, value in headers.items()},
+            "HttpHeaders": headers,
+            "HttpStatusCode": 200,
+        },
+        "SdkResponseMetadata": {"RequestId": request_id},
+        "StatusCode": 200,
+    }

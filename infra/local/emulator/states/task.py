@@ -1,0 +1,135 @@
+"""The Task state: arguments, one attempt after another, result, output.
+
+An attempt's work runs on a thread of its own; the state waits for whichever comes first: the result, a
+token sent back, `TimeoutSeconds` (`States.Timeout`), `HeartbeatSeconds` without a heartbeat
+(`States.HeartbeatTimeout`), the end of its scope. With `.waitForTaskToken` a failing call fails the state
+at once and a successful one only starts the wait. Source: developer guide, "Discover service integration
+patterns in Step Functions".
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from infra.local.emulator.states import deadlines, errors, invocation, payload, recovery, tokens
+from infra.local.emulator.states.invocation import Resource
+from infra.local.emulator.states.run import Run
+from infra.local.emulator.states.scope import Interrupted, Scope
+from infra.local.emulator.states.tokens import Attempt, Failed, Succeeded
+from infra.local.emulator.upstream import module
+
+_states: Any = module("services.stepfunctions")
+
+_DEFAULT_SECONDS = 99_999_999
+
+
+@dataclass(frozen=True)
+class _Limits:
+    timeout: int
+    heartbeat: int | None
+
+
+def perform(
+    run: Run, scope: Scope, state: Mapping[str, Any], data: Any, context: dict[str, Any]
+) -> tuple[Any, str | None]:
+    resource = invocation.parsed(state["Resource"])
+    jsonata = _states._state_query_language(state, context) == "JSONata"
+
+    def once() -> Any:
+        result = _attempt(run, scope, state, resource, data, context, jsonata)
+        if jsonata:
+            output = _states._apply_jsonata_output(state, data, context, result=result, default=result)
+            payload.serialised(output, f"The output of the state '{context['State']['Name']}'")
+            _states._apply_state_assign(state, data, context, result=result)
+            return output
+        selected = _states._apply_result_selector(state, result)
+        return _states._apply_output_path(state, _states._apply_result_path(state, data, selected), context)
+
+    return recovery.attempted(scope, state, data, context, once)
+
+
+def _attempt(
+    run: Run,
+    scope: Scope,
+    state: Mapping[str, Any],
+    resource: Resource,
+    data: Any,
+    context: dict[str, Any],
+    jsonata: bool,
+) -> Any:
+    with tokens.issued(scope) as attempt:
+        if resource.waits_for_token:
+            context["Task"] = {"Token": attempt.token}
+        if jsonata:
+            arguments = _states._apply_jsonata_arguments(state, data, context)
+        else:
+            arguments = _states._apply_parameters(
+                state, _states._apply_input_path(state, data, context), context
+            )
+        sent = payload.serialised(arguments, "The arguments of the task")
+        limits = _Limits(
+            deadlines.seconds(state, "TimeoutSeconds", data, context) or _DEFAULT_SECONDS,
+            deadlines.seconds(state, "HeartbeatSeconds", data, context) if resource.waits_for_token else None,
+        )
+        run.record(scope, *resource.scheduled(sent, limits.timeout, limits.heartbeat))
+        run.record(scope, *resource.started())
+        work = contextvars.copy_context()
+        threading.Thread(
+            target=work.run,
+            args=(_work, run, scope, resource, arguments, attempt),
+            daemon=True,
+            name="states-task",
+        ).start()
+        outcome = _wait(scope, attempt, limits)
+        if isinstance(outcome, Failed):
+            timed_out = outcome.error in (errors.TIMEOUT, errors.HEARTBEAT)
+            run.record(
+                scope, *resource.ended("TimedOut" if timed_out else "Failed", outcome.error, outcome.cause)
+            )
+            raise errors.failed(outcome.error, outcome.cause)
+        text = payload.serialised(outcome.result, "The result of the task")
+        run.record(scope, *resource.succeeded(text))
+        return outcome.result
+
+
+def _wait(scope: Scope, attempt: Attempt, limits: _Limits) -> Succeeded | Failed:
+    end = time.monotonic() + limits.timeout
+    while True:
+        outcome = scope.wait(attempt, min(end, _heartbeat_due(attempt, limits)))
+        now = time.monotonic()
+        due = _heartbeat_due(attempt, limits)  # a heartbeat may have come in the meantime
+        if outcome is None and now < min(end, due):
+            continue
+        attempt.close()
+        outcome = attempt.outcome  # one that came in at the very end still counts
+        if isinstance(outcome, Succeeded | Failed):
+            return outcome
+        if due < end:
+            return Failed(errors.HEARTBEAT, f"Task timed out: no heartbeat within {limits.heartbeat} seconds")
+        return Failed(errors.TIMEOUT, f"Task timed out after {limits.timeout} seconds")
+
+
+def _heartbeat_due(attempt: Attempt, limits: _Limits) -> float:
+    return math.inf if limits.heartbeat is None else attempt.last_heartbeat + limits.heartbeat
+
+
+def _work(run: Run, scope: Scope, resource: Resource, arguments: Any, attempt: Attempt) -> None:
+    try:
+        result = invocation.invoke(resource, arguments)
+        if resource.waits_for_token:
+            if attempt.open:
+                run.record(scope, *resource.submitted(result))
+            return
+        attempt.settle(Succeeded(result))
+    except Interrupted:
+        return
+    except errors.StateError as error:
+        attempt.settle(Failed(error.error, error.cause))
+    except Exception as error:  # an integration of ministack that broke must fail the state, not hang it
+        attempt.settle(Failed(errors.RUNTIME, f"{type(error).__name__}: {error}"))

@@ -1,0 +1,186 @@
+"""The clean URL of the local stack: a reverse proxy on 127.0.0.1, where API Gateway's endpoint would be.
+
+Method, raw path, query, headers and body go through as sent (no decoding: `%2e%2e` reaches the Lambda as it
+is); the development issuer's documents are answered here. A body may have up to 10 MB, as on API Gateway.
+"""
+
+import json
+import threading
+from collections.abc import Mapping
+from http import HTTPStatus
+from http.client import HTTPException, InvalidURL
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from infra.local.upstream import Answer, Upstream
+
+HOST = "127.0.0.1"
+MAX_BODY_BYTES = 10 * 1024 * 1024
+IDLE_SECONDS = 75
+CHUNK_LINE_BYTES = 1_024
+# what belongs to one connection and not to the message (RFC 9110, 7.6.1)
+HOP_BY_HOP = frozenset(
+    ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer",
+     "transfer-encoding", "upgrade", "expect")
+)  # fmt: skip
+
+
+class PortTaken(RuntimeError):
+    """The port asked for already has a listener, or may not be used; the message is one line for a person."""
+
+
+class BodyTooLarge(Exception):
+    """More than MAX_BODY_BYTES."""
+
+
+class MalformedRequest(Exception):
+    """The framing of the request cannot be read."""
+
+
+class Front(ThreadingHTTPServer):
+    """Serves from construction on; `forward_to` says where requests go, 503 until then."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, port: int = 0) -> None:
+        self.documents: Mapping[str, bytes] = {}
+        self.upstream: Upstream | None = None
+        try:
+            super().__init__((HOST, port), FrontHandler)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise PortTaken(f"port {port} on {HOST} cannot be used: {reason}") from None
+        self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
+        self.thread.start()
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def publish(self, documents: Mapping[str, bytes]) -> None:
+        """Path -> JSON body, answered by the front itself."""
+        self.documents = documents
+
+    def forward_to(self, upstream: Upstream) -> None:
+        self.upstream = upstream
+
+    def stop(self) -> None:
+        self.shutdown()
+        self.server_close()
+        self.thread.join()
+        if self.upstream:
+            self.upstream.close()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away in the middle of its request is nobody's error."""
+
+
+class FrontHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = "acta-local"
+    sys_version = ""
+    timeout = IDLE_SECONDS
+    disable_nagle_algorithm = True
+    server: Front
+
+    def do(self) -> None:
+        try:
+            body = self.read_body()
+        except BodyTooLarge:
+            return self.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Request Too Long")
+        except MalformedRequest:
+            return self.refuse(HTTPStatus.BAD_REQUEST, "Bad Request")
+        raw_path = self.requestline.split()[1]
+        document = self.server.documents.get(raw_path.partition("?")[0])
+        if document is not None and self.command in ("GET", "HEAD"):
+            return self.reply(Answer(200, [("Content-Type", "application/json")], document))
+        if self.server.upstream is None:
+            return self.reply(gateway_answer(HTTPStatus.SERVICE_UNAVAILABLE, "Service Unavailable"))
+        if not raw_path.startswith("/"):
+            return self.refuse(HTTPStatus.BAD_REQUEST, "Bad Request")
+        headers = [(name, value) for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP]
+        try:
+            answer = self.server.upstream.request(self.command, raw_path, headers, body)
+        except (InvalidURL, ValueError):  # a path or header no HTTP message may carry
+            answer = gateway_answer(HTTPStatus.BAD_REQUEST, "Bad Request")
+        except (OSError, HTTPException):  # no answer in time, or no connection
+            answer = gateway_answer(HTTPStatus.SERVICE_UNAVAILABLE, "Service Unavailable")
+        self.reply(answer)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do  # noqa: N815
+
+    def read_body(self) -> bytes:
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            return b"".join(self.read_chunks())
+        length = self.headers.get("Content-Length", "0")
+        if not (length.isascii() and length.isdigit()):
+            raise MalformedRequest
+        if int(length) > MAX_BODY_BYTES:
+            raise BodyTooLarge
+        return self.read_exactly(int(length))
+
+    def read_chunks(self) -> list[bytes]:
+        chunks: list[bytes] = []
+        total = 0
+        while True:
+            size_text = self.rfile.readline(CHUNK_LINE_BYTES).partition(b";")[0].strip()
+            try:
+                size = int(size_text, 16)
+            except ValueError:
+                raise MalformedRequest from None
+            total += size
+            if size < 0:
+                raise MalformedRequest
+            if total > MAX_BODY_BYTES:
+                raise BodyTooLarge
+            if size == 0:
+                while self.rfile.readline(CHUNK_LINE_BYTES).strip():
+                    pass  # trailers
+                return chunks
+            chunks.append(self.read_exactly(size))
+            self.rfile.readline(CHUNK_LINE_BYTES)
+
+    def read_exactly(self, length: int) -> bytes:
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise MalformedRequest
+        return body
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the base class refuses: unreadable request lines, too many headers, unknown methods."""
+        self.refuse(HTTPStatus(code), message or HTTPStatus(code).phrase)
+
+    def refuse(self, status: HTTPStatus, message: str) -> None:
+        """Answers without having read the whole request, so the connection cannot be used again."""
+        self.close_connection = True
+        self.request_version = self.protocol_version  # an unreadable request line is answered like any other
+        self.reply(gateway_answer(status, message))
+
+    def reply(self, answer: Answer) -> None:
+        self.log_request(answer.status)
+        self.send_response_only(answer.status)
+        bodiless = answer.status in (204, 304)
+        for name, value in answer.headers:
+            if name.lower() not in HOP_BY_HOP and name.lower() != "content-length":
+                self.send_header(name, value)
+        if not bodiless:
+            self.send_header("Content-Length", answer.content_length or str(len(answer.body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self._headers_buffer.append(b"\r\n")  # type: ignore[attr-defined]
+        if not bodiless and self.command != "HEAD":
+            self._headers_buffer.append(answer.body)  # type: ignore[attr-defined]
+        self.flush_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is logged: request lines carry ids and file names."""
+
+
+def gateway_answer(status: HTTPStatus, message: str) -> Answer:
+    """API Gateway's own body for what it refuses itself."""
+    return Answer(status, [("Content-Type", "application/json")], json.dumps({"message": message}).encode())

@@ -1,0 +1,96 @@
+"""The development identity: an OpenID issuer of one key pair that lives in the state directory.
+
+It stands where a customer's identity provider or Cognito stands in AWS. The front serves its two documents;
+the API's JWT authorizer reads them there. Never used outside the local stack.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+AUDIENCE = "acta"
+ALGORITHM = "RS256"
+KEY_FILE = "issuer-key.pem"
+DEFAULT_TTL_SECONDS = 12 * 3_600
+
+Role = Literal["admin", "member"]
+
+
+@dataclass(frozen=True)
+class Issuer:
+    """Signs tokens in the name of `url`, the address the front listens on (no trailing slash)."""
+
+    url: str
+    key: rsa.RSAPrivateKey
+
+    @classmethod
+    def from_state(cls, state_dir: Path, url: str) -> "Issuer":
+        """The key of `state_dir`, made on first use and readable by its owner only."""
+        path = state_dir / KEY_FILE
+        if not path.exists():
+            write_key(path)
+        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
+        if not isinstance(key, rsa.RSAPrivateKey):
+            raise ValueError(f"{path} does not hold an RSA key")
+        return cls(url=url, key=key)
+
+    @property
+    def key_id(self) -> str:
+        der = self.key.public_key().public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        return sha256(der).hexdigest()[:16]
+
+    def issue_token(
+        self, tenant: str, user: str, role: Role, ttl: int = DEFAULT_TTL_SECONDS, now: datetime | None = None
+    ) -> str:
+        """A signed token; `ttl` in seconds from `now`. A negative one makes a token that has expired."""
+        issued_at = int((now or datetime.now(UTC)).timestamp())
+        claims = {
+            "iss": self.url,
+            "aud": AUDIENCE,
+            "sub": user,
+            "tenant": tenant,
+            "roles": ["admin", "member"] if role == "admin" else ["member"],
+            "iat": issued_at,
+            "exp": issued_at + ttl,
+        }
+        return jwt.encode(claims, self.key, algorithm=ALGORITHM, headers={"kid": self.key_id})
+
+    def jwks(self) -> dict[str, Any]:
+        public = jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
+        return {"keys": [{**public, "kid": self.key_id, "alg": ALGORITHM, "use": "sig"}]}
+
+    def documents(self) -> Mapping[str, bytes]:
+        """Path -> JSON body of what an OpenID issuer publishes."""
+        configuration = {
+            "issuer": self.url,
+            "jwks_uri": f"{self.url}/.well-known/jwks.json",
+            "id_token_signing_alg_values_supported": [ALGORITHM],
+            "response_types_supported": ["token"],
+            "subject_types_supported": ["public"],
+        }
+        return {
+            "/.well-known/openid-configuration": json.dumps(configuration).encode(),
+            "/.well-known/jwks.json": json.dumps(self.jwks()).encode(),
+        }
+
+
+def write_key(path: Path) -> None:
+    key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as handle:
+        handle.write(pem)

@@ -1,0 +1,172 @@
+"""One local Acta: the emulator, the deployed app and the front, started and stopped together."""
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from infra.local.assembly import ROOT, Assembly
+from infra.local.commands import Commands, cdk_environ, local_aws_environ
+from infra.local.config import LocalConfig
+from infra.local.deploy import Deployment, deploy
+from infra.local.emulator_process import EmulatorProcess
+from infra.local.front import HOST, Front, PortTaken
+from infra.local.issuer import Issuer
+from infra.local.progress import Progress, Silent
+from infra.local.state import RunningStack, StateDir
+from infra.local.upstream import Upstream
+
+EMULATOR_PYTHON = ROOT / ".venv-emulator" / "bin" / "python"
+RUNTIME_PYTHON = ROOT / ".venv-runtime" / "bin" / "python"
+READY_SECONDS = 90.0
+
+
+class StackFailed(RuntimeError):
+    """The stack did not become, or did not stay, usable; the message is for a person."""
+
+
+class LocalStack:
+    """`start()` blocks until /healthz answers 200. `stop()` may be called at any time, twice, and on a partly
+    started stack; it leaves no process."""
+
+    def __init__(
+        self,
+        state_dir: Path,
+        *,
+        port: int | None = None,
+        environ: Mapping[str, str] = os.environ,
+        progress: Progress | None = None,
+    ) -> None:
+        """Reads the settings only; raises shared.settings.SettingsError."""
+        self.config = LocalConfig.from_environ(environ)
+        self.state = StateDir(state_dir)
+        self.port = port
+        self.environ = environ
+        self.progress: Progress = progress or Silent()
+        self.front: Front | None = None
+        self.emulator: EmulatorProcess | None = None
+        self.commands: list[Commands] = []
+
+    @property
+    def url(self) -> str:
+        assert self.front is not None
+        return self.front.url
+
+    @property
+    def aws_endpoint_url(self) -> str:
+        assert self.emulator is not None
+        return self.emulator.url
+
+    @property
+    def issuer(self) -> Issuer:
+        return Issuer.from_state(self.state.path, self.url)
+
+    def start(self) -> RunningStack:
+        """Raises PortTaken, StateInUse, CommandFailed or StackFailed, with nothing left running."""
+        try:
+            return self.start_all()
+        except BaseException:
+            self.stop()
+            raise
+
+    def start_all(self) -> RunningStack:
+        self.state.claim()
+        self.front = self.open_front()
+        self.front.publish(self.issuer.documents())
+        self.start_emulator()
+        self.reach_api()
+        running = RunningStack(
+            pid=os.getpid(),
+            port=self.front.port,
+            api_url=self.url,
+            aws_endpoint_url=self.aws_endpoint_url,
+            provider=self.config.provider,
+        )
+        self.state.write(running)
+        return running
+
+    def open_front(self) -> Front:
+        """On the port asked for, else on last time's (then nothing is deployed again), else on a free one."""
+        if self.port is not None:
+            return Front(self.port)
+        last = self.state.read()
+        if last is not None:
+            try:
+                return Front(last.port)
+            except PortTaken:
+                pass
+        return Front()
+
+    def start_emulator(self) -> None:
+        phase = "start the local AWS"
+        self.progress.begin(phase)
+        self.emulator = EmulatorProcess(
+            state_dir=self.state.aws,
+            port=self.config.aws_port,
+            emulator_python=EMULATOR_PYTHON,
+            runtime_python=RUNTIME_PYTHON,
+            lambda_endpoint=self.config.lambda_endpoint,
+            lambda_env=self.config.lambda_env,
+            environment=self.environ,
+        )
+        self.emulator.start()
+        self.progress.end(phase)
+
+    def reach_api(self) -> None:
+        assembly = Assembly.of_sources(self.config.context)
+        last = Deployment.from_file(self.state.deployment)
+        unchanged = last is not None and (last.assembly_key, last.issuer_url) == (assembly.key, self.url)
+        if unchanged and last is not None and self.answers(last):
+            return
+        synthesis = Commands(cdk_environ(self.environ), self.state.log)
+        aws = Commands(local_aws_environ(self.environ, self.aws_endpoint_url), self.state.log)
+        self.commands = [synthesis, aws]
+        deployed = deploy(assembly, synthesis, aws, self.state.path, self.url, self.progress)
+        deployed.to_file(self.state.deployment)
+        phase = "wait for the API"
+        self.progress.begin(phase)
+        deadline = time.monotonic() + READY_SECONDS
+        while not self.answers(deployed):
+            if time.monotonic() > deadline:
+                raise StackFailed(f"the deployed API did not become healthy; see {self.state.path}")
+            time.sleep(0.2)
+        self.progress.end(phase)
+
+    def answers(self, deployment: Deployment) -> bool:
+        """Points the front at the deployed API and asks it for its health."""
+        assert self.front is not None
+        assert self.emulator is not None
+        self.front.forward_to(Upstream(HOST, self.emulator.port, deployment.api_id))
+        try:
+            return httpx.get(f"{self.url}/healthz", timeout=60, trust_env=False).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    @property
+    def is_alive(self) -> bool:
+        """False once the emulator has ended by itself."""
+        return self.emulator is not None and self.emulator.running
+
+    def stop(self) -> None:
+        for commands in self.commands:
+            commands.stop()
+        if self.front is not None:
+            self.front.stop()
+            self.front = None
+        if self.emulator is not None:
+            self.emulator.stop()
+            self.emulator = None
+        self.state.release()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()

@@ -1,0 +1,99 @@
+"""The state directory of a local stack: who serves it, and what a second command needs to reach it."""
+
+import fcntl
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+DEFAULT_STATE_DIR = Path(".acta")
+
+
+class StateInUse(RuntimeError):
+    """Another live stack serves this directory; the message is one line for a person."""
+
+
+class NoStack(RuntimeError):
+    """No stack has been started from this directory; the message is one line for a person."""
+
+
+@dataclass(frozen=True)
+class RunningStack:
+    """`state.json`. It outlives the process, so that the next start can take the same port again."""
+
+    pid: int
+    port: int
+    api_url: str
+    aws_endpoint_url: str
+    provider: str
+
+
+class StateDir:
+    """Owner-only. `lock` is held for as long as a stack serves the directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self.handle: int | None = None
+
+    @property
+    def aws(self) -> Path:
+        return self.path / "aws"
+
+    @property
+    def deployment(self) -> Path:
+        return self.path / "deployment.json"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "cdk.log"
+
+    def claim(self) -> None:
+        """Raises StateInUse, or NotADirectoryError and its kin when the path cannot be a directory."""
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            other = self.read()
+            where = f" at {other.api_url} (process {other.pid})" if other else ""
+            raise StateInUse(
+                f"a local stack already serves {self.path}{where}: stop it or use another --state"
+            ) from None
+        self.handle = handle
+
+    def release(self) -> None:
+        if self.handle is not None:
+            os.close(self.handle)
+            self.handle = None
+
+    def is_served(self) -> bool:
+        try:
+            handle = os.open(self.path / "lock", os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+        return False
+
+    def read(self) -> RunningStack | None:
+        try:
+            return RunningStack(**json.loads((self.path / "state.json").read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def write(self, stack: RunningStack) -> None:
+        draft = self.path / "state.json.new"
+        draft.write_text(json.dumps(asdict(stack)))
+        os.replace(draft, self.path / "state.json")
+
+    def running(self) -> RunningStack:
+        """The stack that serves this directory now; raises NoStack."""
+        stack = self.read()
+        if stack is None or not self.is_served():
+            raise NoStack(f"no local stack serves {self.path}: start one with `acta up`, or name its --state")
+        return stack

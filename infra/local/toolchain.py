@@ -1,0 +1,173 @@
+"""Makes what every other command needs: three virtual environments and the CDK command line.
+
+Runs on a bare Python before anything is installed, so it imports the standard library only:
+`python3 infra/local/toolchain.py`. Every part is rebuilt when what it is made from changed (its lock file,
+the interpreter, the folder). It carries a stamp that is written last, so an interrupted run is taken up again.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = ROOT / "requirements"
+STAMP = ".acta-stamp"
+TAIL_LINES = 15
+
+
+class SetupFailed(Exception):
+    """A command of the set-up failed; the message is what a person reads."""
+
+
+def fingerprint(*sources: Path) -> str:
+    """What a part is made from: the sources' bytes, the interpreter and the place."""
+    digest = hashlib.sha256(f"{sys.version}\n{sys.platform}\n{ROOT}\n".encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def is_current(part: Path, wanted: str) -> bool:
+    stamp = part / STAMP
+    return stamp.is_file() and stamp.read_text() == wanted
+
+
+def run(*command: str) -> None:
+    environ = {
+        **os.environ,
+        "UV_NO_PROGRESS": "1",
+        "UV_PYTHON_DOWNLOADS": "never",
+        "UV_LINK_MODE": os.environ.get("UV_LINK_MODE", "hardlink"),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    environ.pop("VIRTUAL_ENV", None)
+    index = environ.get("PIP_INDEX_URL")
+    if index:
+        environ.setdefault("UV_DEFAULT_INDEX", index)
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        raise SetupFailed(f"{command[0]}: {error.strerror}") from None
+    if done.returncode:
+        tail = (done.stdout + done.stderr).strip().splitlines()[-TAIL_LINES:]
+        name = " ".join([Path(command[0]).name, *command[1:3]])
+        raise SetupFailed("\n".join([f"`{name}` failed with exit code {done.returncode}:", *tail]))
+
+
+class Phase:
+    """One line of progress: what is made, then how long it took."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.started = time.monotonic()
+        print(f"  setup  {title} ...", flush=True)
+
+    def done(self) -> None:
+        print(f"  setup  {self.title}: done in {time.monotonic() - self.started:.0f} s", flush=True)
+
+
+def make_main_environment() -> None:
+    """.venv: the command line, CDK, checks and tests, and the uv that makes the rest."""
+    venv, lock = ROOT / ".venv", LOCKS / "dev.txt"
+    wanted = fingerprint(lock, LOCKS / "uv.txt", ROOT / "pyproject.toml")
+    if is_current(venv, wanted):
+        return
+    phase = Phase("Python environment of the command line and the tests (.venv)")
+    run(sys.executable, "-m", "venv", "--clear", str(venv))
+    python = str(venv / "bin" / "python")
+    run(python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(LOCKS / "uv.txt"))
+    install(python, lock)
+    uv = str(venv / "bin" / "uv")
+    run(uv, "pip", "install", "--quiet", "--python", python, "--no-build-isolation", "--no-deps", "-e", ".")
+    (venv / STAMP).write_text(wanted)
+    phase.done()
+
+
+def make_side_environment(name: str, title: str) -> None:
+    venv, lock = ROOT / f".venv-{name}", LOCKS / f"{name}.txt"
+    wanted = fingerprint(lock)
+    if is_current(venv, wanted):
+        return
+    phase = Phase(f"{title} (.venv-{name})")
+    run(str(ROOT / ".venv/bin/uv"), "venv", "--quiet", "--clear", "--python", sys.executable, str(venv))
+    install(str(venv / "bin" / "python"), lock)
+    (venv / STAMP).write_text(wanted)
+    phase.done()
+
+
+def install(python: str, lock: Path) -> None:
+    uv = str(ROOT / ".venv/bin/uv")
+    run(uv, "pip", "sync", "--quiet", "--python", python, "--require-hashes", str(lock))
+
+
+def make_cdk_cli() -> None:
+    modules = ROOT / "node_modules"
+    wanted = fingerprint(ROOT / "package-lock.json")
+    if is_current(modules, wanted):
+        return
+    phase = Phase("CDK command line (node_modules)")
+    run("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
+    (modules / STAMP).write_text(wanted)
+    phase.done()
+
+
+@contextlib.contextmanager
+def only_one() -> Iterator[None]:
+    """Two set-ups of one folder wait for each other."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with (ROOT / "build" / "setup.lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def make_all() -> None:
+    failures: list[SetupFailed] = []
+
+    def beside() -> None:
+        try:
+            make_cdk_cli()
+        except SetupFailed as error:
+            failures.append(error)
+
+    node = threading.Thread(target=beside)
+    node.start()
+    try:
+        make_main_environment()
+        make_side_environment("emulator", "Python environment of the local AWS")
+        make_side_environment("runtime", "Python environment of the Lambdas")
+    finally:
+        node.join()
+    if failures:
+        raise failures[0]
+
+
+def main() -> int:
+    try:
+        with only_one():
+            make_all()
+    except SetupFailed as error:
+        print(f"setup: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("setup: stopped; run it again to go on", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

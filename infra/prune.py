@@ -1,0 +1,104 @@
+"""Making an install small and reproducible: what a running Lambda never reads goes, times become one."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+EPOCH = 315_532_800
+"""1980-01-01T00:00:00Z, the oldest time a zip can hold."""
+
+PROVIDED = ("boto3", "botocore", "s3transfer", "jmespath")
+"""The runtime brings these; a second copy would only make the zip large and the cold start slow."""
+
+UNUSED_FOLDERS = ("tests", "test", "__pycache__")
+UNUSED_SUFFIXES = (".pyi", ".pyx", ".pxd", ".c", ".h")
+UNUSED_FILES = ("py.typed", ".lock")
+
+UNUSED_PATHS = (
+    # Powertools' utilities nobody here imports; the kept ones are what its HTTP resolver needs, and parameters.
+    *(
+        f"aws_lambda_powertools/utilities/{name}"
+        for name in (
+            "auth_alpha", "batch", "circuit_breaker", "data_masking", "feature_flags", "idempotency", "kafka",
+            "metadata", "parser", "streaming", "validation",
+        )
+    ),
+    # Scripts and styles of its API page: 450 KB of zip that only a page would read, and no route serves one.
+    "aws_lambda_powertools/event_handler/openapi/swagger_ui/swagger-ui.min.css",
+    "aws_lambda_powertools/event_handler/openapi/swagger_ui/swagger-ui-bundle.min.js",
+    "pydantic/mypy.py",
+    # X-Ray's patches for libraries that are not in any lock.
+    *(
+        f"aws_xray_sdk/ext/{name}"
+        for name in (
+            "aiobotocore", "aiohttp", "bottle", "django", "flask", "flask_sqlalchemy", "mysql", "pg8000", "psycopg",
+            "psycopg2", "pymongo", "pymysql", "pynamodb", "requests", "sqlalchemy", "sqlalchemy_core", "sqlite3",
+        )
+    ),
+)  # fmt: skip
+
+UNUSED_WITHOUT_SDK = ("pydantic/v1",)
+"""390 KB of zip: the previous major version, still imported by the anthropic SDK."""
+
+KEPT_METADATA = ("METADATA", "entry_points.txt")
+"""httpx2 reads its own version from METADATA, OpenTelemetry finds its context by entry point."""
+
+
+def prune(folder: Path) -> None:
+    """Removes from an install what is not needed to run it."""
+    for name in ("bin", *PROVIDED):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for path in sorted(folder.glob("*-stubs")):
+        shutil.rmtree(path)
+    for name in UNUSED_PATHS if (folder / "anthropic").exists() else (*UNUSED_PATHS, *UNUSED_WITHOUT_SDK):
+        path = folder / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and path.name in UNUSED_FOLDERS:
+            shutil.rmtree(path)
+        elif path.is_file() and (path.suffix in UNUSED_SUFFIXES or path.name in UNUSED_FILES):
+            path.unlink()
+    for path in sorted(folder.glob("*.dist-info")):
+        _prune_metadata(path)
+
+
+def _prune_metadata(folder: Path) -> None:
+    if folder.name.startswith(tuple(f"{name}-" for name in PROVIDED)):
+        shutil.rmtree(folder)
+        return
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name not in KEPT_METADATA:
+            path.unlink()
+    metadata = folder / "METADATA"
+    header, _, _ = metadata.read_text(encoding="utf-8").partition("\n\n")  # the rest is the project's README
+    metadata.write_text(header + "\n", encoding="utf-8")
+
+
+def compile_bytecode(folder: Path, root: Path) -> None:
+    """Adds bytecode that Python trusts without looking at the source: deployment changes the sources' times.
+
+    The paths in tracebacks are those inside the zip, not those of this machine.
+    """
+    subprocess.run(
+        [
+            sys.executable, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash",
+            "-s", str(root), "-p", "/var/task", str(folder),
+        ],
+        stdout=subprocess.DEVNULL,
+        check=False,  # a library may ship a file for a newer Python; it is then simply not compiled
+    )  # fmt: skip
+
+
+def normalise(folder: Path) -> None:
+    """The same modes and times for every file and folder, whenever and by whomever it was built."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+        os.utime(path, (EPOCH, EPOCH))
+    os.utime(folder, (EPOCH, EPOCH))

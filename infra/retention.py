@@ -1,0 +1,20 @@
+"""Log retention by days."""
+
+from aws_cdk import aws_logs as logs
+
+_DAYS = {
+    1: logs.RetentionDays.ONE_DAY,
+    7: logs.RetentionDays.ONE_WEEK,
+    14: logs.RetentionDays.TWO_WEEKS,
+    30: logs.RetentionDays.ONE_MONTH,
+    90: logs.RetentionDays.THREE_MONTHS,
+    180: logs.RetentionDays.SIX_MONTHS,
+    365: logs.RetentionDays.ONE_YEAR,
+}
+
+
+def retention(days: int) -> logs.RetentionDays:
+    """CloudWatch keeps logs for certain numbers of days only; ValueError names the ones used here."""
+    if days not in _DAYS:
+        raise ValueError(f"log_retention_days is one of {sorted(_DAYS)}, not {days}")
+    return _DAYS[days]

@@ -1,0 +1,100 @@
+"""What outlives a release: the table, the bucket, the secrets' places and, where wanted, the user pool."""
+
+from collections.abc import Mapping
+
+from aws_cdk import Duration, RemovalPolicy, SecretValue, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from infra.environments import Environment, OwnPool
+from infra.user_pool import UserPool
+
+PROVIDERS = ("anthropic", "openai")
+NO_KEY_YET = "unset"
+"""What a new secret holds until someone stores a key; it must not be mistaken for one."""
+
+
+class StatefulStack(Stack):
+    """`user_pool` is None where another issuer signs the users in; `secrets` is empty locally."""
+
+    def __init__(self, scope: Construct, environment: Environment) -> None:
+        super().__init__(
+            scope,
+            f"Acta-{environment.name}-Stateful",
+            termination_protection=environment.deletion_protection,
+            description=f"Acta ({environment.name}): sessions, files, keys and users",
+        )
+        self._environment = environment
+        self._removal = RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
+        self.table = self._table()
+        self.bucket = self._bucket()
+        self.secrets = {} if environment.is_local else self._secrets()
+        self.user_pool = (
+            UserPool(self, environment, self._removal) if isinstance(environment.auth, OwnPool) else None
+        )
+
+    def _table(self) -> dynamodb.Table:
+        table = dynamodb.Table(
+            self,
+            "Table",
+            partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            time_to_live_attribute="ttl",
+            encryption=dynamodb.TableEncryption.DEFAULT
+            if self._environment.is_local
+            else dynamodb.TableEncryption.AWS_MANAGED,
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=self._environment.point_in_time_recovery
+            ),
+            deletion_protection=self._environment.deletion_protection,
+            removal_policy=self._removal,
+        )
+        # Sparse: only sessions that have work or a wait carry `live`; recovery reads it by time.
+        table.add_global_secondary_index(
+            index_name="live",
+            partition_key=dynamodb.Attribute(name="live", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="live_at", type=dynamodb.AttributeType.STRING),
+            projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+        )
+        return table
+
+    def _bucket(self) -> s3.Bucket:
+        return s3.Bucket(
+            self,
+            "Files",
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=not self._environment.is_local,  # the emulator speaks plain HTTP on loopback
+            versioned=self._environment.versioned_files,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    abort_incomplete_multipart_upload_after=Duration.days(1),
+                    noncurrent_version_expiration=Duration.days(30)
+                    if self._environment.versioned_files
+                    else None,
+                )
+            ],
+            removal_policy=self._removal,
+        )
+
+    def _secrets(self) -> Mapping[str, secretsmanager.ISecret]:
+        """Places for the model providers' keys; a person puts them in, no template ever holds one."""
+        return {
+            provider: secretsmanager.Secret(
+                self,
+                f"{provider.capitalize()}Key",
+                secret_name=secret_name(self._environment, provider),
+                description=f"API key of {provider}, read by the step Lambda only",
+                secret_string_value=SecretValue.unsafe_plain_text(NO_KEY_YET),
+                removal_policy=self._removal,
+            )
+            for provider in PROVIDERS
+        }
+
+
+def secret_name(environment: Environment, provider: str) -> str:
+    return f"acta/{environment.name}/{provider}"

@@ -1,0 +1,65 @@
+"""What a release replaces: the functions, the state machine, the HTTP API and the alarms."""
+
+from collections.abc import Mapping
+from typing import get_args
+
+from aws_cdk import CfnOutput, CfnParameter, Stack
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from infra.alarms import Alarms
+from infra.api import Api, Issuer
+from infra.environments import Environment, ExternalIssuer, FunctionName
+from infra.function import ActaFunction, Surroundings
+from infra.stateful import StatefulStack
+from infra.user_pool import UserPool
+from infra.workflow import Workflow, execution_arns, machine_arn
+
+
+class StatelessStack(Stack):
+    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName`, `BucketName`, and with an own user pool
+    `Issuer` and `Audience`."""
+
+    def __init__(self, scope: Construct, environment: Environment, stateful: StatefulStack) -> None:
+        super().__init__(
+            scope,
+            f"Acta-{environment.name}-Stateless",
+            description=f"Acta ({environment.name}): functions, state machine and API",
+        )
+        around = Surroundings(
+            table=stateful.table,
+            bucket=stateful.bucket,
+            secrets=stateful.secrets,
+            state_machine_arn=machine_arn(self, environment),
+            execution_arns=execution_arns(self, environment),
+        )
+        functions: Mapping[FunctionName, lambda_.IFunction] = {
+            name: ActaFunction(self, name, environment, around).function for name in get_args(FunctionName)
+        }
+        workflow = Workflow(self, environment, functions)
+        issuer = self._issuer(environment, stateful.user_pool)
+        api = Api(self, environment, issuer, functions)
+        if environment.alarms:
+            Alarms(self, functions, workflow.state_machine, api.http_api)
+
+        outputs = {
+            "ApiUrl": api.url,
+            "ApiId": api.http_api.api_id,
+            "StateMachineArn": workflow.state_machine.state_machine_arn,
+            "TableName": stateful.table.table_name,
+            "BucketName": stateful.bucket.bucket_name,
+        }
+        if stateful.user_pool is not None:
+            outputs |= {"Issuer": issuer.url, "Audience": issuer.audience}
+        for name, value in outputs.items():
+            CfnOutput(self, name, value=value)
+
+    def _issuer(self, environment: Environment, pool: UserPool | None) -> Issuer:
+        if pool is not None:
+            return Issuer(pool.issuer_url, pool.audience)
+        if isinstance(environment.auth, ExternalIssuer):
+            return Issuer(environment.auth.issuer_url, environment.auth.audience)
+        return Issuer(
+            CfnParameter(self, "IssuerUrl", description="Issuer of the tokens let in").value_as_string,
+            CfnParameter(self, "Audience", description="Audience they are made for").value_as_string,
+        )

@@ -1,0 +1,54 @@
+"""Acta's own users, for teams without an identity provider."""
+
+from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import aws_cognito as cognito
+from constructs import Construct
+
+from infra.environments import Environment
+
+ROLES = ("admin", "member")
+
+
+class UserPool(Construct):
+    """The tenant is an attribute that is written once, by an administrator, and that no app client may write;
+    roles are groups. Both are read from the ID token, whose audience is the client.
+    """
+
+    def __init__(self, scope: Construct, environment: Environment, removal_policy: RemovalPolicy) -> None:
+        super().__init__(scope, "Users")
+        pool = cognito.UserPool(
+            self,
+            "Pool",
+            user_pool_name=f"acta-{environment.name}",
+            self_sign_up_enabled=False,
+            sign_in_aliases=cognito.SignInAliases(email=True),
+            custom_attributes={"tenant": cognito.StringAttribute(min_len=1, max_len=64, mutable=False)},
+            password_policy=cognito.PasswordPolicy(
+                min_length=14,
+                require_digits=True,
+                require_lowercase=True,
+                require_uppercase=True,
+                require_symbols=True,
+            ),
+            mfa=cognito.Mfa.OPTIONAL,
+            mfa_second_factor=cognito.MfaSecondFactor(sms=False, otp=True),
+            account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
+            deletion_protection=environment.deletion_protection,
+            removal_policy=removal_policy,
+        )
+        # Named one by one: a client without a list may write every attribute there is, the tenant too.
+        client = pool.add_client(
+            "Client",
+            auth_flows=cognito.AuthFlow(user_srp=True),
+            generate_secret=False,
+            prevent_user_existence_errors=True,
+            read_attributes=cognito.ClientAttributes()
+            .with_standard_attributes(email=True, email_verified=True, fullname=True)
+            .with_custom_attributes("tenant"),
+            write_attributes=cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True),
+        )
+        for role in ROLES:
+            cognito.CfnUserPoolGroup(self, role.capitalize(), user_pool_id=pool.user_pool_id, group_name=role)
+        stack = Stack.of(self)
+        self.audience = client.user_pool_client_id
+        self.issuer_url = f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{pool.user_pool_id}"

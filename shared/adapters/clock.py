@@ -1,0 +1,21 @@
+"""The system's clock and its source of chance."""
+
+import os
+import time
+from datetime import UTC, datetime
+
+from shared.domain.ids import make_id
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def new_id(self, prefix: str) -> str:
+        return make_id(prefix, time.time_ns() // 1_000_000, os.urandom(10))
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def pause(self, most_seconds: float) -> None:
+        time.sleep(most_seconds * int.from_bytes(os.urandom(4)) / 2**32)

@@ -1,0 +1,64 @@
+"""Removing a session's items, so that a deletion cut short can be repeated.
+
+Interventions and the listing entry go first: the commits, which name the interventions, are still there if
+the worker dies. Then the commits in their order, so that the newest, by which the session is known, goes
+last.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from shared.adapters.aws_clients import Service
+from shared.adapters.dynamodb import items
+from shared.domain.errors import StoreThrottled
+from shared.ports.clock import Clock
+
+BATCH = 25
+"""BatchWriteItem's limit."""
+ATTEMPTS = 8
+PAUSE_SECONDS = 0.05
+"""Doubled after each attempt that left something unprocessed."""
+
+
+def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, session_id: str) -> None:
+    commits: list[items.Item] = []
+    interventions: list[items.Item] = []
+    for item in _commits(dynamodb, table, tenant, session_id):
+        commits.append({"pk": item["pk"], "sk": item["sk"]})
+        interventions += [items.intervention_key(tenant, each) for each in item.get("i", {}).get("SS", ())]
+    unique = {key["sk"]["S"]: key for key in interventions}
+    _delete(dynamodb, table, clock, [*unique.values(), items.listing_key(tenant, session_id)])
+    _delete(dynamodb, table, clock, commits)
+
+
+def _commits(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
+    """Their keys and the interventions they name; bodies are not read, so none is too new to be deleted."""
+    request: dict[str, Any] = {
+        "TableName": table,
+        "ConsistentRead": True,
+        "ProjectionExpression": "pk, sk, i",
+        "KeyConditionExpression": "pk = :pk",
+        "ExpressionAttributeValues": {":pk": {"S": items.session_pk(tenant, session_id)}},
+    }
+    while True:
+        answer = dynamodb.call("query", **request)
+        yield from answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return
+        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def _delete(dynamodb: Service, table: str, clock: Clock, keys: Iterable[items.Item]) -> None:
+    left = iter(keys)
+    while batch := [{"DeleteRequest": {"Key": key}} for key in islice(left, BATCH)]:
+        pause = PAUSE_SECONDS
+        for _ in range(ATTEMPTS):
+            answer = dynamodb.call("batch_write_item", RequestItems={table: batch})
+            batch = answer.get("UnprocessedItems", {}).get(table, [])
+            if not batch:
+                break
+            clock.pause(pause)
+            pause *= 2
+        else:
+            raise StoreThrottled("batch_write_item: items were left unprocessed")

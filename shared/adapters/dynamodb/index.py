@@ -1,0 +1,108 @@
+"""A tenant's listings on DynamoDB, newest first: sessions and interventions; and its idempotency records."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from shared.adapters.aws_clients import Service
+from shared.adapters.cursors import from_cursor, to_cursor
+from shared.adapters.dynamodb import items
+from shared.domain.intervention import Intervention, InterventionState
+from shared.domain.session import CoarseState
+from shared.ports.clock import Clock
+from shared.ports.log import IdempotencyRecord, InterventionPage, SessionPage
+
+QUERIES = 5
+FILTERED_LIMIT = 200
+"""A page looks at no more than QUERIES × FILTERED_LIMIT items: with a filter it may come back short, with a
+cursor.
+"""
+
+
+class DynamoIndex:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+
+    def sessions(
+        self,
+        tenant: str,
+        *,
+        states: Sequence[CoarseState],
+        agent_id: str | None,
+        limit: int,
+        cursor: str | None,
+    ) -> SessionPage:
+        filters: list[str] = []
+        values: dict[str, dict[str, str]] = {}
+        if states:
+            values = {f":st{i}": {"S": state} for i, state in enumerate(states)}
+            filters.append(f"st IN ({', '.join(values)})")
+        if agent_id is not None:
+            filters.append("ag = :ag")
+            values[":ag"] = {"S": agent_id}
+        found, following = self._page(tenant, items.LISTING, filters, values, limit, cursor)
+        return SessionPage(tuple(items.item_listing(tenant, item) for item in found), following)
+
+    def interventions(
+        self, tenant: str, *, state: InterventionState | None, limit: int, cursor: str | None
+    ) -> InterventionPage:
+        filters = [] if state is None else ["st = :st"]
+        values = {} if state is None else {":st": {"S": str(state)}}
+        found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
+        return InterventionPage(tuple(items.item_intervention(item) for item in found), following)
+
+    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
+        item = self._get(items.intervention_key(tenant, intervention_id))
+        return None if item is None else items.item_intervention(item)
+
+    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        """None, too, for a record DynamoDB has not yet deleted after its time."""
+        item = self._get(items.record_key(tenant, route, key))
+        if item is None or int(item["ttl"]["N"]) <= self._clock.now().timestamp():
+            return None
+        return items.item_record(tenant, route, key, item)
+
+    def _get(self, key: items.Item) -> items.Item | None:
+        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
+        item: items.Item | None = answer.get("Item")
+        return item
+
+    def _page(
+        self,
+        tenant: str,
+        kind: str,
+        filters: Sequence[str],
+        values: dict[str, dict[str, str]],
+        limit: int,
+        cursor: str | None,
+    ) -> tuple[list[items.Item], str | None]:
+        """Up to `limit` items, and the cursor behind the last one looked at; one more than `limit` is asked
+        for, so that a last page knows it is the last.
+        """
+        pk, scope, limit = items.tenant_pk(tenant), kind + tenant, max(limit, 1)
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "ConsistentRead": True,
+            "ScanIndexForward": False,
+            "Limit": max(limit + 1, FILTERED_LIMIT) if filters else limit + 1,
+            "KeyConditionExpression": "pk = :pk AND begins_with(sk, :kind)",
+            "ExpressionAttributeValues": {":pk": {"S": pk}, ":kind": {"S": kind}, **values},
+        }
+        if filters:
+            request["FilterExpression"] = " AND ".join(filters)
+        if cursor is not None:
+            request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": kind + from_cursor(scope, cursor)}}
+        found: list[items.Item] = []
+        for _ in range(QUERIES):
+            answer = self._dynamodb.call("query", **request)
+            found += answer["Items"]
+            if len(found) > limit:
+                found = found[:limit]
+                return found, to_cursor(scope, found[-1]["sk"]["S"].removeprefix(kind))
+            if "LastEvaluatedKey" not in answer:
+                return found, None
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        return found, to_cursor(scope, request["ExclusiveStartKey"]["sk"]["S"].removeprefix(kind))

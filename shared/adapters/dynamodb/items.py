@@ -1,0 +1,139 @@
+"""The table's items: keys, attributes, and the domain documents they hold.
+
+One table, keys `pk` and `sk`; attribute names are short because they are billed.
+
+    pk                        sk                        attributes
+    T#{tenant}#S#{session}    C#{number:010d}           k commit key, v schema version, z body,
+                                                        i ids of the interventions written with it
+    T#{tenant}                S#{session}               id, ag agent id, st coarse state, v
+    T#{tenant}                I#{intervention}          ss session id, st state, v, z body
+    T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v,
+                                                        ttl whole seconds since 1970
+"""
+
+import hashlib
+import json
+import math
+from datetime import datetime
+from typing import Any
+
+from shared.adapters.documents import (
+    INTERVENTION_VERSION,
+    LISTING_VERSION,
+    RECORD_VERSION,
+    check_version,
+    from_commit,
+    from_intervention,
+    pack,
+    to_commit,
+    to_intervention,
+    unpack,
+)
+from shared.adapters.keys import key_part
+from shared.domain.commit import Commit
+from shared.domain.intervention import Intervention
+from shared.ports.log import IdempotencyRecord, IndexEntry
+
+Item = dict[str, dict[str, Any]]
+
+LAST_NUMBER = 9_999_999_999
+LISTING, INTERVENTION = "S#", "I#"
+
+
+def tenant_pk(tenant: str) -> str:
+    return f"T#{key_part(tenant)}"
+
+
+def session_pk(tenant: str, session_id: str) -> str:
+    return f"T#{key_part(tenant)}#S#{key_part(session_id)}"
+
+
+def number_sk(number: int) -> str:
+    return f"C#{number:010d}"
+
+
+def listing_key(tenant: str, session_id: str) -> Item:
+    return _key(tenant_pk(tenant), LISTING + key_part(session_id))
+
+
+def intervention_key(tenant: str, intervention_id: str) -> Item:
+    return _key(tenant_pk(tenant), INTERVENTION + key_part(intervention_id))
+
+
+def record_key(tenant: str, route: str, key: str) -> Item:
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return _key(tenant_pk(tenant), f"K#{route}#{digest}")
+
+
+def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:
+    item = _key(session_pk(commit.head.tenant, commit.head.session_id), number_sk(commit.number))
+    item["k"] = {"S": commit.key}
+    item["v"] = {"N": str(commit.version)}
+    item["z"] = {"B": from_commit(commit)}
+    if intervention_ids:
+        item["i"] = {"SS": intervention_ids}
+    return item
+
+
+def item_commit(item: Item) -> Commit:
+    return to_commit(int(item["v"]["N"]), item["z"]["B"])
+
+
+def listing_item(entry: IndexEntry) -> Item:
+    return {
+        **listing_key(entry.tenant, entry.session_id),
+        "id": {"S": entry.session_id},
+        "ag": {"S": entry.agent_id},
+        "st": {"S": entry.state},
+        "v": {"N": str(LISTING_VERSION)},
+    }
+
+
+def item_listing(tenant: str, item: Item) -> IndexEntry:
+    check_version("listing entry", int(item["v"]["N"]), LISTING_VERSION)
+    state: Any = item["st"]["S"]
+    return IndexEntry(tenant=tenant, session_id=item["id"]["S"], agent_id=item["ag"]["S"], state=state)
+
+
+def intervention_item(tenant: str, intervention: Intervention) -> Item:
+    return {
+        **intervention_key(tenant, intervention.intervention_id),
+        "ss": {"S": intervention.session_id},
+        "st": {"S": intervention.state},
+        "v": {"N": str(INTERVENTION_VERSION)},
+        "z": {"B": from_intervention(intervention)},
+    }
+
+
+def item_intervention(item: Item) -> Intervention:
+    return to_intervention(int(item["v"]["N"]), item["z"]["B"])
+
+
+def record_item(record: IdempotencyRecord) -> Item:
+    """`ttl` is whole seconds, rounded up: DynamoDB deletes the item some time after it."""
+    return {
+        **record_key(record.tenant, record.route, record.key),
+        "h": {"S": record.body_hash},
+        "c": {"N": str(record.status)},
+        "e": {"S": record.expires_at.isoformat()},
+        "z": {"B": pack(json.dumps(dict(record.answer), separators=(",", ":")).encode())},
+        "v": {"N": str(RECORD_VERSION)},
+        "ttl": {"N": str(math.ceil(record.expires_at.timestamp()))},
+    }
+
+
+def item_record(tenant: str, route: str, key: str, item: Item) -> IdempotencyRecord:
+    check_version("idempotency record", int(item["v"]["N"]), RECORD_VERSION)
+    return IdempotencyRecord(
+        tenant=tenant,
+        route=route,
+        key=key,
+        body_hash=item["h"]["S"],
+        status=int(item["c"]["N"]),
+        answer=json.loads(unpack(item["z"]["B"])),
+        expires_at=datetime.fromisoformat(item["e"]["S"]),
+    )
+
+
+def _key(pk: str, sk: str) -> Item:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}

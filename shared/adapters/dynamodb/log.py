@@ -1,0 +1,123 @@
+"""The session log on DynamoDB: a commit is one item, an append one conditional put (design §6.1)."""
+
+from typing import Any
+
+from shared.adapters.aws_clients import Service
+from shared.adapters.aws_errors import AwsRefused
+from shared.adapters.dynamodb import items
+from shared.adapters.dynamodb.deletion import delete_session
+from shared.domain.commit import Commit
+from shared.ports.clock import Clock
+from shared.ports.log import Companions, KeyTaken, NumberTaken, Tail
+
+_FREE = "attribute_not_exists(pk)"
+_FAILED = "ConditionalCheckFailed"
+
+
+class DynamoLog:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+
+    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+        request = {
+            "TableName": self._table,
+            "ConsistentRead": True,
+            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :since AND :last",
+            "ExpressionAttributeValues": {
+                ":pk": {"S": items.session_pk(tenant, session_id)},
+                ":since": {"S": items.number_sk(max(since, 1))},
+                ":last": {"S": items.number_sk(items.LAST_NUMBER)},
+            },
+        }
+        found: list[items.Item] = []
+        while True:
+            if limit is not None:
+                request["Limit"] = limit + 1 - len(found)
+            answer = self._dynamodb.call("query", **request)
+            found += answer["Items"]
+            if "LastEvaluatedKey" not in answer or (limit is not None and len(found) > limit):
+                break
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        kept = found if limit is None else found[:limit]
+        return Tail(tuple(items.item_commit(item) for item in kept), complete=len(kept) == len(found))
+
+    def latest(self, tenant: str, session_id: str) -> Commit | None:
+        answer = self._dynamodb.call(
+            "query",
+            TableName=self._table,
+            ConsistentRead=True,
+            ScanIndexForward=False,
+            Limit=1,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
+            ExpressionAttributeValues={
+                ":pk": {"S": items.session_pk(tenant, session_id)},
+                ":commits": {"S": "C#"},
+            },
+        )
+        return items.item_commit(answer["Items"][0]) if answer["Items"] else None
+
+    def append(self, commit: Commit, companions: Companions = Companions()) -> None:  # noqa: B008 - immutable
+        """Where the answer to a plain put is lost, the SDK's own retry meets the commit and this raises
+        NumberTaken; reading again finds the key. A transaction's retry carries the token botocore gives
+        each request, so it succeeds. The token is the request's and not the commit's: a later attempt at
+        the same step has other contents, and must be judged by the conditions, not refused for ten
+        minutes as a mismatch of tokens.
+        """
+        item = items.commit_item(commit, [each.intervention_id for each in companions.interventions])
+        if companions == Companions():
+            self._put(item)
+        else:
+            self._transact(commit, item, companions)
+
+    def delete(self, tenant: str, session_id: str) -> None:
+        delete_session(self._dynamodb, self._table, self._clock, tenant, session_id)
+
+    def _put(self, item: items.Item) -> None:
+        try:
+            self._dynamodb.call("put_item", TableName=self._table, Item=item, ConditionExpression=_FREE)
+        except AwsRefused as refused:
+            if refused.code in ("ConditionalCheckFailedException", "TransactionConflictException"):
+                raise NumberTaken from None
+            raise
+
+    def _transact(self, commit: Commit, item: items.Item, companions: Companions) -> None:
+        tenant, listing, record = commit.head.tenant, companions.listing, companions.idempotency
+        if any(each is not None and each.tenant != tenant for each in (listing, record)):
+            raise ValueError("a commit's companions belong to its tenant")
+        puts: list[dict[str, Any]] = [{"Item": item, "ConditionExpression": _FREE}]
+        if listing is not None:
+            puts.append({"Item": items.listing_item(listing)})
+        puts += [{"Item": items.intervention_item(tenant, each)} for each in companions.interventions]
+        if record is not None:
+            puts.append(
+                {
+                    "Item": items.record_item(record),
+                    "ConditionExpression": f"{_FREE} OR #ttl <= :now",
+                    "ExpressionAttributeNames": {"#ttl": "ttl"},
+                    "ExpressionAttributeValues": {":now": {"N": str(int(self._clock.now().timestamp()))}},
+                }
+            )
+        transaction = [{"Put": {"TableName": self._table, **put}} for put in puts]
+        try:
+            self._dynamodb.call("transact_write_items", TransactItems=transaction)
+        except AwsRefused as refused:
+            raise _cancelled(refused, record is not None) from None
+
+
+def _cancelled(refused: AwsRefused, has_record: bool) -> Exception:
+    """The commit's number is looked at first: who lost it reads again, and may find its own commit there."""
+    if refused.code == "TransactionInProgressException":
+        return NumberTaken()
+    if refused.code != "TransactionCanceledException" or not refused.reasons:
+        return refused
+    if refused.reasons[0] == _FAILED:
+        return NumberTaken()
+    if has_record and refused.reasons[-1] == _FAILED:
+        return KeyTaken()
+    if "TransactionConflict" in refused.reasons:
+        return NumberTaken()
+    return refused

@@ -1,0 +1,175 @@
+"""Entries as Messages API messages.
+
+The volatile tail is the last block of the last user message; all before it is a pure function of the
+entries, so that each request starts with the previous one's content up to its tail. Cache breakpoints
+(`cache_control`) are no part of that content: three of them, after system and tools, after the last stable
+block, and where the previous request had its last one, so that turns of more than 20 blocks still find it.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from shared.adapters.llm import catalogue
+from shared.adapters.llm.wire_names import call_id_on_wire, tool_name_on_wire
+from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.ports.model import ModelRequest
+
+PROVIDER = "anthropic"
+GO_ON = "Go on."
+_EPHEMERAL = {"type": "ephemeral"}
+
+Block = dict[str, Any]
+Message = dict[str, Any]
+
+
+def to_body(request: ModelRequest) -> dict[str, Any]:
+    """The keyword arguments of `messages.create`, without `stream` and `timeout`."""
+    messages = to_messages(request.entries, request.model)
+    _mark_stable(messages)
+    _add_tail(messages, _tail(request))
+    tools: list[Block] = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in request.tools
+    ]
+    body: dict[str, Any] = {
+        "model": request.model,
+        "max_tokens": request.max_tokens,
+        "messages": messages,
+    }
+    if request.system.strip():
+        body["system"] = [{"type": "text", "text": request.system, "cache_control": _EPHEMERAL}]
+    elif tools:
+        tools[-1]["cache_control"] = _EPHEMERAL
+    if tools:
+        body["tools"] = tools
+        forced = request.tool_choice != "auto" and catalogue.takes_forced_tool(request.model)
+        body["tool_choice"] = {"type": "tool", "name": request.tool_choice} if forced else {"type": "auto"}
+    thinking = catalogue.thinking_of(request.model)
+    if thinking is not None:
+        body["thinking"] = thinking
+    return body
+
+
+def to_messages(entries: Sequence[Entry], model: str) -> list[Message]:
+    """The stable part: alternating roles, each tool_use answered in the very next message, results first."""
+    messages: list[Message] = []
+    opening, turns = _split(entries)
+    _add(messages, "user", _said(opening))
+    for assistant, following in turns:
+        if messages and messages[-1]["role"] == "assistant":
+            _add(messages, "user", [_text(GO_ON)])
+        _add(messages, "assistant", _assistant_blocks(assistant, model))
+        results = {entry.call_id: entry for entry in following if isinstance(entry, ToolEntry)}
+        answers = [_result(call, results.pop(call.call_id, None)) for call in assistant.calls]
+        _add(messages, "user", answers + _said([e for e in following if _stands_alone(e, results)]))
+    if not messages or messages[0]["role"] == "assistant":
+        messages.insert(0, {"role": "user", "content": [_text(GO_ON)]})
+    return messages
+
+
+def _split(entries: Sequence[Entry]) -> tuple[list[Entry], list[tuple[AssistantEntry, list[Entry]]]]:
+    opening: list[Entry] = []
+    turns: list[tuple[AssistantEntry, list[Entry]]] = []
+    for entry in entries:
+        if isinstance(entry, AssistantEntry):
+            turns.append((entry, []))
+        elif turns:
+            turns[-1][1].append(entry)
+        else:
+            opening.append(entry)
+    return opening, turns
+
+
+def _stands_alone(entry: Entry, unmatched: dict[str, ToolEntry]) -> bool:
+    return isinstance(entry, UserEntry) or (isinstance(entry, ToolEntry) and entry.call_id in unmatched)
+
+
+def _said(entries: Iterable[Entry]) -> list[Block]:
+    """What stands in a user message by itself; a result whose call is no longer there is told as text."""
+    texts = [
+        f"Result of {entry.name}:\n{entry.content.loaded}"
+        if isinstance(entry, ToolEntry)
+        else entry.content.loaded
+        for entry in entries
+    ]
+    return [_text(text) for text in texts if text.strip()]
+
+
+def _assistant_blocks(entry: AssistantEntry, model: str) -> list[Block]:
+    text = entry.content.loaded
+    calls = [_tool_use(call) for call in entry.calls]
+    kept = _kept_blocks(entry, model)
+    if not kept:
+        return ([_text(text)] if text.strip() else []) + calls
+    blocks: list[Block] = []
+    for part in kept:
+        if part["type"] == "text":
+            piece, text = text[: part["chars"]], text[part["chars"] :]
+            blocks += [_text(piece)] if piece.strip() else []
+        elif part["type"] == "tool_use":
+            blocks += calls[:1]
+            calls = calls[1:]
+        else:
+            blocks.append(dict(part))
+    return blocks + ([_text(text)] if text.strip() else []) + calls
+
+
+def _kept_blocks(entry: AssistantEntry, model: str) -> list[Block]:
+    """The order of the reply's blocks with its thinking (see `anthropic_stream.Reading.raw`)."""
+    usable = entry.provider == PROVIDER and isinstance(entry.raw, dict) and entry.raw.get("model") == model
+    return list(entry.raw["blocks"]) if usable and catalogue.takes_back_thinking(model) else []
+
+
+def _tool_use(call: ToolCall) -> Block:
+    return {
+        "type": "tool_use",
+        "id": call_id_on_wire(call.call_id),
+        "name": tool_name_on_wire(call.name),
+        "input": call.input or {},
+    }
+
+
+def _result(call: ToolCall, entry: ToolEntry | None) -> Block:
+    text = entry.content.loaded if entry else "Error: this call has no result."
+    block = {
+        "type": "tool_result",
+        "tool_use_id": call_id_on_wire(call.call_id),
+        "content": text if text.strip() else "(no output)",
+    }
+    return block if entry and entry.ok else {**block, "is_error": True}
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _add(messages: list[Message], role: str, blocks: list[Block]) -> None:
+    if not blocks:
+        return
+    if messages and messages[-1]["role"] == role:
+        messages[-1]["content"] += blocks
+    else:
+        messages.append({"role": role, "content": blocks})
+
+
+def _mark_stable(messages: list[Message]) -> None:
+    users = [message for message in messages if message["role"] == "user"]
+    previous = users[-2:-1] if messages[-1]["role"] == "user" else users[-1:]
+    for message in [*previous, messages[-1]]:
+        block = message["content"][-1]
+        if block["type"] in ("text", "tool_use", "tool_result"):
+            block["cache_control"] = _EPHEMERAL
+
+
+def _tail(request: ModelRequest) -> str:
+    if request.tool_choice == "auto" or catalogue.takes_forced_tool(request.model):
+        return request.tail
+    order = f"Answer now by calling the tool `{request.tool_choice}`, and with nothing else."
+    return f"{request.tail}\n\n{order}" if request.tail.strip() else order
+
+
+def _add_tail(messages: list[Message], tail: str) -> None:
+    if tail.strip():
+        _add(messages, "user", [_text(tail)])
+    elif messages[-1]["role"] == "assistant":  # an answer may not be prefilled
+        _add(messages, "user", [_text(GO_ON)])

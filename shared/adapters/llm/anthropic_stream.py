@@ -1,0 +1,135 @@
+"""A Messages API stream, event by event, as one reply.
+
+The SDK's own accumulator is not used: it takes a truncated stream for a whole one and parses half a JSON
+input into something else. Here an answer without `message_stop` is broken.
+"""
+
+from typing import Any
+
+from shared.adapters.llm.tool_input import readable, requested
+from shared.domain.errors import StreamBroken
+from shared.ports.model import ModelReply, RequestedCall, StopReason, TokenUsage
+
+_STOPS: dict[str, StopReason] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tools",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "pause_turn": "max_tokens",
+    "refusal": "refusal",
+}
+"""`pause_turn` (only server tools cause it, and none are offered) is an unfinished answer like one at its
+limit: the run keeps its text and asks on."""
+
+
+class Reading:
+    """What has arrived so far. `feed` each event, then `reply`."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._usage: dict[str, int] = {}
+        self._stop: str | None = None
+        self._ended = False
+
+    def feed(self, event: Any) -> None:
+        match event.type:
+            case "message_start":
+                self._count(event.message.usage)
+            case "content_block_start":
+                self._blocks[event.index] = _opened(event.content_block)
+            case "content_block_delta":
+                _extend(self._blocks[event.index], event.delta)
+            case "message_delta":
+                self._stop = event.delta.stop_reason or self._stop
+                self._count(event.usage)
+            case "message_stop":
+                self._ended = True
+
+    def reply(self) -> ModelReply:
+        if not self._ended or self._stop is None:
+            raise StreamBroken("anthropic: the answer ended before it was complete")
+        blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        stop = _STOPS.get(self._stop, "end")
+        calls = _calls(blocks, cut=stop == "max_tokens")
+        if calls and stop == "end":
+            stop = "tools"
+        cached = self._usage.get("cache_read_input_tokens", 0)
+        fresh = self._usage.get("input_tokens", 0) + self._usage.get("cache_creation_input_tokens", 0)
+        return ModelReply(
+            text=_joined(blocks, "text"),
+            calls=calls,
+            stop=stop,
+            usage=TokenUsage(fresh + cached, self._usage.get("output_tokens", 0), cached),
+            thinking=_joined(blocks, "thinking"),
+            raw=self._raw(blocks),
+        )
+
+    def _count(self, usage: Any) -> None:
+        """Counts in later events are totals, not increments."""
+        for name in (
+            "input_tokens",
+            "output_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+        ):
+            value = getattr(usage, name, None)
+            if value is not None:
+                self._usage[name] = int(value)
+
+    def _raw(self, blocks: list[dict[str, Any]]) -> Any:
+        """Thinking in its place among the other blocks, whose contents the entry holds already."""
+        if not any("thinking" in block["type"] for block in blocks):
+            return None
+        kept: list[dict[str, Any]] = []
+        for block in blocks:
+            if block["type"] == "text":
+                kept.append({"type": "text", "chars": len(readable(block["text"]))})
+            elif block["type"] == "tool_use":
+                kept.append({"type": "tool_use"})
+            elif "thinking" in block["type"]:
+                kept.append(block)
+        return {"model": self._model, "blocks": kept}
+
+
+def _opened(block: Any) -> dict[str, Any]:
+    match block.type:
+        case "text":
+            return {"type": "text", "text": block.text or ""}
+        case "thinking":
+            return {"type": "thinking", "thinking": block.thinking or "", "signature": block.signature or ""}
+        case "redacted_thinking":
+            return {"type": "redacted_thinking", "data": block.data}
+        case "tool_use":
+            return {"type": "tool_use", "name": block.name, "whole": block.input, "json": ""}
+    return {"type": str(block.type)}
+
+
+def _extend(block: dict[str, Any], delta: Any) -> None:
+    match delta.type:
+        case "text_delta":
+            block["text"] += delta.text
+        case "thinking_delta":
+            block["thinking"] += delta.thinking
+        case "signature_delta":
+            block["signature"] += delta.signature
+        case "input_json_delta":
+            block["json"] += delta.partial_json
+
+
+def _calls(blocks: list[dict[str, Any]], *, cut: bool) -> tuple[RequestedCall, ...]:
+    """`cut` concerns the last block only: the ones before it were finished before it began."""
+    calls = []
+    for block in blocks:
+        if block["type"] != "tool_use":
+            continue
+        if not block["json"] and isinstance(block["whole"], dict) and block["whole"]:
+            calls.append(RequestedCall(readable(block["name"]), block["whole"]))  # sent whole, not streamed
+        else:
+            calls.append(requested(block["name"], block["json"], cut=cut and block is blocks[-1]))
+    return tuple(calls)
+
+
+def _joined(blocks: list[dict[str, Any]], kind: str) -> str:
+    return "".join(readable(block[kind]) for block in blocks if block["type"] == kind)

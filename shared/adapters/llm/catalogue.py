@@ -1,0 +1,47 @@
+"""Model names and what differs between them, in one place.
+
+Names are those the SDKs list (anthropic 2.12 `types/model.py`, openai 3.54 `types/shared/chat_model.py`).
+A name that is not known is treated like the newest ones, which accept least.
+"""
+
+import re
+from typing import Any
+
+DEFAULT_MODELS = {
+    "anthropic": "claude-sonnet-5-5",
+    "openai": "gpt-6-sol",
+    "offline": "offline-rules",
+}
+
+_UP_TO_CLAUDE_4 = re.compile(r"(.*[./])?claude-(3|[a-z]+-4)(\b.*)?")
+_UP_TO_CLAUDE_5 = re.compile(r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(@.*|:.*)?)")
+_REASONS_BY_DEFAULT = re.compile(r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*")
+_REASONING = re.compile(r"(.*/)?(gpt-([5-9]|\d\d)|o\d).*")
+
+
+def takes_forced_tool(model: str) -> bool:
+    """Claude 5 thinks unless told otherwise and then refuses a forced tool; from 5.1 on always."""
+    return _UP_TO_CLAUDE_4.fullmatch(model) is not None
+
+
+def takes_back_thinking(model: str) -> bool:
+    """From Claude 5.1 on a thinking block is bound to every byte before it, the volatile tail included, and a
+    request that replays one after a changed tail may be refused. Leaving the blocks out is allowed."""
+    return _UP_TO_CLAUDE_5.fullmatch(model) is not None
+
+
+def thinking_of(model: str) -> dict[str, Any] | None:
+    """What to send as `thinking`; None leaves it to the model. `between_tools` is Sonnet 5.5's lowest
+    setting: its notes between tool calls stay readable and its answers stay inside a small output limit."""
+    return {"type": "between_tools"} if model.endswith("claude-sonnet-5-5") else None
+
+
+def reasoning_effort_with_tools(model: str) -> str | None:
+    """Chat Completions refuses function tools on models that reason by default, unless told not to reason."""
+    return "none" if _REASONS_BY_DEFAULT.fullmatch(model) else None
+
+
+def counts_reasoning(model: str) -> bool:
+    """These take `max_completion_tokens`, and refuse the `max_tokens` that older and compatible servers
+    know."""
+    return _REASONING.fullmatch(model) is not None

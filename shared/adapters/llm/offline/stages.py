@@ -1,0 +1,183 @@
+"""A stage of work: one plan step, the tool calls it needs, and what came of them.
+
+A stage never remembers anything: `calls` and `told` are functions of the calls already made, so the next
+worker, in another process, goes on where the last one stopped.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from shared.adapters.llm.offline.results import (
+    FileText,
+    Listed,
+    file_text,
+    listed,
+    reason,
+    refused_by_a_person,
+)
+from shared.adapters.llm.offline.situation import Made
+
+MOST_FOLDERS = 30
+MOST_FILES = 100
+"""Beyond these the storage is too large for a turn-by-turn walk; the answer says what was left out."""
+
+
+class Wanted(NamedTuple):
+    """A tool call to make."""
+
+    name: str
+    input: dict[str, Any]
+
+    def key(self) -> str:
+        return self.name + json.dumps(self.input, sort_keys=True)
+
+
+class Told(NamedTuple):
+    """What a stage came to, for the plan."""
+
+    status: Literal["completed", "failed", "skipped"]
+    text: str
+
+
+class Facts:
+    """The calls made under the current plan, by what was asked."""
+
+    def __init__(self, made: Iterable[Made], room: int) -> None:
+        self._made = {Wanted(call.name, call.input).key(): call for call in made}
+        self.room = room
+        """Characters that one reply may hold."""
+
+    def of(self, wanted: Wanted) -> Made | None:
+        return self._made.get(wanted.key())
+
+    def missing(self, wanted: Iterable[Wanted]) -> list[Wanted]:
+        return [call for call in wanted if call.key() not in self._made]
+
+    def folder_calls(self, folder: str = "") -> list[Wanted]:
+        """The listing calls known to be needed: the folder, and each one below it that no listing has opened
+        yet."""
+        calls = [_listing(folder)]
+        for call in calls:
+            made = self.of(call)
+            if made is None or not made.ok:
+                continue
+            entries = listed(made.text, str(call.input.get("path", "")))
+            for entry in entries:
+                opened = any(
+                    other.path != entry.path and other.path.startswith(entry.path) for other in entries
+                )
+                if (
+                    entry.is_folder
+                    and not opened
+                    and len(calls) < MOST_FOLDERS
+                    and _listing(entry.path) not in calls
+                ):
+                    calls.append(_listing(entry.path))
+        return calls
+
+    def entries(self, folder: str = "") -> list[Listed]:
+        """All files and folders found, by path."""
+        found: dict[str, Listed] = {}
+        for call in self.folder_calls(folder):
+            made = self.of(call)
+            if made is not None and made.ok:
+                found |= {entry.path: entry for entry in listed(made.text, str(call.input.get("path", "")))}
+        return [found[path] for path in sorted(found)]
+
+    def read(self, path: str) -> FileText | None:
+        made = self.of(Wanted("read_file", {"path": path}))
+        return file_text(made.text) if made is not None and made.ok else None
+
+    def problem(self, wanted: Wanted) -> str | None:
+        made = self.of(wanted)
+        return reason(made.text) if made is not None and not made.ok else None
+
+
+class Stage(NamedTuple):
+    description: str
+    tool: str | None
+    calls: Callable[[Facts], list[Wanted]]
+    told: Callable[[Facts], Told]
+    permission: bool = False
+
+
+def listing_stage(folder: str = "") -> Stage:
+    where = f"the folder {folder}" if folder else "the storage"
+
+    def told(facts: Facts) -> Told:
+        first = facts.folder_calls(folder)[0]
+        problem = facts.problem(first)
+        if problem is not None:
+            return Told("failed", f"Could not list {where}: {problem}.")
+        entries = facts.entries(folder)
+        files = sum(not entry.is_folder for entry in entries)
+        return Told(
+            "completed",
+            f"Found {plural(files, 'file')} and {plural(len(entries) - files, 'folder')} in {where}.",
+        )
+
+    return Stage(f"List the files in {where}", "list_files", lambda facts: facts.folder_calls(folder), told)
+
+
+def reading_stage(description: str, paths: Callable[[Facts], Sequence[str]]) -> Stage:
+    def calls(facts: Facts) -> list[Wanted]:
+        return [Wanted("read_file", {"path": path}) for path in paths(facts)]
+
+    def told(facts: Facts) -> Told:
+        asked = calls(facts)
+        if not asked:
+            return Told("skipped", "There is no file to read.")
+        bad = [
+            f"{call.input['path']}: {problem}"
+            for call in asked
+            if (problem := facts.problem(call)) is not None
+        ]
+        if len(bad) == len(asked):
+            return Told("failed", f"Could not read {'; '.join(bad)[:600]}.")
+        missed = f" Not readable: {'; '.join(bad)[:400]}." if bad else ""
+        return Told("completed", f"Read {plural(len(asked) - len(bad), 'file')}.{missed}")
+
+    return Stage(description, "read_file", calls, told)
+
+
+def acting_stage(
+    description: str, calls: Callable[[Facts], list[Wanted]], nothing: str, *, permission: bool = False
+) -> Stage:
+    """Calls that change something. One that a person rejects is skipped, one that fails is failed."""
+
+    def told(facts: Facts) -> Told:
+        asked = calls(facts)
+        if not asked:
+            return Told("skipped", nothing)
+        results = [made for call in asked if (made := facts.of(call)) is not None]
+        bad = [made for made in results if not made.ok]
+        if not bad:
+            return Told("completed", " ".join(first_line(made.text) for made in results)[:800])
+        said = "; ".join(dict.fromkeys(reason(made.text) for made in bad))[:600]
+        if len(bad) < len(results):
+            return Told(
+                "completed", f"Done for {len(results) - len(bad)} of {len(results)}. Not done: {said}."
+            )
+        rejected = all(refused_by_a_person(made.text) for made in bad)
+        return Told("skipped", f"Not done: {said}.") if rejected else Told("failed", f"Failed: {said}.")
+
+    tool = "delete_file" if permission else "create_file"
+    return Stage(description, tool, calls, told, permission)
+
+
+def thinking_stage(description: str, text: Callable[[Facts], str]) -> Stage:
+    return Stage(description, None, lambda facts: [], lambda facts: Told("completed", text(facts)[:1_500]))
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def first_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[0][:300] if lines else "Done."
+
+
+def _listing(folder: str) -> Wanted:
+    return Wanted("list_files", {"path": folder} if folder else {})

@@ -1,0 +1,37 @@
+"""A clock that stands still until a test moves it."""
+
+from datetime import UTC, datetime, timedelta
+
+from shared.domain.ids import make_id
+
+
+class FakeClock:
+    """Ids are numbered, so that they order as they were made; `pauses` are the seconds others would have
+    waited.
+    """
+
+    def __init__(self, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        self._now = now
+        self._ids = 0
+        self.pauses: list[float] = []
+
+    def now(self) -> datetime:
+        return self._now
+
+    def set(self, now: datetime) -> None:
+        self._now = now
+
+    def advance(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+    def new_id(self, prefix: str) -> str:
+        self._ids += 1
+        return make_id(prefix, int(self._now.timestamp() * 1_000), self._ids.to_bytes(10))
+
+    def sleep(self, seconds: float) -> None:
+        self.advance(seconds)
+
+    def pause(self, most_seconds: float) -> None:
+        """Time goes on by the whole of it; nobody waits."""
+        self.pauses.append(most_seconds)
+        self.advance(most_seconds)

@@ -1,0 +1,89 @@
+"""A tenant's listings and idempotency records in memory."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from shared.adapters.cursors import from_cursor, to_cursor
+from shared.adapters.documents import to_intervention
+from shared.adapters.memory.table import MemoryTable
+from shared.domain.intervention import Intervention, InterventionState
+from shared.domain.session import CoarseState
+from shared.ports.clock import Clock
+from shared.ports.log import IdempotencyRecord, InterventionPage, SessionPage
+
+MOST_LOOKED_AT = 1_000
+"""Of a page with a filter: after so many it comes back short, with a cursor, as DynamoDB's does."""
+
+_Stored = TypeVar("_Stored")
+
+
+class MemoryIndex:
+    def __init__(self, table: MemoryTable, clock: Clock) -> None:
+        self._table = table
+        self._clock = clock
+
+    def sessions(
+        self,
+        tenant: str,
+        *,
+        states: Sequence[CoarseState],
+        agent_id: str | None,
+        limit: int,
+        cursor: str | None,
+    ) -> SessionPage:
+        found, following = self._page(
+            "S#",
+            self._table.listing,
+            tenant,
+            lambda entry: (not states or entry.state in states) and agent_id in (None, entry.agent_id),
+            limit,
+            cursor,
+        )
+        return SessionPage(tuple(found), following)
+
+    def interventions(
+        self, tenant: str, *, state: InterventionState | None, limit: int, cursor: str | None
+    ) -> InterventionPage:
+        found, following = self._page(
+            "I#", self._table.interventions, tenant, lambda each: state in (None, each.state), limit, cursor
+        )
+        return InterventionPage(tuple(to_intervention(each.version, each.body) for each in found), following)
+
+    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
+        stored = self._table.interventions.get((tenant, intervention_id))
+        return None if stored is None else to_intervention(stored.version, stored.body)
+
+    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        record = self._table.records.get((tenant, route, key))
+        return record if record is not None and record.expires_at > self._clock.now() else None
+
+    def _page(
+        self,
+        kind: str,
+        stored: Mapping[tuple[str, str], _Stored],
+        tenant: str,
+        fits: Callable[[_Stored], bool],
+        limit: int,
+        cursor: str | None,
+    ) -> tuple[list[_Stored], str | None]:
+        scope, limit = kind + tenant, max(limit, 1)
+        with self._table.lock:
+            own = [(key[1], row) for key, row in stored.items() if key[0] == tenant]
+        rows = sorted(own, key=_name, reverse=True)
+        if cursor is not None:
+            position = from_cursor(scope, cursor)
+            rows = [row for row in rows if row[0] < position]
+        found: list[tuple[str, _Stored]] = []
+        for looked_at, row in enumerate(rows):
+            if looked_at == max(MOST_LOOKED_AT, limit + 1):
+                return [each for _, each in found], to_cursor(scope, rows[looked_at - 1][0])
+            if not fits(row[1]):
+                continue
+            if len(found) == limit:
+                return [each for _, each in found], to_cursor(scope, found[-1][0])
+            found.append(row)
+        return [each for _, each in found], None
+
+
+def _name(row: tuple[str, object]) -> str:
+    return row[0]

@@ -1,0 +1,79 @@
+"""Large texts on S3, at `{tenant}/sessions/{session}/{sha256 of the text}`, gzipped where that is shorter."""
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from shared.adapters.aws_clients import Service
+from shared.adapters.aws_errors import AwsRefused
+from shared.adapters.keys import key_part
+from shared.adapters.s3.objects import delete_prefix, read_object
+from shared.ports.blobs import BlobMissing
+
+REMEMBERED = 1_024
+"""Keys this process has put and need not put again."""
+PARALLEL = 8
+_GZIP = 31
+"""zlib's window bits for the gzip format, which spares importing gzip."""
+
+
+class S3Blobs:
+    """`client`: a botocore S3 client, where it is not this process's own."""
+
+    def __init__(self, bucket: str, client: Any = None) -> None:
+        self._bucket = bucket
+        self._s3 = Service("s3", client)
+        self._put: set[str] = set()
+
+    def put(self, tenant: str, session_id: str, text: str) -> str:
+        raw = text.encode("utf-8", "surrogatepass")
+        name = hashlib.sha256(raw).hexdigest()
+        key = _prefix(tenant, session_id) + name
+        if key in self._put:
+            return name
+        press = zlib.compressobj(wbits=_GZIP)
+        small = press.compress(raw) + press.flush()
+        encoding = {"ContentEncoding": "gzip"} if len(small) < len(raw) else {}
+        self._s3.call(
+            "put_object",
+            Bucket=self._bucket,
+            Key=key,
+            Body=small if encoding else raw,
+            ContentType="text/plain; charset=utf-8",
+            **encoding,
+        )
+        if len(self._put) >= REMEMBERED:
+            self._put.clear()
+        self._put.add(key)
+        return name
+
+    def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
+        wanted = tuple(dict.fromkeys(names))
+        prefix = _prefix(tenant, session_id)
+        if len(wanted) < 2:
+            return {name: self._get(prefix + name) for name in wanted}
+        from concurrent.futures import ThreadPoolExecutor
+
+        _ = self._s3.client  # made here once, not by several threads at a time
+        with ThreadPoolExecutor(min(PARALLEL, len(wanted))) as pool:
+            return dict(zip(wanted, pool.map(lambda name: self._get(prefix + name), wanted), strict=True))
+
+    def delete_all(self, tenant: str, session_id: str) -> None:
+        prefix = _prefix(tenant, session_id)
+        delete_prefix(self._s3, self._bucket, prefix)
+        self._put = {key for key in self._put if not key.startswith(prefix)}
+
+    def _get(self, key: str) -> str:
+        try:
+            found = read_object(self._s3, self._bucket, key)
+        except AwsRefused as refused:
+            if refused.code in ("NoSuchKey", "404"):
+                raise BlobMissing("a blob is missing") from None
+            raise
+        raw = zlib.decompress(found.body, _GZIP) if found.encoding == "gzip" else found.body
+        return raw.decode("utf-8", "surrogatepass")
+
+
+def _prefix(tenant: str, session_id: str) -> str:
+    return f"{key_part(tenant)}/sessions/{key_part(session_id)}/"

@@ -1,0 +1,90 @@
+"""A tenant's files on S3, at `{tenant}/files/{path}`."""
+
+from datetime import UTC
+from typing import Any
+
+from shared.adapters.aws_clients import Service
+from shared.adapters.aws_errors import AwsRefused
+from shared.adapters.cursors import from_cursor, to_cursor
+from shared.adapters.keys import key_part
+from shared.adapters.s3.objects import read_object
+from shared.domain.path import PathRefused, check_path
+from shared.ports.files import FileInfo, FileMissing, FilePage
+
+MAX_KEY_BYTES = 1_024
+MAX_PAGE = 1_000
+_ABSENT = ("404", "NoSuchKey", "NotFound")
+_PRESENT = ("412", "PreconditionFailed", "409", "ConditionalRequestConflict")
+
+
+class S3Files:
+    """`client`: a botocore S3 client, where it is not this process's own."""
+
+    def __init__(self, bucket: str, client: Any = None) -> None:
+        self._bucket = bucket
+        self._s3 = Service("s3", client)
+
+    def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
+        root, scope = _root(tenant), f"F#{tenant}/{prefix}"
+        after = {} if cursor is None else {"StartAfter": root + from_cursor(scope, cursor)}
+        answer = self._s3.call(
+            "list_objects_v2",
+            Bucket=self._bucket,
+            Prefix=root + prefix,
+            MaxKeys=min(max(limit, 1), MAX_PAGE),
+            **after,
+        )
+        found = [
+            FileInfo(each["Key"].removeprefix(root), each["Size"], each["LastModified"].astimezone(UTC))
+            for each in answer.get("Contents", ())
+        ]
+        following = to_cursor(scope, found[-1].path) if answer.get("IsTruncated") and found else None
+        # a key that ends with / is a folder some console made, not a file
+        return FilePage(tuple(info for info in found if not info.path.endswith("/")), following)
+
+    def read(self, tenant: str, path: str) -> bytes:
+        key = _key(tenant, path)
+        try:
+            return read_object(self._s3, self._bucket, key).body
+        except AwsRefused as refused:
+            raise _missing(refused) from None
+
+    def write(self, tenant: str, path: str, data: bytes) -> bool:
+        """A put that must not replace tells for sure whether the file is new, in one request where it is;
+        looking first would take two each time and could be overtaken.
+        """
+        target = {"Bucket": self._bucket, "Key": _key(tenant, path), "Body": data}
+        try:
+            self._s3.call("put_object", **target, IfNoneMatch="*")
+        except AwsRefused as refused:
+            if refused.code not in _PRESENT:
+                raise
+            self._s3.call("put_object", **target)
+            return False
+        return True
+
+    def delete(self, tenant: str, path: str) -> None:
+        """S3 deletes what is not there without a word, so it is looked at first."""
+        target = {"Bucket": self._bucket, "Key": _key(tenant, path)}
+        try:
+            self._s3.call("head_object", **target)
+        except AwsRefused as refused:
+            raise _missing(refused) from None
+        self._s3.call("delete_object", **target)
+
+
+def _root(tenant: str) -> str:
+    return f"{key_part(tenant)}/files/"
+
+
+def _key(tenant: str, path: str) -> str:
+    """The tenant's name takes of the 1,024 bytes a key may have."""
+    root = _root(tenant)
+    key = root + check_path(path)
+    if len(key.encode()) > MAX_KEY_BYTES:
+        raise PathRefused(f"the path is longer than {MAX_KEY_BYTES - len(root)} bytes")
+    return key
+
+
+def _missing(refused: AwsRefused) -> Exception:
+    return FileMissing("no such file") if refused.code in _ABSENT else refused

@@ -1,0 +1,172 @@
+"""One tool call through the effect ledger (design §6.3): start logged, effect, finish logged."""
+
+from typing import Any, NamedTuple
+
+from shared.agent.journal import Draft, Journal
+from shared.agent.reply import milliseconds
+from shared.agent.thread import Thread, overtaken
+from shared.domain.change import Change
+from shared.domain.commit import Position, StepRecord
+from shared.domain.content import Content
+from shared.domain.conversation import ToolCall, ToolEntry
+from shared.domain.errors import Fenced, ModelFeedback
+from shared.domain.session import Head, effective
+from shared.domain.tool import ToolSpec
+from shared.ports.tools import CallContext, Registry, Toolbox
+
+LOST = (
+    "Error: the tool did not answer ({error}). Whether it had an effect is unknown; check before you repeat it, or "
+    "try another way."
+)
+
+
+class Hands(NamedTuple):
+    """What a call needs of the world."""
+
+    journal: Journal
+    registry: Registry
+    toolbox: Toolbox
+
+
+class Outcome(NamedTuple):
+    """Text for the model; `ok` False where it is an error."""
+
+    text: str
+    ok: bool
+
+
+class _Withdrawn(Exception):
+    """The session was cancelled, paused or overtaken before the call started: it is not started."""
+
+
+def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_seconds: float) -> None:
+    """Runs the call unless its finish is logged already. What the engine retries is raised."""
+    journal = hands.journal
+    thread = journal.turn(at)
+    if thread.recorded(at.call_key(call_id, "finish")) is not None:
+        return
+    call = thread.call(call_id)
+    open_call = thread.head.open_call(call_id)
+    if call is None or open_call is None or open_call.state == "withheld":
+        return
+    call = journal.load_input(thread, call)
+    spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
+    started = journal.clock.now()
+    try:
+        if spec is not None and spec.effect != "read":
+            _log_start(journal, thread, at, call)
+        else:
+            _may_start(thread.head, at, call_id)
+    except _Withdrawn:
+        return
+    arguments = effective(call, open_call) or {}
+    outcome = _run(hands, spec, call, arguments, thread.head, deadline_seconds)
+
+    def build(_: Thread, change: Change) -> Draft:
+        if spec is None or spec.effect == "read":
+            change.event("tool.started", _named(call))
+        took = milliseconds(started, change.now)
+        change.step(
+            lambda number: StepRecord(
+                step_number=number,
+                kind="tool",
+                name=call.name,
+                started_at=started,
+                completed_at=change.now,
+                duration_ms=took,
+                attempt=attempt,
+                error=None if outcome.ok else "TOOL_ERROR",
+            )
+        )
+        return _finish(change, call, outcome, took)
+
+    journal.commit(thread, at.call_key(call_id, "finish"), build)
+
+
+def lose_call(journal: Journal, at: Position, call_id: str, error: str) -> None:
+    """The call's Lambda died or timed out for good: the model is told, so that every call has its result."""
+    thread = journal.turn(at)
+    call = thread.call(call_id)
+    open_call = thread.head.open_call(call_id)
+    if call is None or open_call is None or open_call.state in ("withheld", "done"):
+        return
+    outcome = Outcome(LOST.format(error=error), ok=False)
+    journal.commit(
+        thread, at.call_key(call_id, "finish"), lambda _, change: _finish(change, call, outcome, duration_ms=0)
+    )
+
+
+def _log_start(journal: Journal, thread: Thread, at: Position, call: ToolCall) -> None:
+    """A call with an effect appends its start first: after a cancel's 2xx none is started any more (§6.4)."""
+
+    def build(now: Thread, change: Change) -> Draft:
+        _may_start(now.head, at, call.call_id)
+        open_call = change.head.open_call(call.call_id)
+        assert open_call is not None
+        change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "started"})).calls)
+        change.event("tool.started", _named(call))
+        return Draft(change)
+
+    journal.commit(thread, at.call_key(call.call_id, "start"), build)
+
+
+def _may_start(head: Head, at: Position, call_id: str) -> None:
+    if overtaken(head, at):
+        raise Fenced("another run or generation has the session")
+    open_call = head.open_call(call_id)
+    if head.is_over or head.interventions or open_call is None or open_call.state == "done":
+        raise _Withdrawn
+
+
+def _run(
+    hands: Hands, spec: ToolSpec | None, call: ToolCall, arguments: dict[str, Any], head: Head, deadline: float
+) -> Outcome:
+    if spec is None:
+        return Outcome(f"Error: the tool {call.name!r} is not available any more. Try another way.", ok=False)
+    context = CallContext(
+        tenant=head.tenant,
+        session_id=head.session_id,
+        agent_id=head.agent_id,
+        effect_id=call.effect_id,
+        deadline_seconds=min(deadline, spec.timeout_seconds),
+    )
+    try:
+        hands.registry.check(spec, arguments)
+        text = hands.toolbox.run(spec, arguments, context)
+    except ModelFeedback as failure:
+        return Outcome(f"Error: {failure}", ok=False)
+    return Outcome(_limited(text, spec.result_limit_bytes), ok=True)
+
+
+def _limited(text: str, limit: int) -> str:
+    size = len(text.encode())
+    if size <= limit:
+        return text
+    kept = text.encode()[:limit].decode(errors="ignore")
+    return f"{kept}\n[cut here: {limit} of {size} bytes shown]"
+
+
+def _finish(change: Change, call: ToolCall, outcome: Outcome, duration_ms: int) -> Draft:
+    """Settles the call. Where the run is over it only records what happened and moves nothing (§6.1)."""
+    change.entry(
+        ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(outcome.text), ok=outcome.ok)
+    )
+    finished = {"ok": outcome.ok, "duration_ms": duration_ms, "bytes": Content.of(outcome.text).bytes}
+    change.event("tool.finished", _named(call) | finished)
+    head = change.head
+    change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
+    open_call = head.open_call(call.call_id)
+    if open_call is None:
+        return Draft(change)
+    change.set(calls=head.with_call(open_call.model_copy(update={"state": "done", "amended": None})).calls)
+    if head.is_over:
+        return Draft(change)
+    if outcome.ok and head.plan is not None and head.plan.is_live:
+        change.set(plan=head.plan.with_evidence(call.call_id, change.now))
+    if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
+        change.to_state("executing")
+    return Draft(change)
+
+
+def _named(call: ToolCall) -> dict[str, Any]:
+    return {"call_id": call.call_id, "effect_id": call.effect_id, "name": call.name}

@@ -1,0 +1,107 @@
+"""Pause, resume, cancel and delete. Each is a commit: the log is the fence (design §6.4)."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from shared.agent.endings import cancelled
+from shared.agent.journal import Draft, Journal
+from shared.agent.people import open_question
+from shared.agent.resolution import settle
+from shared.agent.resolve import Record, send
+from shared.agent.thread import Thread
+from shared.domain.change import Change
+from shared.domain.errors import Conflict
+from shared.domain.session import Head
+from shared.ports.blobs import BlobStore
+from shared.ports.log import SessionLog
+from shared.ports.workflow import Workflow
+
+PAUSED = "paused"
+
+
+class Cancelled(NamedTuple):
+    """`in_flight`: calls that had started before the cancel and may still act."""
+
+    head: Head
+    in_flight: tuple[str, ...]
+
+
+class _Already(Exception):
+    """The session is there already: nothing to write."""
+
+
+def pause(journal: Journal, tenant: str, session_id: str, by: str, record: Record = None) -> Head:
+    """Opens a checkpoint review without a deadline. Twice is once. Raises Conflict where nothing runs."""
+    thread = journal.newest(tenant, session_id)
+
+    def build(_: Thread, change: Change) -> Draft:
+        if _paused(change.head):
+            raise _Already
+        if change.head.is_over or change.head.state == "idle":
+            raise Conflict(f"The session is {change.head.state}; there is nothing to pause.")
+        open_question(change, "checkpoint_review", "Paused.", journal.clock, requested_by=by)
+        change.to_state("waiting_for_user", PAUSED)
+        return Draft(change, record=record)
+
+    return _commit(journal, thread, f"pause/{journal.clock.new_id('evt')}", build)
+
+
+def resume(journal: Journal, workflow: Workflow, tenant: str, session_id: str, by: str, record: Record = None) -> Head:
+    """Resolves the pause with `continue`. Raises Conflict where the session is not paused and does not run."""
+    thread = journal.newest(tenant, session_id)
+
+    def build(_: Thread, change: Change) -> Draft:
+        review = next((one for one in change.head.interventions if one.type == "checkpoint_review"), None)
+        if review is not None:
+            settle(change, review, "continue", {}, by=by)
+            return Draft(change, record=record)
+        if change.head.coarse == "active":
+            raise _Already
+        raise Conflict(f"The session is {change.head.state}, not paused.")
+
+    head = _commit(journal, thread, f"resume/{journal.clock.new_id('evt')}", build)
+    send(workflow, thread)
+    return head
+
+
+def cancel(
+    journal: Journal, workflow: Workflow, tenant: str, session_id: str, by: str, record: Record = None
+) -> Cancelled:
+    """After this returns no call with an effect is started. Raises Conflict where the run has ended otherwise."""
+    thread = journal.newest(tenant, session_id)
+
+    def build(_: Thread, change: Change) -> Draft:
+        if change.head.state == "cancelled":
+            raise _Already
+        if change.head.is_over:
+            raise Conflict(f"The session is {change.head.state} already.")
+        cancelled(change, by)
+        return Draft(change, record=record)
+
+    head = _commit(journal, thread, f"cancel/{journal.clock.new_id('evt')}", build)
+    run = head.run
+    if run is not None:
+        workflow.stop(session_id, run.run_id, run.generation)  # for tidiness; the commit above is what cancels
+    return Cancelled(head, tuple(call.call_id for call in head.calls if call.state == "started"))
+
+
+def delete(
+    journal: Journal, workflow: Workflow, log: SessionLog, blobs: BlobStore, tenant: str, session_id: str, by: str
+) -> None:
+    """Cancels if needed, then removes every item and blob. Raises SessionNotFound."""
+    head = journal.newest(tenant, session_id).head
+    if not head.is_over:
+        cancel(journal, workflow, tenant, session_id, by)
+    log.delete(tenant, session_id)
+    blobs.delete_all(tenant, session_id)
+
+
+def _paused(head: Head) -> bool:
+    return any(one.type == "checkpoint_review" for one in head.interventions)
+
+
+def _commit(journal: Journal, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Head:
+    with suppress(_Already):
+        journal.commit(thread, key, build)
+    return thread.head

@@ -1,0 +1,48 @@
+"""What the engine does besides thinking and acting: give a session up, hand it to the next generation (design §2)."""
+
+from shared.agent.endings import failed
+from shared.agent.journal import Draft, Journal
+from shared.agent.people import resumed
+from shared.agent.thread import Thread, overtaken
+from shared.domain.change import Change
+from shared.domain.commit import Position
+from shared.domain.errors import Fenced
+from shared.ports.workflow import Workflow
+
+
+class _Settled(Exception):
+    """The run is over or another generation has it: nothing to write."""
+
+
+def give_up(journal: Journal, at: Position, error: str) -> None:
+    """Ends the run `failed` after its retries; `error` is the name of the class that was left."""
+    thread = journal.turn(at)
+
+    def build(_: Thread, change: Change) -> Draft:
+        if overtaken(change.head, at) or change.head.is_over:
+            raise _Settled
+        return failed(change, "STEP_FAILED", f"A step failed after its retries ({error}).")
+
+    try:
+        journal.commit(thread, at.key("give_up"), build)
+    except _Settled:
+        return
+
+
+def roll_over(journal: Journal, workflow: Workflow, at: Position) -> None:
+    """The generation is committed first, then its execution is started; a repeated call only starts again."""
+    thread = journal.turn(at)
+    key = at.key("roll_over")
+
+    def build(_: Thread, change: Change) -> Draft:
+        run = change.head.run
+        if run is None or overtaken(change.head, at):
+            raise Fenced("another run or generation has the session")
+        change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}), wait=None)
+        return Draft(change, resumed(change.head))
+
+    journal.commit(thread, key, build)
+    done = thread.recorded(key)
+    if done is not None and done.decision is not None:
+        workflow.start(done.decision)
+

@@ -1,0 +1,145 @@
+"""Reads a session's log and moves it: the one loop in which commits are made (design §6.1)."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+
+from shared.agent.offload import load_call, offloaded, pointers
+from shared.agent.thread import Thread
+from shared.domain.change import Change
+from shared.domain.commit import Commit, Decision, Position
+from shared.domain.conversation import ToolCall
+from shared.domain.errors import CommitContention, Fenced, SessionNotFound
+from shared.domain.session import Head
+from shared.ports.blobs import BlobStore
+from shared.ports.clock import Clock
+from shared.ports.log import Companions, IdempotencyRecord, IndexEntry, NumberTaken, SessionLog
+
+ATTEMPTS = 12
+"""Lost races for a commit number in a row before the engine is asked to try again later."""
+PAUSE_SECONDS = 0.05
+WARM_THREADS = 8
+"""Conversations a warm worker keeps; a Lambda serves one session at a time, so few are ever warm."""
+
+
+class Draft:
+    """What a use case wants committed: the change, and what goes with it."""
+
+    def __init__(
+        self,
+        change: Change,
+        decision: Decision | None = None,
+        delivered: tuple[str, ...] = (),
+        record: Callable[[Commit], IdempotencyRecord] | None = None,
+    ) -> None:
+        self.change = change
+        self.decision = decision
+        self.delivered = delivered
+        self.record = record
+
+
+class Journal:
+    """`log`, `blobs` and `clock` are ports; the cache lives as long as the worker's process."""
+
+    def __init__(self, log: SessionLog, blobs: BlobStore, clock: Clock) -> None:
+        self._log = log
+        self._blobs = blobs
+        self.clock = clock
+        self._warm: OrderedDict[tuple[str, str], Thread] = OrderedDict()
+
+    def conversation(self, at: Position) -> Thread:
+        """The whole session, its texts loaded. Warm: only the tail is read."""
+        name = (at.tenant, at.session_id)
+        thread = self._warm.pop(name, None)
+        if thread is None:
+            thread = self._read(at.tenant, at.session_id, since=1)
+        else:
+            self.refresh(thread)
+        self._warm[name] = thread
+        while len(self._warm) > WARM_THREADS:
+            self._warm.popitem(last=False)
+        thread.forget_keys_before(at.first)
+        self.load(thread)
+        return thread
+
+    def turn(self, at: Position) -> Thread:
+        """The session from the current turn's first commit on: all that a call or a wait needs, in one read."""
+        return self._read(at.tenant, at.session_id, since=at.first)
+
+    def newest(self, tenant: str, session_id: str) -> Thread:
+        """The head alone. Raises SessionNotFound."""
+        commit = self._log.latest(tenant, session_id)
+        if commit is None:
+            raise SessionNotFound("There is no such session.")
+        return Thread(commit)
+
+    def refresh(self, thread: Thread) -> None:
+        head = thread.head
+        for commit in self._log.tail(head.tenant, head.session_id, since=thread.number + 1).commits:
+            thread.fold(commit)
+
+    def commit(self, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Commit | None:
+        """Commits what `build` makes of the newest head, under the next free number.
+
+        None: a commit with that key is there already (an earlier attempt, or one's own whose answer was lost);
+        `thread.recorded(key)` tells what it decided. `build` may run several times and so must be pure but for
+        ids; what it raises ends the loop with nothing written. Raises CommitContention.
+        """
+        for attempt in range(ATTEMPTS):
+            if thread.recorded(key) is not None:
+                return None
+            change = Change(thread.head, thread.number + 1, self.clock.now())
+            draft = build(thread, change)
+            commit = change.commit(key, draft.decision, draft.delivered)
+            companions = Companions(
+                listing=_listing(thread.head, commit),
+                interventions=change.interventions,
+                idempotency=draft.record(commit) if draft.record is not None else None,
+            )
+            try:
+                self._log.append(offloaded(commit, self._blobs), companions)
+            except NumberTaken:
+                self.clock.pause(PAUSE_SECONDS * (attempt + 1))
+                self.refresh(thread)
+            else:
+                thread.fold(commit)
+                return commit
+        raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
+
+    def create(self, key: str, change: Change, draft: Draft) -> Commit:
+        """Commit 1 of a new session."""
+        commit = change.commit(key, draft.decision)
+        record = draft.record(commit) if draft.record is not None else None
+        companions = Companions(listing=_listing(None, commit), idempotency=record)
+        self._log.append(offloaded(commit, self._blobs), companions)
+        return commit
+
+    def _read(self, tenant: str, session_id: str, since: int) -> Thread:
+        commits = self._log.tail(tenant, session_id, since).commits
+        if not commits:
+            raise Fenced("the session has no commit where this turn began")
+        thread = Thread(commits[0])
+        for commit in commits[1:]:
+            thread.fold(commit)
+        return thread
+
+    def load(self, thread: Thread) -> None:
+        """Resolves everything that the thread's entries point to."""
+        names = pointers(thread.unloaded())
+        thread.load(self._texts(thread, names))
+
+    def load_input(self, thread: Thread, call: ToolCall) -> ToolCall:
+        """The call with its input, wherever that is stored."""
+        if call.input_content is None or call.input_content.blob is None:
+            return call
+        return load_call(call, self._texts(thread, [call.input_content.blob]))
+
+    def _texts(self, thread: Thread, names: list[str]) -> Mapping[str, str]:
+        return self._blobs.get(thread.head.tenant, thread.head.session_id, names) if names else {}
+
+
+def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
+    """The index item is written only when the coarse state changes (design §6.1)."""
+    head = commit.head
+    if before is not None and before.coarse == head.coarse and commit.number > 1:
+        return None
+    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse)

@@ -1,0 +1,85 @@
+"""Keeps commits small: large texts go to the blob store first, then the pointer is committed (design §6.1)."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TypeVar, cast
+
+from shared.domain.commit import Commit
+from shared.domain.content import Content
+from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.ports.blobs import BlobStore
+
+E = TypeVar("E", bound=UserEntry | AssistantEntry | ToolEntry)
+
+
+def offloaded(commit: Commit, blobs: BlobStore) -> Commit:
+    """The commit as it is stored. Every blob it points to exists when this returns."""
+    if not commit.entries:
+        return commit
+    head = commit.head
+
+    def put(content: Content) -> Content:
+        if not content.is_large or content.blob is not None:
+            return content
+        return content.offloaded(blobs.put(head.tenant, head.session_id, content.loaded))
+
+    def call(made: ToolCall) -> ToolCall:
+        if made.input is None:
+            return made
+        text = Content.of(json.dumps(made.input, ensure_ascii=False, separators=(",", ":")))
+        return made.model_copy(update={"input": None, "input_content": put(text)}) if text.is_large else made
+
+    def entry(one: Entry) -> Entry:
+        changed: dict[str, object] = {"content": put(one.content)}
+        if isinstance(one, AssistantEntry):
+            changed["calls"] = tuple(map(call, one.calls))
+            private = _private(one)
+            if private is not None and private.is_large:
+                changed |= {"thinking": "", "raw": None, "private": put(private)}
+        return one.model_copy(update=changed)
+
+    return commit.model_copy(update={"entries": tuple(map(entry, commit.entries))})
+
+
+def pointers(entries: Iterable[Entry]) -> list[str]:
+    """Names of the blobs that the entries point to and do not hold."""
+    names: list[str] = []
+    for entry in entries:
+        contents = [entry.content]
+        if isinstance(entry, AssistantEntry):
+            contents += [call.input_content for call in entry.calls if call.input_content is not None]
+            contents += [entry.private] if entry.private is not None else []
+        names += [content.blob for content in contents if content.blob is not None and content.text is None]
+    return names
+
+
+def _private(entry: AssistantEntry) -> Content | None:
+    if not entry.thinking and entry.raw is None:
+        return None
+    return Content.of(json.dumps({"thinking": entry.thinking, "raw": entry.raw}, ensure_ascii=False))
+
+
+def load_entry(entry: E, texts: Mapping[str, str]) -> E:
+    """The entry with every pointer resolved from `texts` (blob name -> text); itself where it has none."""
+    if not pointers((entry,)):
+        return entry
+    changed: dict[str, object] = {"content": _text(entry.content, texts)}
+    if isinstance(entry, AssistantEntry):
+        changed["calls"] = tuple(load_call(call, texts) for call in entry.calls)
+        if entry.private is not None:
+            changed |= json.loads(_text(entry.private, texts).loaded) | {"private": None}
+    return cast(E, entry.model_copy(update=changed))
+
+
+def load_call(call: ToolCall, texts: Mapping[str, str]) -> ToolCall:
+    """The call with its input in place."""
+    if call.input_content is None:
+        return call
+    text = _text(call.input_content, texts).loaded
+    return call.model_copy(update={"input": json.loads(text), "input_content": None})
+
+
+def _text(content: Content, texts: Mapping[str, str]) -> Content:
+    if content.text is not None or content.blob is None:
+        return content
+    return content.model_copy(update={"text": texts[content.blob]})

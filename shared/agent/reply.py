@@ -1,0 +1,130 @@
+"""Takes a model's reply into a change: plan updates at once, the other calls to be run, refusals explained."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from shared.domain import plan_update
+from shared.domain.builtins import UPDATE_PLAN
+from shared.domain.change import Change
+from shared.domain.content import Content
+from shared.domain.conversation import AssistantEntry, ToolCall, ToolEntry
+from shared.domain.errors import ModelFeedback, PlanRefused
+from shared.domain.ids import CALL, EFFECT, MESSAGE
+from shared.domain.intervention import input_hash
+from shared.domain.session import MAX_CALLS, OpenCall
+from shared.domain.tool import ToolSpec
+from shared.ports.clock import Clock
+from shared.ports.model import ModelReply, RequestedCall
+from shared.ports.tools import Registry
+
+
+class Absorbed(NamedTuple):
+    """`calls`: those that have to run, withheld ones included. `question`, `closing`: see continuation.Facts."""
+
+    message_id: str
+    text: str
+    calls: tuple[ToolCall, ...]
+    called: bool
+    question: str | None
+    closing: str | None
+
+
+class ReplyReader:
+    """Bound to one reply, so that its ids are issued once however often the commit is built again."""
+
+    def __init__(self, reply: ModelReply, provider: str, clock: Clock) -> None:
+        self.reply = reply
+        self.provider = provider
+        self.message_id = clock.new_id(MESSAGE)
+        self.calls = tuple(
+            ToolCall(
+                call_id=clock.new_id(CALL),
+                effect_id=clock.new_id(EFFECT),
+                name=call.name,
+                input=call.input,
+                malformed=call.malformed,
+            )
+            for call in reply.calls
+        )
+
+    def absorb(self, change: Change, registry: Registry, specs: Mapping[str, ToolSpec], planning: bool) -> Absorbed:
+        """Adds entries, events and plan changes to `change`; leaves state and interventions to the caller."""
+        text = self.reply.text
+        change.entry(
+            AssistantEntry(
+                message_id=self.message_id,
+                content=Content.of(text),
+                thinking=self.reply.thinking,
+                calls=self.calls,
+                provider=self.provider,
+                raw=self.reply.raw,
+            )
+        )
+        if text.strip():
+            change.event("thought" if self.calls else "message.assistant", {"message_id": self.message_id})
+        to_run: list[ToolCall] = []
+        question = closing = None
+        for call in self.calls:
+            try:
+                if call.malformed is not None or call.input is None:
+                    raise ModelFeedback(call.malformed or "The input is not a JSON object. Send the call again.")
+                if call.name == UPDATE_PLAN:
+                    applied = plan_update.apply(change.head.plan, call.input, specs, change.now)
+                    if applied.update.action == "wait_for_user":
+                        question = applied.update.reason
+                    elif applied.update.action in ("complete", "fail"):
+                        closing = applied.update.reason
+                    change.set(plan=applied.plan)
+                    for draft in applied.events:
+                        change.draft(draft)
+                    change.entry(_result(call, applied.said))
+                    continue
+                if planning:
+                    raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
+                registry.check(_spec(call, specs), call.input)
+                if len(to_run) >= MAX_CALLS:
+                    raise ModelFeedback(f"At most {MAX_CALLS} calls run in one reply. Call this one again later.")
+            except ModelFeedback as refusal:
+                _refuse(change, call, refusal)
+            else:
+                to_run.append(call)
+                change.event("tool.requested", _requested(call))
+        change.set(calls=tuple(OpenCall(call_id=call.call_id, name=call.name) for call in to_run))
+        return Absorbed(self.message_id, text, tuple(to_run), bool(self.calls), question, closing)
+
+
+def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
+    spec = specs.get(call.name)
+    if spec is not None:
+        return spec
+    import difflib  # only a wrong name pays for it
+
+    near = difflib.get_close_matches(call.name, specs, n=3, cutoff=0.5)
+    hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(sorted(specs))}."
+    raise ModelFeedback(f"There is no tool {call.name!r}. {hint}")
+
+
+def _requested(call: ToolCall) -> dict[str, object]:
+    hashed = input_hash(call.input or {})
+    return {"call_id": call.call_id, "effect_id": call.effect_id, "name": call.name, "input_hash": hashed}
+
+
+def _result(call: ToolCall, text: str, ok: bool = True) -> ToolEntry:
+    return ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(text), ok=ok)
+
+
+def _refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
+    """Told to the model as the call's result; a refused plan update is an event as well."""
+    change.entry(_result(call, f"Error: {refusal}", ok=False))
+    if call.name == UPDATE_PLAN:
+        action = call.input.get("action") if isinstance(call.input, dict) else None
+        code = refusal.code if isinstance(refusal, PlanRefused) else "SCHEMA"
+        change.event(
+            "plan.rejected",
+            {"action": action if isinstance(action, str) else None, "code": code, "message": str(refusal)},
+        )
+
+
+def milliseconds(start: datetime, end: datetime) -> int:
+    return max(0, round((end - start).total_seconds() * 1000))

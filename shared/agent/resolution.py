@@ -1,0 +1,131 @@
+"""What a decision does to the session, by the intervention's type and the option chosen (design §8).
+
+The same for a person's answer and for an expiry's default; only what is recorded about who decided differs.
+"""
+
+from typing import Any
+
+from shared.agent.endings import cancelled, completed
+from shared.agent.people import resumed
+from shared.domain.change import Change
+from shared.domain.commit import StepRecord
+from shared.domain.content import Content
+from shared.domain.conversation import ToolEntry, UserEntry
+from shared.domain.intervention import Intervention, input_hash
+from shared.domain.session import OpenCall
+
+REJECTED = "Error: a person rejected this call{why}. Do not repeat it; go on another way or ask."
+EXPIRED = "Error: nobody approved this call in time, so it was not run. Go on without it or ask."
+
+
+def settle(
+    change: Change,
+    one: Intervention,
+    option: str,
+    given: dict[str, Any],
+    *,
+    comment: str | None = None,
+    by: str | None = None,
+    message_id: str = "",
+    expired: bool = False,
+) -> None:
+    """Closes the intervention and applies the option. `given`: the checked input of the option; `by` None: expiry."""
+    closed = one.model_copy(
+        update={
+            "state": "expired" if expired else "resolved",
+            "resolution": option,
+            "input": given or None,
+            "comment": comment,
+            "resolved_by": by,
+            "resolved_at": change.now,
+        }
+    )
+    change.step(
+        lambda number: StepRecord(
+            step_number=number,
+            kind="intervention",
+            name=one.type,
+            started_at=one.created_at,
+            completed_at=change.now,
+            duration_ms=max(0, round((change.now - one.created_at).total_seconds() * 1000)),
+        )
+    )
+    change.close_intervention(closed)
+    data = {"intervention_id": one.intervention_id, "type": one.type, "option": option}
+    if one.tool_call is not None:
+        data["input_hash"] = input_hash(given["input"]) if option == "modify" else one.tool_call.input_hash
+    if expired:
+        change.event("intervention.expired", data)
+    else:
+        change.event("intervention.resolved", data | {"resolved_by": by})
+    _apply(change, one, option, given, comment, by, message_id, expired)
+    if not change.head.is_over and not change.head.interventions:
+        _go_on(change)
+
+
+def _apply(
+    change: Change,
+    one: Intervention,
+    option: str,
+    given: dict[str, Any],
+    comment: str | None,
+    by: str | None,
+    message_id: str,
+    expired: bool,
+) -> None:
+    match one.type, option:
+        case _, "cancel":
+            cancelled(change, by or "timeout")
+        case "approval_required", "approve":
+            _release(change, one, None)
+        case "approval_required", "modify":
+            _release(change, one, given["input"])
+        case "approval_required", _:
+            _reject(change, one, EXPIRED if expired else REJECTED.format(why=f": {comment}" if comment else ""))
+        case "clarification_needed", "answer":
+            say(change, message_id, given["text"])
+        case "budget_exceeded", "raise":
+            change.set(budget=change.head.budget.model_copy(update=given))
+        case "budget_exceeded", "finish":
+            completed(change, goal_met=False, reason="budget_exceeded", answer=None, message_id=None)
+        case "error_recovery", "retry" if given.get("hint"):
+            change.set(progress=change.head.progress.model_copy(update={"hint": given["hint"]}))
+        case _:
+            pass
+
+
+def say(change: Change, message_id: str, text: str) -> None:
+    """A user's message: in the log now, in the conversation when a turn delivers it."""
+    change.entry(UserEntry(message_id=message_id, content=Content.of(text)))
+    change.event("message.user", {"message_id": message_id})
+    change.set(
+        undelivered=(*change.head.undelivered, message_id),
+        progress=change.head.progress.model_copy(update={"text_replies": 0}),
+    )
+
+
+def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) -> None:
+    assert one.tool_call is not None
+    open_call = change.head.open_call(one.tool_call.call_id)
+    if open_call is not None:
+        ready = open_call.model_copy(update={"state": "ready", "amended": amended})
+        change.set(calls=change.head.with_call(ready).calls)
+
+
+def _reject(change: Change, one: Intervention, text: str) -> None:
+    """The call's one result says so; the model can reason about it."""
+    assert one.tool_call is not None
+    call_id, name = one.tool_call.call_id, one.tool_call.name
+    change.entry(ToolEntry(call_id=call_id, name=name, content=Content.of(text), ok=False))
+    change.set(calls=change.head.with_call(OpenCall(call_id=call_id, name=name, state="done")).calls)
+
+
+def _go_on(change: Change) -> None:
+    """Nothing waits for a person any more: the state is that of where the engine goes on."""
+    match resumed(change.head).next:
+        case "act":
+            change.to_state("waiting_for_tool")
+        case "plan":
+            change.to_state("planning")
+        case _:
+            change.to_state("executing")

@@ -1,0 +1,151 @@
+"""A person decides: exactly one decision per intervention, committed before the engine is woken (design §8)."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from shared.agent.ask import wake
+from shared.agent.journal import Draft, Journal
+from shared.agent.resolution import settle
+from shared.agent.thread import Thread
+from shared.domain.change import Change
+from shared.domain.commit import Commit
+from shared.domain.errors import Conflict, InterventionNotFound, ToolInputInvalid, ValidationFailed
+from shared.domain.ids import MESSAGE
+from shared.domain.intervention import Intervention
+from shared.domain.session import Head
+from shared.domain.value import Value
+from shared.ports.log import IdempotencyRecord, SessionIndex
+from shared.ports.tools import Registry
+from shared.ports.workflow import Workflow
+
+
+class Answer(Value):
+    text: str = Field(min_length=1)
+
+
+class Raise(Value):
+    token_budget: int | None = Field(default=None, ge=1, le=100_000_000)
+    cost_budget_usd: float | None = Field(default=None, gt=0)
+
+
+class Hint(Value):
+    hint: str | None = Field(default=None, max_length=2_000)
+
+
+class Resolution(NamedTuple):
+    """What the caller sends. `input` depends on type and option (design §8)."""
+
+    option: str
+    input: dict[str, Any] | None
+    comment: str | None
+
+
+class Desk(NamedTuple):
+    """What deciding needs of the world."""
+
+    journal: Journal
+    directory: SessionIndex
+    workflow: Workflow
+    registry: Registry
+
+
+Record = Callable[[Commit], IdempotencyRecord] | None
+
+
+def resolve(
+    desk: Desk, tenant: str, session_id: str, intervention_id: str, chosen: Resolution, by: str, record: Record = None
+) -> tuple[Head, Intervention]:
+    """Raises InterventionNotFound, ValidationFailed, Conflict (decided already; the recorded one in its message)."""
+    thread = desk.journal.newest(tenant, session_id)
+    message_id = desk.journal.clock.new_id(MESSAGE)
+
+    def build(now: Thread, change: Change) -> Draft:
+        one = _open(now.head, intervention_id)
+        if one is None:
+            raise _decided(desk, tenant, session_id, intervention_id)
+        given = _check(desk.registry, now.head, one, chosen)
+        settle(change, one, chosen.option, given, comment=chosen.comment, by=by, message_id=message_id)
+        return Draft(change, record=record)
+
+    try:
+        desk.journal.commit(thread, f"resolve/{intervention_id}/{message_id}", build)
+    except Conflict:
+        send(desk.workflow, thread)  # whoever decided may have died before it woke the engine
+        raise
+    send(desk.workflow, thread)
+    settled = desk.directory.intervention(tenant, intervention_id)
+    if settled is None:
+        raise InterventionNotFound("There is no such intervention.")
+    return thread.head, settled
+
+
+def send(workflow: Workflow, thread: Thread) -> None:
+    """Wakes the engine if it waits and nothing is open any more; sending twice is harmless."""
+    head = thread.head
+    if head.wait is not None and (head.is_over or not head.interventions):
+        wake(workflow, thread, head.wait.token)
+
+
+def _open(head: Head, intervention_id: str) -> Intervention | None:
+    return next((one for one in head.interventions if one.intervention_id == intervention_id), None)
+
+
+def _decided(desk: Desk, tenant: str, session_id: str, intervention_id: str) -> Exception:
+    recorded = desk.directory.intervention(tenant, intervention_id)
+    if recorded is None or recorded.session_id != session_id:
+        return InterventionNotFound("There is no such intervention.")
+    what = recorded.resolution or recorded.state
+    return Conflict(
+        f"This was decided already: {what}.", {"state": [recorded.state], "resolution": [recorded.resolution or ""]}
+    )
+
+
+def _check(registry: Registry, head: Head, one: Intervention, chosen: Resolution) -> dict[str, Any]:
+    """The option's input, checked. Raises ValidationFailed naming the field."""
+    if chosen.option not in one.options:
+        raise ValidationFailed("Unknown option.", {"option": [f"one of {', '.join(one.options)}"]})
+    given = chosen.input or {}
+    match one.type, chosen.option:
+        case "approval_required", "modify":
+            return {"input": _modified(registry, head, one, given)}
+        case "clarification_needed", "answer":
+            return _parse(Answer, given)
+        case "budget_exceeded", "raise":
+            return _raised(head, _parse(Raise, given))
+        case "error_recovery", "retry":
+            return _parse(Hint, given)
+        case _ if given:
+            raise ValidationFailed("This option takes no input.", {"input": ["must be left out"]})
+    return {}
+
+
+def _modified(registry: Registry, head: Head, one: Intervention, given: dict[str, Any]) -> dict[str, Any]:
+    assert one.tool_call is not None
+    spec = registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
+    if not given:
+        raise ValidationFailed("modify needs the new input.", {"input": ["the tool's whole input"]})
+    if spec is not None:
+        try:
+            registry.check(spec, given)
+        except ToolInputInvalid as wrong:
+            raise ValidationFailed("The input does not fit the tool.", {"input": [str(wrong)]}) from None
+    return given
+
+
+def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
+    if not raised:
+        raise ValidationFailed("raise needs a new limit.", {"input": ["token_budget or cost_budget_usd"]})
+    if raised.get("token_budget", head.usage.total_tokens + 1) <= head.usage.total_tokens:
+        used = head.usage.total_tokens
+        raise ValidationFailed("The limit is used up already.", {"input.token_budget": [f"more than {used}"]})
+    return raised
+
+
+def _parse(model: type[Value], given: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return model.model_validate(given).model_dump(exclude_none=True)
+    except ValidationError as error:
+        details = {f"input.{'.'.join(map(str, e['loc']))}": [e["msg"]] for e in error.errors(include_input=False)}
+        raise ValidationFailed("The option's input is not valid.", details) from None

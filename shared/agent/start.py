@@ -1,0 +1,124 @@
+"""Sessions begin, and people say things to them (design §3)."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from shared.agent.journal import Draft, Journal
+from shared.agent.resolution import say, settle
+from shared.agent.resolve import send
+from shared.agent.thread import Thread, position
+from shared.domain.change import Change
+from shared.domain.commit import Commit, Decision
+from shared.domain.errors import Conflict
+from shared.domain.ids import MESSAGE, RUN, SESSION
+from shared.domain.session import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run
+from shared.ports.log import IdempotencyRecord
+from shared.ports.workflow import Workflow
+
+Record = Callable[[Commit], IdempotencyRecord] | None
+
+
+class NewSession(NamedTuple):
+    """`message` None: the session stays `idle` until somebody says something."""
+
+    tenant: str
+    user: str
+    agent_id: str
+    message: str | None
+    max_steps: int
+    token_budget: int
+    cost_budget_usd: float | None
+    review_every: int
+    metadata: Mapping[str, str]
+
+
+def start(journal: Journal, workflow: Workflow, new: NewSession, record: Record = None) -> Head:
+    """Commits the session, then starts the engine. Raises KeyTaken (nothing written), StoreUnavailable, …"""
+    clock = journal.clock
+    now = clock.now()
+    change = Change(_empty_head(new, clock.new_id(SESSION), now), number=1, now=now)
+    decision = None
+    if new.message is not None:
+        decision = _begin_run(change, clock.new_id(RUN), clock.new_id(MESSAGE), new.message, new.max_steps)
+    commit = journal.create("start", change, Draft(change, decision, record=record))
+    if decision is not None:
+        workflow.start(decision)
+    return commit.head
+
+
+def post_message(
+    journal: Journal, workflow: Workflow, tenant: str, session_id: str, text: str, by: str, record: Record = None
+) -> Head:
+    """Answers an open clarification, else queues for the next turn, else starts a new run.
+
+    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued).
+    """
+    clock = journal.clock
+    thread = journal.newest(tenant, session_id)
+    run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
+
+    def build(_: Thread, change: Change) -> Draft:
+        head = change.head
+        if head.is_over or head.state == "idle":
+            decision = _begin_run(change, run_id, message_id, text, head.max_steps)
+            return Draft(change, decision, record=record)
+        if len(head.undelivered) >= MAX_UNDELIVERED:
+            raise Conflict(f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them.")
+        question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
+        if question is not None:
+            settle(change, question, "answer", {"text": text}, by=by, message_id=message_id)
+        else:
+            say(change, message_id, text)
+        return Draft(change, record=record)
+
+    commit = journal.commit(thread, f"say/{message_id}", build)
+    decision = commit.decision if commit is not None else None
+    if decision is not None:
+        workflow.start(decision)
+    else:
+        send(workflow, thread)
+    return thread.head
+
+
+def restart(journal: Journal, workflow: Workflow, tenant: str, session_id: str) -> None:
+    """Starts the engine once more where a run has just begun: the first try may have died before it could.
+
+    Harmless otherwise: the execution's name is taken.
+    """
+    thread = journal.newest(tenant, session_id)
+    head = thread.head
+    if head.run is not None and head.state == "planning" and head.run.first == thread.number:
+        workflow.start(Decision(next="plan", at=position(head)))
+
+
+def _empty_head(new: NewSession, session_id: str, now: datetime) -> Head:
+    return Head(
+        tenant=new.tenant,
+        session_id=session_id,
+        agent_id=new.agent_id,
+        created_by=new.user,
+        state="idle",
+        created_at=now,
+        updated_at=now,
+        budget=Budget(token_budget=new.token_budget, cost_budget_usd=new.cost_budget_usd),
+        metadata=dict(new.metadata),
+        review_every=new.review_every,
+        max_steps=new.max_steps,
+    )
+
+
+def _begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int) -> Decision:
+    change.set(
+        run=Run(run_id=run_id, first=change.number, max_steps=max_steps),
+        goal=text[:MAX_GOAL_CHARS],
+        result=None,
+        error=None,
+        calls=(),
+        progress=Progress(),
+        wait=None,
+    )
+    change.event("run.started", {"run_id": run_id})
+    change.to_state("planning")
+    say(change, message_id, text)
+    return Decision(next="plan", at=position(change.head))

@@ -1,0 +1,125 @@
+"""A session as a worker holds it: the head, the conversation in delivery order, and the keys already committed."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from shared.agent.offload import load_entry
+from shared.domain.commit import Commit, Decision, Position
+from shared.domain.content import Content
+from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session import Head
+
+ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."
+
+
+class Recorded(NamedTuple):
+    """What a commit with a given key decided."""
+
+    number: int
+    decision: Decision | None
+
+
+class Thread:
+    """Folded from commits in order, from any number on: what came before is simply not in `entries`.
+
+    User entries wait until a commit delivers them; tool entries join when the next assistant entry does, in the
+    order of the calls they answer. So the conversation is the same whichever way parallel commits fell.
+    """
+
+    def __init__(self, first: Commit) -> None:
+        self.since = first.number
+        self.entries: list[Entry] = []
+        self.waiting: dict[str, UserEntry] = {}
+        self.results: dict[str, ToolEntry] = {}
+        self._calls: tuple[ToolCall, ...] = ()
+        self._keys: dict[str, Recorded] = {}
+        self._loaded = 0
+        self.number = first.number - 1
+        self.head: Head = first.head
+        self.fold(first)
+
+    def fold(self, commit: Commit) -> None:
+        if commit.number != self.number + 1:
+            raise ValueError(f"commit {commit.number} does not follow {self.number}")
+        for entry in commit.entries:
+            match entry:
+                case UserEntry():
+                    self.waiting[entry.message_id] = entry
+                case ToolEntry():
+                    self.results[entry.call_id] = entry
+                case AssistantEntry():
+                    self._deliver(commit.delivered)
+                    self.entries.append(entry)
+                    self._calls = entry.calls
+        self._keys[commit.key] = Recorded(commit.number, commit.decision)
+        self.number = commit.number
+        self.head = commit.head
+
+    def recorded(self, key: str) -> Recorded | None:
+        return self._keys.get(key)
+
+    def forget_keys_before(self, number: int) -> None:
+        """Keys of turns that are over are never asked for again."""
+        self._keys = {key: done for key, done in self._keys.items() if done.number >= number}
+
+    def call(self, call_id: str) -> ToolCall | None:
+        """A call of the last reply."""
+        return next((call for call in self._calls if call.call_id == call_id), None)
+
+    def orphans(self) -> tuple[ToolEntry, ...]:
+        """Results for calls of the last reply that have none and will get none: the run ended, or was overtaken.
+        Every call gets exactly one result (design §6.3); these go into the commit of the next reply.
+        """
+        return tuple(
+            ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(ORPHANED), ok=False)
+            for call in self._calls
+            if call.call_id not in self.results
+        )
+
+    def pending(self, orphans: tuple[ToolEntry, ...] = ()) -> tuple[Entry, ...]:
+        """What the next request adds behind `entries`: results in call order, then the users' messages."""
+        results = self.results | {orphan.call_id: orphan for orphan in orphans}
+        ordered = (results[call.call_id] for call in self._calls if call.call_id in results)
+        return (*ordered, *self.waiting.values())
+
+    def unloaded(self) -> list[Entry]:
+        """Entries that may still point to texts: those that came since the last `load`."""
+        return [*self.entries[self._loaded :], *self.results.values(), *self.waiting.values()]
+
+    def load(self, texts: Mapping[str, str]) -> None:
+        """Resolves every pointer; `texts` has all of them (blob name -> text)."""
+        fresh = self.entries[self._loaded :]
+        self.entries[self._loaded :] = [load_entry(entry, texts) for entry in fresh]
+        self._loaded = len(self.entries)
+        self.results = {id_: load_entry(entry, texts) for id_, entry in self.results.items()}
+        self.waiting = {id_: load_entry(entry, texts) for id_, entry in self.waiting.items()}
+        last = next((entry for entry in reversed(self.entries) if isinstance(entry, AssistantEntry)), None)
+        self._calls = last.calls if last is not None else ()
+
+    def _ordered_results(self) -> list[ToolEntry]:
+        return [self.results[call.call_id] for call in self._calls if call.call_id in self.results]
+
+    def _deliver(self, message_ids: tuple[str, ...]) -> None:
+        self.entries.extend(self._ordered_results())
+        self.results.clear()
+        self.entries.extend(self.waiting.pop(id_) for id_ in message_ids if id_ in self.waiting)
+
+
+def position(head: Head) -> Position:
+    """Where the engine stands after this head."""
+    if head.run is None:
+        raise ValueError("a session without a run has no position")
+    run = head.run
+    return Position(
+        tenant=head.tenant,
+        session_id=head.session_id,
+        run_id=run.run_id,
+        generation=run.generation,
+        turn=run.turn,
+        first=run.first,
+    )
+
+
+def overtaken(head: Head, at: Position) -> bool:
+    """Whether another run or generation has the session: a worker standing at `at` may not commit."""
+    return head.run is None or head.run.run_id != at.run_id or head.run.generation != at.generation

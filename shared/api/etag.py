@@ -1,0 +1,17 @@
+"""Entity tags and `If-None-Match` (RFC 9110, 8.8.3 and 13.1.2)."""
+
+import re
+
+_TAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+
+
+def etag(*parts: object) -> str:
+    """A strong tag of what identifies the representation, a commit number for instance."""
+    return '"' + "-".join(str(part) for part in parts) + '"'
+
+
+def matches(if_none_match: str | None, tag: str) -> bool:
+    """Weak comparison, as the header asks for; `*` fits whatever there is."""
+    if not if_none_match:
+        return False
+    return if_none_match.strip() == "*" or tag in _TAG.findall(if_none_match)

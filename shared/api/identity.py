@@ -1,0 +1,59 @@
+"""Who is calling: from the claims the gateway's JWT authorizer verified, from nothing else (design §3)."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from shared.api.routes import Role
+from shared.domain.errors import Forbidden, Unauthorized
+
+MAX_CHARS = 128
+_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}")
+"""A tenant is part of keys and prefixes, so it has no separator of theirs and nothing invisible."""
+_ROLE = re.compile(r"[^\s,\[\]\"']+")
+
+
+class Caller(NamedTuple):
+    """`roles` as granted; `admin` implies `member`."""
+
+    tenant: str
+    user: str
+    roles: frozenset[str]
+
+    def require(self, role: Role) -> None:
+        """Raises Forbidden where the role is missing."""
+        if role not in self.roles and "admin" not in self.roles:
+            raise Forbidden(f"This needs the role {role}.")
+
+
+def from_event(event: Mapping[str, Any], tenant_claim: str, roles_claim: str) -> Caller:
+    """Raises Unauthorized where nobody is named, Forbidden where that person belongs to no usable tenant."""
+    claims = _claims(event)
+    if claims is None:
+        raise Unauthorized("This needs a bearer token.")
+    user = claims.get("sub")
+    if not isinstance(user, str) or not user.strip() or len(user) > MAX_CHARS or not user.isprintable():
+        raise Unauthorized("The token names no usable subject.")
+    tenant = claims.get(tenant_claim)
+    if not isinstance(tenant, str) or not tenant.strip():
+        raise Forbidden("The token names no tenant.")
+    if not _TENANT.fullmatch(tenant):
+        raise Forbidden("The token's tenant has characters or a length that are not allowed.")
+    return Caller(tenant, user, roles_from(claims.get(roles_claim)))
+
+
+def roles_from(claim: object) -> frozenset[str]:
+    """A list, the gateway's rendering of one (`[admin member]`), or names between spaces or commas."""
+    if isinstance(claim, str):
+        return frozenset(_ROLE.findall(claim))
+    if isinstance(claim, list | tuple):
+        return frozenset(item for item in claim if isinstance(item, str) and item)
+    return frozenset()
+
+
+def _claims(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """`requestContext.authorizer.jwt.claims`; None where a route without an authorizer was called."""
+    found: object = event
+    for name in ("requestContext", "authorizer", "jwt", "claims"):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) and found else None

@@ -1,0 +1,49 @@
+"""Every HTTP route of Acta: which function answers it and which role it needs.
+
+The one table that the gateway's routes are made from and that the functions' resolvers are compared with, so
+that no route exists on one side only. Paths are in the gateway's form: `{name}`, `{name+}` for all the rest.
+What is not here reaches `CATCH_ALL`, which answers 404 or 405 in the error envelope.
+"""
+
+from typing import Literal, NamedTuple
+
+Function = Literal["start", "status", "intervene", "admin"]
+Role = Literal["member", "admin"]
+
+
+class Route(NamedTuple):
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+    function: Function
+    role: Role | None = "member"
+    """None: reachable without a token."""
+
+
+ROUTES: tuple[Route, ...] = (
+    Route("POST", "/v1/sessions", "start"),
+    Route("POST", "/v1/sessions/{session_id}/messages", "start"),
+    Route("GET", "/v1/sessions", "status"),
+    Route("GET", "/v1/sessions/{session_id}", "status"),
+    Route("GET", "/v1/sessions/{session_id}/events", "status"),
+    Route("GET", "/v1/sessions/{session_id}/messages", "status"),
+    Route("GET", "/v1/sessions/{session_id}/plan", "status"),
+    Route("GET", "/v1/sessions/{session_id}/steps", "status"),
+    Route("GET", "/v1/sessions/{session_id}/trace", "status"),
+    Route("GET", "/v1/sessions/{session_id}/interventions", "status"),
+    Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status"),
+    Route("GET", "/v1/interventions", "status"),
+    Route("POST", "/v1/sessions/{session_id}/pause", "intervene"),
+    Route("POST", "/v1/sessions/{session_id}/resume", "intervene"),
+    Route("POST", "/v1/sessions/{session_id}/cancel", "intervene"),
+    Route("DELETE", "/v1/sessions/{session_id}", "intervene"),
+    Route("POST", "/v1/sessions/{session_id}/interventions/{intervention_id}/resolve", "intervene"),
+    Route("GET", "/v1/files", "admin"),
+    Route("GET", "/v1/files/{path+}", "admin"),
+    Route("PUT", "/v1/files/{path+}", "admin"),
+    Route("DELETE", "/v1/files/{path+}", "admin"),
+    Route("GET", "/v1/tools", "admin"),
+    Route("GET", "/v1/tools/{name}", "admin"),
+    Route("GET", "/healthz", "admin", None),
+)
+
+CATCH_ALL: Function = "admin"

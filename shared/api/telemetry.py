@@ -1,0 +1,39 @@
+"""Logs, traces and metrics of one function: ids, counts, states and durations, never content (design §9)."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics, Tracer
+
+Handler = Callable[[dict[str, Any], Any], Any]
+
+
+class Telemetry:
+    """Service and namespace come from the environment (`POWERTOOLS_…`); the fallbacks are for tests."""
+
+    def __init__(self, function: str) -> None:
+        service = os.environ.get("POWERTOOLS_SERVICE_NAME", f"acta-{function}")
+        self.logger = Logger(service=service, location=None)
+        # The SDK calls are not traced: their segments would name the files.
+        self.tracer = Tracer(service=service, auto_patch=False)
+        self.metrics = Metrics(
+            service=service, namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")
+        )
+
+    def watch(self, handler: Handler) -> Handler:
+        """The Lambda's entry point around `handler`; events, results and error texts are not recorded."""
+        traced: Handler = self.tracer.capture_lambda_handler(
+            handler, capture_response=False, capture_error=False
+        )
+        measured: Handler = self.metrics.log_metrics(traced, capture_cold_start_metric=True)
+        logged: Handler = self.logger.inject_lambda_context(measured, log_event=False, clear_state=True)
+        return logged
+
+    def failure(self, error: BaseException, **ids: object) -> None:
+        """An unexpected error: its class and the line that raised it, not its text (it may quote a body)."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        where = f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}" if trace else "unknown"
+        self.logger.error("failed", extra={"error": type(error).__name__, "where": where, **ids})

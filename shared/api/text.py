@@ -1,0 +1,47 @@
+"""Which text a request may carry, and the words for what it may not."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
+
+from shared.domain.errors import ValidationFailed
+
+
+def _readable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("The text has a NUL character.")
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        raise ValueError("The text has half of a surrogate pair, which is not valid Unicode.")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("The text is blank.")
+    return text
+
+
+def _readable_throughout(value: dict[str, Any]) -> dict[str, Any]:
+    waiting: list[Any] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, list):
+            waiting += item
+        elif isinstance(item, str):
+            _readable(item)
+    return value
+
+
+# markers for `Annotated`, behind the bounds, so that those are told in characters
+READABLE = AfterValidator(_readable)
+NOT_BLANK = AfterValidator(_not_blank)
+JsonObject = Annotated[dict[str, Any], AfterValidator(_readable_throughout)]
+
+
+def refuse_longer(field: str, text: str | None, limit: int) -> None:
+    """The configured limit, in characters; the models have the fixed one."""
+    if text is not None and len(text) > limit:
+        message = f"The text has {len(text):,} characters; at most {limit:,} are allowed."
+        raise ValidationFailed(f"{field} is too long.", {field: [message]})

@@ -1,0 +1,181 @@
+"""A session's states and the small head that every commit carries (design §3, §6.1).
+
+The head is all a worker needs besides the conversation: each collection in it is bounded, so that a commit's size
+does not grow with the session.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from shared.domain.conversation import ToolCall
+from shared.domain.intervention import Intervention
+from shared.domain.plan import ExecutionPlan
+from shared.domain.value import Value
+
+HEAD_VERSION = 1
+MAX_GOAL_CHARS = 1_000
+"""The head quotes so much of the goal; the whole of it is the run's first message."""
+MAX_ANSWER_CHARS = 4_000
+MAX_UNDELIVERED = 20
+MAX_CALLS = 16
+"""Calls of one reply that run; more are answered with an error (bounds the head)."""
+
+SessionState = Literal[
+    "idle", "planning", "executing", "waiting_for_tool", "waiting_for_user", "completed", "failed", "cancelled"
+]
+CoarseState = Literal["idle", "active", "waiting_for_user", "completed", "failed", "cancelled"]
+
+TRANSITIONS: dict[SessionState | None, frozenset[SessionState]] = {
+    None: frozenset({"idle", "planning"}),
+    "idle": frozenset({"planning", "cancelled"}),
+    "planning": frozenset({"executing", "waiting_for_user", "failed", "cancelled"}),
+    "executing": frozenset({"waiting_for_tool", "waiting_for_user", "completed", "failed", "cancelled"}),
+    "waiting_for_tool": frozenset({"executing", "waiting_for_user", "failed", "cancelled"}),
+    "waiting_for_user": frozenset(
+        {"planning", "executing", "waiting_for_tool", "completed", "failed", "cancelled"}
+    ),
+    "completed": frozenset({"planning"}),
+    "failed": frozenset({"planning", "executing"}),
+    "cancelled": frozenset({"planning"}),
+}
+
+TERMINAL: frozenset[SessionState] = frozenset({"completed", "failed", "cancelled"})
+
+
+class IllegalTransition(ValueError):
+    """A bug of ours: the table above does not have this change."""
+
+
+class Run(Value):
+    """One goal's work. `iteration` counts Think turns; `turn` counts the engine's steps, planning ones too, and is
+    part of their commit keys; `first` is the number of the commit the current turn began with; `generation` is the
+    engine execution that may commit; `events` bounds that execution's history from above.
+    """
+
+    run_id: str
+    generation: int = 1
+    iteration: int = 0
+    turn: int = 1
+    first: int
+    max_steps: int
+    events: int = 0
+
+
+class Usage(Value):
+    """`input_tokens` includes the cached ones. `cost_usd` None: some call's model has no known price."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_input_tokens: int = 0
+    llm_calls: int = 0
+    tool_calls: int = 0
+    cost_usd: float | None = 0.0
+
+    @property
+    def total_tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+class Budget(Value):
+    token_budget: int
+    cost_budget_usd: float | None = None
+
+
+class Result(Value):
+    """`answer` is bounded like the goal; the whole of it is the last assistant message, `message_id`."""
+
+    goal_met: bool
+    answer: str | None
+    reason: str
+    message_id: str | None = None
+
+
+class Failure(Value):
+    code: str
+    message: str
+
+
+class OpenCall(Value):
+    """A call of the last reply. `withheld`: a person has to approve it first; `amended`: that person's input, to be
+    run instead of the model's.
+    """
+
+    call_id: str
+    name: str
+    state: Literal["ready", "withheld", "started", "done"] = "ready"
+    amended: dict[str, Any] | None = None
+
+
+class Wait(Value):
+    """The engine's task token while it waits for people; it never leaves the server side (design §8)."""
+
+    token: str
+
+
+class Progress(Value):
+    """Counters of §5; stored, so that a crash cannot reset them."""
+
+    text_replies: int = 0
+    planning_attempts: int = 0
+    provider_waits: int = 0
+    hint: str = ""
+    """What the next turn's tail tells the model, once."""
+
+
+class Head(Value):
+    version: int = HEAD_VERSION
+    tenant: str
+    session_id: str
+    agent_id: str
+    created_by: str
+    state: SessionState
+    state_reason: str | None = None
+    goal: str = ""
+    created_at: datetime
+    updated_at: datetime
+    run: Run | None = None
+    plan: ExecutionPlan | None = None
+    usage: Usage = Usage()
+    budget: Budget
+    interventions: tuple[Intervention, ...] = ()
+    result: Result | None = None
+    error: Failure | None = None
+    metadata: dict[str, str] = Field(default_factory=dict)
+    review_every: int = 0
+    max_steps: Annotated[int, Field(ge=1)]
+    last_seq: int = 0
+    last_step: int = 0
+    calls: tuple[OpenCall, ...] = ()
+    undelivered: tuple[str, ...] = ()
+    progress: Progress = Progress()
+    wait: Wait | None = None
+
+    @property
+    def coarse(self) -> CoarseState:
+        match self.state:
+            case "planning" | "executing" | "waiting_for_tool":
+                return "active"
+            case other:
+                return other
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in TERMINAL
+
+    @property
+    def unfinished_calls(self) -> tuple[OpenCall, ...]:
+        return tuple(call for call in self.calls if call.state != "done")
+
+    def open_call(self, call_id: str) -> OpenCall | None:
+        return next((call for call in self.calls if call.call_id == call_id), None)
+
+    def with_call(self, changed: OpenCall) -> "Head":
+        calls = tuple(changed if call.call_id == changed.call_id else call for call in self.calls)
+        return self.model_copy(update={"calls": calls})
+
+
+def effective(call: ToolCall, open_call: OpenCall) -> dict[str, Any] | None:
+    """The input that runs: a person's amendment, else the model's."""
+    return open_call.amended if open_call.amended is not None else call.input

@@ -1,0 +1,106 @@
+"""The session log and the rare items that share a transaction with it (design §6.1).
+
+A session is commits 1, 2, 3, …; each is put once, on the condition that its number is free. That put is the step:
+whoever wins the number has moved the session, everyone else reads again.
+
+All of them raise StoreThrottled, StoreUnavailable and, where a stored document has a version this release does not
+know, SchemaUnknown.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from shared.domain.commit import Commit
+from shared.domain.intervention import Intervention, InterventionState
+from shared.domain.session import CoarseState
+
+
+class NumberTaken(Exception):
+    """Another commit has the number, perhaps one's own whose answer was lost: read again and look for the key."""
+
+
+class KeyTaken(Exception):
+    """The idempotency key was used by another request meanwhile; nothing was written."""
+
+
+class IndexEntry(NamedTuple):
+    """A session in its tenant's listing; written only when its coarse state changes."""
+
+    tenant: str
+    session_id: str
+    agent_id: str
+    state: CoarseState
+
+
+class IdempotencyRecord(NamedTuple):
+    """What a POST with this key answered, and the hash of the body it came with. Keys live 24 h."""
+
+    tenant: str
+    route: str
+    key: str
+    body_hash: str
+    status: int
+    answer: Mapping[str, Any]
+    expires_at: datetime
+
+
+class Companions(NamedTuple):
+    """What is written in one transaction with a commit; all empty: a plain put."""
+
+    listing: IndexEntry | None = None
+    interventions: Sequence[Intervention] = ()
+    idempotency: IdempotencyRecord | None = None
+
+
+class Tail(NamedTuple):
+    """Commits from a number on, ascending; `complete` False: there are more behind the last one."""
+
+    commits: tuple[Commit, ...]
+    complete: bool
+
+
+class SessionPage(NamedTuple):
+    """Index entries, newest first; `cursor` None: no more."""
+
+    entries: tuple[IndexEntry, ...]
+    cursor: str | None
+
+
+class InterventionPage(NamedTuple):
+    items: tuple[Intervention, ...]
+    cursor: str | None
+
+
+class SessionLog(Protocol):
+    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+        """Commits numbered `since` and up, strongly consistent; all of them unless `limit` says fewer."""
+        ...
+
+    def latest(self, tenant: str, session_id: str) -> Commit | None:
+        """The newest commit, which has the head; None: no such session."""
+        ...
+
+    def append(self, commit: Commit, companions: Companions = Companions()) -> None:
+        """Puts the commit, and its companions in the same transaction. Raises NumberTaken, KeyTaken."""
+        ...
+
+    def delete(self, tenant: str, session_id: str) -> None:
+        """Removes the session's commits, index entry and interventions."""
+        ...
+
+
+class SessionIndex(Protocol):
+    def sessions(
+        self, tenant: str, *, states: Sequence[CoarseState], agent_id: str | None, limit: int, cursor: str | None
+    ) -> SessionPage:
+        """`states` empty: any. A page may be short of `limit` and still have a cursor. ValueError: bad cursor."""
+        ...
+
+    def interventions(
+        self, tenant: str, *, state: InterventionState | None, limit: int, cursor: str | None
+    ) -> InterventionPage: ...
+
+    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None: ...
+
+    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None: ...

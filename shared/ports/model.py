@@ -1,0 +1,74 @@
+"""A language model: one request, one reply.
+
+Adapters translate to a provider's wire format and back, and raise the errors of `shared.domain.errors`:
+`ProviderOverloaded`, `ProviderTimeout`, `ProviderUnavailable`, `StreamBroken` (the engine tries again),
+`ProviderRejected`, `ProviderKeyRefused`, `ProviderQuotaExceeded` (the run ends). They never retry by themselves:
+retries are the engine's, so that attempts × time stays inside the step's deadline.
+"""
+
+from typing import Any, Literal, NamedTuple, Protocol
+
+from shared.domain.conversation import Entry
+
+StopReason = Literal["end", "tools", "max_tokens", "refusal"]
+
+
+class ToolDefinition(NamedTuple):
+    """What a model is told of a tool; `input_schema` is a JSON Schema of type object."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+class ModelRequest(NamedTuple):
+    """`system`, `tools` and `entries` only ever grow at the end from one turn to the next (prompt caching);
+    `tail` (plan status, memories, hints) changes each turn and is rendered last. All contents are loaded.
+    `tool_choice`: `auto`, or the name of the one tool the model has to call.
+    """
+
+    model: str
+    system: str
+    tools: tuple[ToolDefinition, ...]
+    entries: tuple[Entry, ...]
+    tail: str
+    max_tokens: int
+    tool_choice: str = "auto"
+
+
+class TokenUsage(NamedTuple):
+    """Tokens of one call; `input` includes the cached ones."""
+
+    input: int = 0
+    output: int = 0
+    cached_input: int = 0
+
+
+class RequestedCall(NamedTuple):
+    """A tool call as the model wrote it. `input` None: not a JSON object; `malformed` says what was wrong."""
+
+    name: str
+    input: dict[str, Any] | None
+    malformed: str | None = None
+
+
+class ModelReply(NamedTuple):
+    """`calls` in the model's order. `stop` `max_tokens`: cut off; its last call may be malformed."""
+
+    text: str
+    calls: tuple[RequestedCall, ...]
+    stop: StopReason
+    usage: TokenUsage
+    thinking: str = ""
+    raw: Any = None
+
+
+class Model(Protocol):
+    @property
+    def provider(self) -> str:
+        """`anthropic`, `openai` or `offline`."""
+        ...
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        """One call, done or given up within `timeout` seconds."""
+        ...

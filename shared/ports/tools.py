@@ -1,0 +1,36 @@
+"""Where tool calls run."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from shared.domain.tool import ToolSpec
+
+
+class CallContext(NamedTuple):
+    """Whose call it is; `effect_id` is the idempotency key of the effect (design §6.3); `deadline_seconds` is the
+    time left."""
+
+    tenant: str
+    session_id: str
+    agent_id: str
+    effect_id: str
+    deadline_seconds: float
+
+
+class Registry(Protocol):
+    def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
+        """Every tool this agent may use, by name, in a stable order."""
+        ...
+
+    def check(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
+        """Raises ToolInputInvalid, naming the field, where the arguments do not fit the tool's schema."""
+        ...
+
+
+class Toolbox(Protocol):
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str:
+        """The result, as text a model can use. The arguments have been checked.
+
+        Raises ToolFailed (told to the model) and the store's transient errors (retried by the engine).
+        """
+        ...

@@ -1,0 +1,25 @@
+"""The engine that sequences a session's steps."""
+
+from typing import Protocol
+
+from shared.domain.commit import Decision
+
+
+class TokenGone(Exception):
+    """The engine does not wait on that token any more."""
+
+
+class Workflow(Protocol):
+    def start(self, decision: Decision) -> bool:
+        """Starts the execution named by the decision's session, run and generation. Starting it twice is harmless;
+        False: an execution of that name exists and is closed. Raises StoreThrottled, StoreUnavailable.
+        """
+        ...
+
+    def wake(self, token: str, decision: Decision) -> None:
+        """Lets the waiting execution go on with the decision. Raises TokenGone."""
+        ...
+
+    def stop(self, session_id: str, run_id: str, generation: int) -> None:
+        """Ends that execution where it still runs; for tidiness only, the log is the fence."""
+        ...

@@ -1,0 +1,71 @@
+"""What a Lambda is told about where it runs, read once from its environment.
+
+`infra/` writes these variables and a test compares both sides, so a name exists once: each field `x` is the
+variable `ACTA_X`. A missing required variable is a deployment mistake and ends the cold start with
+`SettingsError` naming it. Values never hold a key, only the *name* of the secret that does; locally the keys
+come from the variables the SDKs themselves read.
+"""
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+PREFIX = "ACTA_"
+
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class SettingsError(RuntimeError):
+    """The environment lacks a variable or holds one that does not parse; the message names it."""
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    env: str
+    table: str
+    bucket: str
+    state_machine_arn: str = ""
+    tenant_claim: str = "tenant"
+    roles_claim: str = "roles"
+
+    provider: str = ""
+    """`anthropic`, `openai` or `offline`; empty: the first whose key is there, else `offline`."""
+    model: str = ""
+    """Empty: the provider's default model (`shared/adapters/llm`)."""
+    anthropic_secret: str = ""
+    openai_secret: str = ""
+    weather_base_url: str = "https://api.open-meteo.com"
+    geocoding_base_url: str = "https://geocoding-api.open-meteo.com"
+
+    max_message_chars: Annotated[int, Field(ge=1, le=500_000)] = 10_000
+    max_file_bytes: Annotated[int, Field(ge=1, le=4_194_304)] = 4_194_304
+    max_output_tokens: Annotated[int, Field(ge=1)] = 4_096
+    token_budget: Annotated[int, Field(ge=1)] = 50_000
+    result_limit_bytes: Annotated[int, Field(ge=1_024)] = 65_536
+    step_deadline_seconds: Seconds = 120
+    approval_timeout_seconds: Seconds = 1_800
+    intervention_warn_seconds: Seconds = 300
+    roll_over_events: Annotated[int, Field(ge=100)] = 15_000
+    poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
+        values = {
+            name: environ[PREFIX + name.upper()]
+            for name in cls.model_fields
+            if environ.get(PREFIX + name.upper(), "") != ""
+        }
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            wrong = ", ".join(f"{PREFIX}{str(e['loc'][0]).upper()} ({e['msg']})" for e in error.errors())
+            raise SettingsError(f"environment variables missing or not usable: {wrong}") from None
+
+
+@cache
+def settings() -> Settings:
+    return Settings.from_environ(os.environ)

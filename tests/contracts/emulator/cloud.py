@@ -1,0 +1,209 @@
+"""What the contract tests do to AWS: deploy tiny functions and machines, run them, read how they ended."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import time
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+ROLE = "arn:aws:iam::000000000000:role/contract"
+INVOKE = "arn:aws:states:::lambda:invoke"
+INVOKE_AND_WAIT = INVOKE + ".waitForTaskToken"
+PATIENCE_SECONDS = 60.0
+
+# One function for most tests: the event says what to do.
+PROBE = """
+import os, signal, sys, time
+
+class Refused(Exception):
+    pass
+
+def handler(event, context):
+    match event.get("do"):
+        case "raise":
+            raise Refused(event.get("text", "no"))
+        case "exit":
+            os._exit(event["code"])
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "sleep":
+            time.sleep(event["seconds"])
+        case "fail_until":
+            if event["retry_count"] < event["attempts"]:
+                raise Refused("not yet")
+        case "large":
+            return "x" * event["bytes"]
+        case "environment":
+            return dict(os.environ)
+        case "path":
+            return sys.path
+    return {"pid": os.getpid(), "event": event}
+"""
+
+T = TypeVar("T")
+
+_names = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Reply:
+    value: Any
+    failed: bool
+
+
+class Cloud:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def client(self, service: str) -> Any:
+        return boto3.client(
+            service,
+            endpoint_url=self.url,
+            region_name="us-east-1",
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+            config=Config(retries={"total_max_attempts": 1}, read_timeout=120, max_pool_connections=40),
+        )
+
+    @cached_property
+    def functions(self) -> Any:
+        return self.client("lambda")
+
+    @cached_property
+    def states(self) -> Any:
+        return self.client("stepfunctions")
+
+    @cached_property
+    def probe(self) -> str:
+        """The name of the function that runs PROBE."""
+        return self.deploy(PROBE)
+
+    def deploy(
+        self, source: str, *, timeout: int = 30, files: Mapping[str, str] | None = None, **more: Any
+    ) -> str:
+        name = f"function-{next(_names)}"
+        self.functions.create_function(
+            FunctionName=name,
+            Runtime="python3.11",
+            Role=ROLE,
+            Handler="main.handler",
+            Timeout=timeout,
+            Code={"ZipFile": zipped({"main.py": source, **(files or {})})},
+            **more,
+        )
+        return name
+
+    def invoke(self, function: str, **event: Any) -> Reply:
+        answer = self.functions.invoke(FunctionName=function, Payload=json.dumps(event))
+        return Reply(json.loads(answer["Payload"].read()), "FunctionError" in answer)
+
+    def machine(self, definition: Mapping[str, Any]) -> str:
+        """The ARN of a new machine. JSONata unless the definition says otherwise."""
+        text = json.dumps({"QueryLanguage": "JSONata", **definition})
+        answer = self.states.create_state_machine(
+            name=f"machine-{next(_names)}", definition=text, roleArn=ROLE
+        )
+        return str(answer["stateMachineArn"])
+
+    def start(self, definition: Mapping[str, Any], data: Any = None) -> str:
+        """The ARN of a new execution of a new machine."""
+        arn = self.machine(definition)
+        return str(
+            self.states.start_execution(stateMachineArn=arn, input=json.dumps(data or {}))["executionArn"]
+        )
+
+    def run(self, definition: Mapping[str, Any], data: Any = None) -> dict[str, Any]:
+        """DescribeExecution of the finished execution, `output` decoded."""
+        return self.finished(self.start(definition, data))
+
+    def finished(self, execution: str) -> dict[str, Any]:
+        def closed() -> dict[str, Any] | None:
+            found: dict[str, Any] = self.states.describe_execution(executionArn=execution)
+            return None if found["status"] == "RUNNING" else found
+
+        found = eventually(closed)
+        if found.get("output"):
+            found["output"] = json.loads(found["output"])
+        return found
+
+    def events(self, execution: str) -> list[dict[str, Any]]:
+        pages = self.states.get_paginator("get_execution_history").paginate(executionArn=execution)
+        return [event for page in pages for event in page["events"]]
+
+    def submitted_token(self, execution: str, nth: int = 1) -> str:
+        """The token the nth attempt's Lambda was given as `token`, once that Lambda has returned."""
+
+        def token() -> str | None:
+            submitted = [e for e in self.events(execution) if e["type"] == "TaskSubmitted"]
+            if len(submitted) < nth:
+                return None
+            output = json.loads(submitted[nth - 1]["taskSubmittedEventDetails"]["output"])
+            return str(output["Payload"]["event"]["token"])
+
+        return eventually(token)
+
+
+def zipped(files: Mapping[str, str]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def eventually(probe: Callable[[], T | None]) -> T:
+    """What the probe returns once it returns something."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (found := probe()) is None:
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+    return found
+
+
+def refusal(call: Callable[..., Any], **arguments: Any) -> str:
+    """The error code the call is refused with."""
+    try:
+        call(**arguments)
+    except ClientError as error:
+        return str(error.response["Error"]["Code"])
+    raise AssertionError("the call was accepted")
+
+
+def one_state(state: Mapping[str, Any], **machine: Any) -> dict[str, Any]:
+    """A machine of the single state "Only"."""
+    ends = {} if state["Type"] in ("Succeed", "Fail") else {"End": True}
+    return {"StartAt": "Only", "States": {"Only": {**ends, **state}}, **machine}
+
+
+def invoking(function: str, payload: Any, **fields: Any) -> dict[str, Any]:
+    """A Task that invokes a function and gives its reply."""
+    return {
+        "Type": "Task",
+        "Resource": INVOKE,
+        "Arguments": {"FunctionName": function, "Payload": payload},
+        "Output": "{% $states.result.Payload %}",
+        **fields,
+    }
+
+
+def awaiting(function: str, payload: Any | None = None, **fields: Any) -> dict[str, Any]:
+    """A Task that hands its token to a function and waits for it to come back."""
+    return {
+        "Type": "Task",
+        "Resource": INVOKE_AND_WAIT,
+        "Arguments": {
+            "FunctionName": function,
+            "Payload": payload or {"token": "{% $states.context.Task.Token %}"},
+        },
+        **fields,
+    }

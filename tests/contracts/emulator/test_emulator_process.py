@@ -1,0 +1,199 @@
+"""The emulator as a process: loopback only, state kept across an orderly end, nothing left after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from infra.local.emulator_process import HOST, EmulatorFailed, EmulatorProcess
+from tests.contracts.emulator.cloud import (
+    PROBE,
+    ROLE,
+    Cloud,
+    awaiting,
+    eventually,
+    one_state,
+    refusal,
+    zipped,
+)
+from tests.contracts.emulator.conftest import EMULATOR_PYTHON, RUNTIME_PYTHON, emulator_on
+
+linux_only = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads /proc")
+LISTENING = "0A"
+LOOPBACK = "0100007F"
+
+TEMPLATE = {
+    "Resources": {
+        "Table": {
+            "Type": "AWS::DynamoDB::Table",
+            "Properties": {
+                "TableName": "kept",
+                "BillingMode": "PAY_PER_REQUEST",
+                "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+            },
+        },
+        "Function": {
+            "Type": "AWS::Lambda::Function",
+            "Properties": {
+                "FunctionName": "kept",
+                "Runtime": "python3.11",
+                "Handler": "main.handler",
+                "Role": ROLE,
+                "Code": {"S3Bucket": "kept", "S3Key": "code.zip"},
+            },
+        },
+        "Machine": {
+            "Type": "AWS::StepFunctions::StateMachine",
+            "Properties": {
+                "StateMachineName": "kept",
+                "RoleArn": ROLE,
+                "DefinitionString": json.dumps(
+                    {"QueryLanguage": "JSONata", **one_state({"Type": "Succeed"})}
+                ),
+            },
+        },
+        "Api": {"Type": "AWS::ApiGatewayV2::Api", "Properties": {"Name": "kept", "ProtocolType": "HTTP"}},
+    }
+}
+
+
+@linux_only
+def test_nothing_listens_outside_loopback(emulator: EmulatorProcess, cloud: Cloud) -> None:
+    cloud.invoke(cloud.probe)  # so that a function's own listener is there too
+    addresses = set(listening_addresses(emulator.pid))
+    assert f"{LOOPBACK}:{emulator.port:04X}" in addresses
+    assert {address.partition(":")[0] for address in addresses} == {LOOPBACK}
+
+
+def test_an_interrupt_is_an_orderly_end(tmp_path: Path) -> None:
+    with emulator_on(tmp_path) as process:
+        Cloud(process.url).client("s3").create_bucket(Bucket="kept")
+        os.kill(process.pid, signal.SIGINT)
+        eventually(lambda: True if not process.running else None)
+        assert process.stop() == 0
+    assert "kept" in (tmp_path / "s3.json").read_text()
+
+
+def test_state_survives_an_orderly_end(tmp_path: Path) -> None:
+    with emulator_on(tmp_path) as process:
+        cloud = Cloud(process.url)
+        s3, table = cloud.client("s3"), cloud.client("dynamodb")
+        s3.create_bucket(Bucket="kept")
+        s3.put_object(Bucket="kept", Key="code.zip", Body=zipped({"main.py": PROBE}))
+        s3.put_object(
+            Bucket="kept", Key="a/b.txt", Body=b"bytes \xff", ContentType="text/x", Metadata={"m": "1"}
+        )
+        formation = cloud.client("cloudformation")
+        formation.create_stack(StackName="kept", TemplateBody=json.dumps(TEMPLATE))
+        formation.get_waiter("stack_create_complete").wait(StackName="kept", WaiterConfig={"Delay": 1})
+        table.put_item(TableName="kept", Item={"pk": {"S": "one"}, "data": {"B": b"\x00\xff"}})
+        execution = cloud.start(one_state(awaiting("kept")))
+        cloud.submitted_token(execution)
+        assert process.stop() == 0
+
+    assert not (tmp_path / "scratch").exists()
+    with emulator_on(tmp_path) as process:
+        cloud = Cloud(process.url)
+        found = cloud.client("s3").get_object(Bucket="kept", Key="a/b.txt")
+        assert (found["Body"].read(), found["ContentType"], found["Metadata"]) == (
+            b"bytes \xff",
+            "text/x",
+            {"m": "1"},
+        )
+        item = cloud.client("dynamodb").get_item(
+            TableName="kept", Key={"pk": {"S": "one"}}, ConsistentRead=True
+        )
+        assert item["Item"]["data"]["B"] == b"\x00\xff"
+        assert not cloud.invoke("kept").failed
+        machines = cloud.states.list_state_machines()["stateMachines"]
+        arn = next(machine["stateMachineArn"] for machine in machines if machine["name"] == "kept")
+        started = cloud.states.start_execution(stateMachineArn=arn)
+        assert cloud.finished(started["executionArn"])["status"] == "SUCCEEDED"
+        assert [api["Name"] for api in cloud.client("apigatewayv2").get_apis()["Items"]] == ["kept"]
+        # What ran when it stopped cannot go on: sessions are resumed from their own records.
+        assert cloud.finished(execution)["error"] == "States.ServiceRestart"
+        formation = cloud.client("cloudformation")
+        unchanged = {"StackName": "kept", "TemplateBody": json.dumps(TEMPLATE)}
+        assert refusal(formation.update_stack, **unchanged) == "ValidationError"
+
+
+@linux_only
+def test_no_function_outlives_a_killed_emulator(tmp_path: Path) -> None:
+    process = emulator_on(tmp_path)
+    process.start()
+    cloud = Cloud(process.url)
+    children = [cloud.invoke(cloud.probe).value["pid"]]
+    process.kill()
+    eventually(lambda: True if not any(alive(pid) for pid in children) else None)
+
+
+@linux_only
+def test_no_function_outlives_an_orderly_end(tmp_path: Path) -> None:
+    with emulator_on(tmp_path) as process:
+        cloud = Cloud(process.url)
+        child = cloud.invoke(cloud.probe).value["pid"]
+    eventually(lambda: True if not alive(child) else None)
+
+
+def test_a_second_emulator_on_the_same_state_is_refused(emulator: EmulatorProcess) -> None:
+    with pytest.raises(EmulatorFailed, match="another local AWS is running"):
+        emulator_on(emulator.state_dir).start()
+
+
+def test_another_release_of_ministack_is_refused_in_one_line(tmp_path: Path) -> None:
+    information = tmp_path / "ministack-9.9.9.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: ministack\nVersion: 9.9.9\n")
+    arguments = ["--port", "1", "--state", str(tmp_path / "state"), "--runtime-python", str(RUNTIME_PYTHON)]
+    ended = subprocess.run(
+        [str(EMULATOR_PYTHON), "-m", "infra.local.emulator", *arguments],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines() == [
+        "acta emulator: the local AWS needs ministack 1.5.33, found 9.9.9: run `make setup`"
+    ]
+
+
+def test_the_lambdas_can_be_given_another_endpoint(tmp_path: Path) -> None:
+    elsewhere = f"http://{HOST}:9"
+    process = EmulatorProcess(
+        state_dir=tmp_path,
+        emulator_python=EMULATOR_PYTHON,
+        runtime_python=RUNTIME_PYTHON,
+        lambda_endpoint=elsewhere,
+    )
+    with process:
+        cloud = Cloud(process.url)
+        assert cloud.invoke(cloud.probe, do="environment").value["AWS_ENDPOINT_URL"] == elsewhere
+
+
+def listening_addresses(pid: int) -> Iterator[str]:
+    """`hexaddress:hexport` of every TCP socket the process listens on."""
+    descriptors = [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir() if entry.is_symlink()]
+    inodes = {
+        target.removeprefix("socket:[").rstrip("]") for target in descriptors if target.startswith("socket:")
+    }
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == LISTENING and fields[9] in inodes:
+                yield fields[1]
+
+
+def alive(pid: int) -> bool:
+    """A zombie counts as gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

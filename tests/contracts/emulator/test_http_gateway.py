@@ -1,0 +1,145 @@
+"""The HTTP API in front of a function: its authorizer and what it says when the function fails."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.contracts.emulator.cloud import Cloud
+
+
+@dataclass(frozen=True)
+class Issuer:
+    """Signs tokens, and serves its public key where OpenID Connect says."""
+
+    url: str
+    key: rsa.RSAPrivateKey
+
+    def token(self, **claims: object) -> str:
+        everyone = {"iss": self.url, "aud": "acta", "sub": "user"}
+        return jwt.encode({**everyone, **claims}, self.key, algorithm="RS256", headers={"kid": "k"})
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[Issuer]:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    numbers = key.public_key().public_numbers()
+
+    def encoded(number: int) -> str:
+        return (
+            base64.urlsafe_b64encode(number.to_bytes((number.bit_length() + 7) // 8, "big"))
+            .decode()
+            .rstrip("=")
+        )
+
+    jwk = {
+        "kty": "RSA",
+        "kid": "k",
+        "alg": "RS256",
+        "use": "sig",
+        "n": encoded(numbers.n),
+        "e": encoded(numbers.e),
+    }
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found: dict[str, Any] = {"keys": [jwk]}
+            if self.path.endswith("openid-configuration"):
+                found = {"issuer": url, "jwks_uri": f"{url}/keys"}
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(found).encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Silent."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield Issuer(url, key)
+    server.shutdown()
+    server.server_close()
+
+
+@dataclass(frozen=True)
+class Api:
+    url: str
+
+    def get(self, path: str, token: str | None = None) -> tuple[int, Any]:
+        request = urllib.request.Request(self.url + path)
+        if token is not None:
+            request.add_header("Authorization", f"Bearer {token}")
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read())
+
+
+@pytest.fixture(scope="module")
+def api(cloud: Cloud, issuer: Issuer) -> Api:
+    """`/open` and `/closed` lead to one function, which raises for `?raise=1`."""
+    source = """
+def handler(event, context):
+    if (event.get("queryStringParameters") or {}).get("raise"):
+        raise ValueError("a secret detail")
+    return {"claims": event["requestContext"].get("authorizer", {}).get("jwt", {}).get("claims")}
+"""
+    gateway = cloud.client("apigatewayv2")
+    api_id = gateway.create_api(Name="contract", ProtocolType="HTTP")["ApiId"]
+    function = cloud.deploy(source)
+    arn = cloud.functions.get_function(FunctionName=function)["Configuration"]["FunctionArn"]
+    integration = gateway.create_integration(
+        ApiId=api_id, IntegrationType="AWS_PROXY", IntegrationUri=arn, PayloadFormatVersion="2.0"
+    )["IntegrationId"]
+    authorizer = gateway.create_authorizer(
+        ApiId=api_id,
+        Name="jwt",
+        AuthorizerType="JWT",
+        IdentitySource=["$request.header.Authorization"],
+        JwtConfiguration={"Issuer": issuer.url, "Audience": ["acta"]},
+    )["AuthorizerId"]
+    target = f"integrations/{integration}"
+    gateway.create_route(ApiId=api_id, RouteKey="GET /open", Target=target)
+    gateway.create_route(
+        ApiId=api_id, RouteKey="GET /closed", Target=target, AuthorizationType="JWT", AuthorizerId=authorizer
+    )
+    gateway.create_stage(ApiId=api_id, StageName="$default", AutoDeploy=True)
+    return Api(f"{cloud.url}/_aws/execute-api/{api_id}/$default")
+
+
+def test_a_valid_token_passes_with_its_claims(api: Api, issuer: Issuer) -> None:
+    status, body = api.get("/closed", issuer.token(exp=int(time.time()) + 600))
+    assert (status, body["claims"]["sub"]) == (200, "user")
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [{}, {"exp": 1}, {"exp": int(time.time()) + 600, "aud": "other"}],
+    ids=["without exp", "expired", "for another audience"],
+)
+def test_a_token_that_is_not_good_is_refused_with_the_gateways_body(
+    api: Api, issuer: Issuer, claims: dict[str, object]
+) -> None:
+    assert api.get("/closed", issuer.token(**claims)) == (401, {"message": "Unauthorized"})
+
+
+def test_no_token_is_refused(api: Api) -> None:
+    assert api.get("/closed") == (401, {"message": "Unauthorized"})
+
+
+def test_a_function_that_fails_gives_500_and_no_detail(api: Api) -> None:
+    assert api.get("/open?raise=1") == (500, {"message": "Internal Server Error"})
+    assert api.get("/open")[0] == 200

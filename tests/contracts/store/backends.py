@@ -1,0 +1,150 @@
+"""Where a port's suite runs: in memory, on moto in this process, on a local AWS that is already there."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from shared.adapters.aws_clients import make_client
+from shared.adapters.clock import SystemClock
+from shared.adapters.dynamodb import items
+from shared.adapters.dynamodb.index import DynamoIndex
+from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.memory.blobs import MemoryBlobs
+from shared.adapters.memory.clock import FakeClock
+from shared.adapters.memory.files import MemoryFiles
+from shared.adapters.memory.index import MemoryIndex
+from shared.adapters.memory.log import MemoryLog
+from shared.adapters.memory.table import MemoryTable
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.s3.files import S3Files
+from shared.ports.blobs import BlobStore
+from shared.ports.files import FileStore
+from shared.ports.log import IndexEntry, SessionIndex, SessionLog
+
+ENDPOINT = "ACTA_TEST_AWS_ENDPOINT"
+TABLE, BUCKET = "ACTA_TEST_TABLE", "ACTA_TEST_BUCKET"
+
+
+@dataclass(frozen=True)
+class Stores:
+    """`other_log`, `other_blobs`: a second worker's. `set_version` makes a stored commit one of another
+    release's; `list_quickly` fills a listing without a commit for each.
+    """
+
+    log: SessionLog
+    other_log: SessionLog
+    index: SessionIndex
+    blobs: BlobStore
+    other_blobs: BlobStore
+    files: FileStore
+    clock: FakeClock
+    set_version: Callable[[str, str, int, int], None]
+    list_quickly: Callable[[Sequence[IndexEntry]], None]
+
+
+class Aws(NamedTuple):
+    """Clients and the names of a table and a bucket."""
+
+    dynamodb: Any
+    s3: Any
+    table: str
+    bucket: str
+
+
+def local_aws() -> Aws:
+    """Uses the table and the bucket the environment names, else makes its own."""
+    where = _where(os.environ[ENDPOINT])
+    aws = Aws(
+        make_client("dynamodb", **where),
+        make_client("s3", **where),
+        os.environ.get(TABLE, f"contract-{uuid4().hex}"),
+        os.environ.get(BUCKET, f"contract-{uuid4().hex}"),
+    )
+    return create(aws, table=TABLE not in os.environ, bucket=BUCKET not in os.environ)
+
+
+def moto_aws() -> Aws:
+    """Inside `moto.mock_aws`."""
+    where = _where(None)
+    return create(Aws(make_client("dynamodb", **where), make_client("s3", **where), "contract", "contract"))
+
+
+def create(aws: Aws, *, table: bool = True, bucket: bool = True) -> Aws:
+    if table:
+        aws.dynamodb.create_table(
+            TableName=aws.table,
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+        )
+    if bucket:
+        aws.s3.create_bucket(Bucket=aws.bucket)
+    return aws
+
+
+def memory_stores() -> Stores:
+    clock, table, blobs = FakeClock(SystemClock().now()), MemoryTable(), MemoryBlobs()
+
+    def set_version(tenant: str, session_id: str, number: int, version: int) -> None:
+        commits = table.commits[tenant, session_id]
+        commits[number] = commits[number]._replace(version=version)
+
+    def list_quickly(entries: Sequence[IndexEntry]) -> None:
+        table.listing.update({(entry.tenant, entry.session_id): entry for entry in entries})
+
+    return Stores(
+        log=MemoryLog(table, clock),
+        other_log=MemoryLog(table, clock),
+        index=MemoryIndex(table, clock),
+        blobs=blobs,
+        other_blobs=blobs,
+        files=MemoryFiles(clock),
+        clock=clock,
+        set_version=set_version,
+        list_quickly=list_quickly,
+    )
+
+
+def aws_stores(aws: Aws) -> Stores:
+    clock = FakeClock(SystemClock().now())
+
+    def set_version(tenant: str, session_id: str, number: int, version: int) -> None:
+        aws.dynamodb.update_item(
+            TableName=aws.table,
+            Key={"pk": {"S": items.session_pk(tenant, session_id)}, "sk": {"S": items.number_sk(number)}},
+            UpdateExpression="SET v = :v",
+            ExpressionAttributeValues={":v": {"N": str(version)}},
+        )
+
+    def list_quickly(entries: Sequence[IndexEntry]) -> None:
+        for start in range(0, len(entries), 25):
+            puts = [
+                {"PutRequest": {"Item": items.listing_item(each)}} for each in entries[start : start + 25]
+            ]
+            aws.dynamodb.batch_write_item(RequestItems={aws.table: puts})
+
+    return Stores(
+        log=DynamoLog(aws.table, clock, aws.dynamodb),
+        other_log=DynamoLog(aws.table, clock, aws.dynamodb),
+        index=DynamoIndex(aws.table, clock, aws.dynamodb),
+        blobs=S3Blobs(aws.bucket, aws.s3),
+        other_blobs=S3Blobs(aws.bucket, aws.s3),
+        files=S3Files(aws.bucket, aws.s3),
+        clock=clock,
+        set_version=set_version,
+        list_quickly=list_quickly,
+    )
+
+
+def _where(endpoint: str | None) -> dict[str, Any]:
+    return {
+        "region_name": "us-east-1",
+        "endpoint_url": endpoint,
+        "aws_access_key_id": "test",
+        "aws_secret_access_key": "test",
+    }

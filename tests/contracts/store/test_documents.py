@@ -1,0 +1,97 @@
+"""Stored documents: exact, compact, cheap to read and write, and refused where not understood."""
+
+import time
+import zlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from shared.adapters.documents import (
+    from_commit,
+    from_intervention,
+    pack,
+    to_commit,
+    to_intervention,
+    unpack,
+)
+from shared.adapters.phrases import BY_CHECKSUM
+from shared.domain.commit import COMMIT_VERSION, Commit
+from shared.domain.errors import SchemaUnknown
+from shared.domain.intervention import Intervention
+from tests.contracts.store.documents import full_commit, largest_commit, make_commit
+from tests.contracts.store.strategies import documents
+
+pytestmark = pytest.mark.contract
+
+EXAMPLES = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+BILLED_BYTES = 400 * 1_024
+
+
+@EXAMPLES
+@given(documents(Commit))
+def test_any_commit_comes_back_exactly(commit: Commit) -> None:
+    assert to_commit(COMMIT_VERSION, from_commit(commit)) == commit
+
+
+@EXAMPLES
+@given(documents(Intervention))
+def test_any_intervention_comes_back_exactly(intervention: Intervention) -> None:
+    assert to_intervention(1, from_intervention(intervention)) == intervention
+
+
+def test_a_commit_with_a_seven_step_plan_stays_small_and_the_largest_stays_storable() -> None:
+    assert len(from_commit(full_commit("t", "ses_1", 1))) < 2_048
+    largest = len(from_commit(largest_commit("t", "ses_1")))
+    print(f"\nlargest commit: {largest:,} bytes of {BILLED_BYTES:,}")
+    assert largest < BILLED_BYTES * 3 / 4
+
+
+def test_every_dictionary_ever_used_is_still_the_one_it_was() -> None:
+    """Stored commits name it by this checksum: add a new one, never edit an old one."""
+    assert set(BY_CHECKSUM) == {1_811_849_959}
+
+
+def test_a_document_of_an_unknown_version_dictionary_or_shape_is_refused_without_quoting_it() -> None:
+    stored = from_commit(make_commit("secret-tenant", "ses_1", 1))
+    foreign = zlib.compressobj(zdict=b"another dictionary")
+    no_commit = pack(b'{"version": 1, "text": "secret"}')
+    newer_head = pack(unpack(stored).replace(b'"head":{"version":1', b'"head":{"version":2'))
+    bad: list[Callable[[], object]] = [
+        lambda: to_commit(COMMIT_VERSION + 1, stored),
+        lambda: to_commit(COMMIT_VERSION, foreign.compress(b"x" * 99) + foreign.flush()),
+        lambda: to_commit(COMMIT_VERSION, stored[:-9]),
+        lambda: to_commit(COMMIT_VERSION, b"no zlib at all"),
+        lambda: to_commit(COMMIT_VERSION, no_commit),
+        lambda: to_commit(COMMIT_VERSION, newer_head),
+        lambda: to_intervention(2, no_commit),
+        lambda: to_intervention(1, no_commit),
+    ]
+    for read in bad:
+        with pytest.raises(SchemaUnknown) as raised:
+            read()
+        assert "secret" not in str(raised.value)
+
+
+def test_a_document_compressed_without_a_dictionary_is_read() -> None:
+    commit = full_commit("t", "ses_1", 1)
+    assert to_commit(COMMIT_VERSION, zlib.compress(commit.model_dump_json().encode())) == commit
+
+
+def test_encoding_and_decoding_cost_is_shown() -> None:
+    commit = full_commit("acme", "ses_01J00000000000000000000000", 9)
+    stored = from_commit(commit)
+    rounds = 200
+    began = time.process_time()
+    for _ in range(rounds):
+        from_commit(commit)
+    middle = time.process_time()
+    for _ in range(rounds):
+        to_commit(COMMIT_VERSION, stored)
+    ended = time.process_time()
+    print(
+        f"\ncommit with a 7-step plan: {len(stored):,} bytes; "
+        f"encode {(middle - began) / rounds * 1e6:.0f} µs, "
+        f"decode {(ended - middle) / rounds * 1e6:.0f} µs of CPU"
+    )
+    assert to_commit(COMMIT_VERSION, stored) == commit

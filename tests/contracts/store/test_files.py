@@ -1,0 +1,110 @@
+"""A tenant's files: by path, in path order, never another tenant's."""
+
+from datetime import UTC, timedelta
+
+import pytest
+
+from shared.domain.path import PathRefused
+from shared.ports.files import FileMissing
+from tests.contracts.store.backends import Aws, Stores, aws_stores
+
+pytestmark = pytest.mark.contract
+
+
+def listed(stores: Stores, tenant: str, prefix: str = "", limit: int = 100) -> list[list[str]]:
+    pages, cursor = [], None
+    while True:
+        page = stores.files.list(tenant, prefix, limit, cursor)
+        pages.append([info.path for info in page.files])
+        cursor = page.cursor
+        if cursor is None:
+            return pages
+
+
+def test_a_file_is_read_as_it_was_written(stores: Stores, tenant: str) -> None:
+    data = bytes(range(256)) * 40
+    assert stores.files.write(tenant, "notes/käse 📁.bin", data) is True
+    assert stores.files.read(tenant, "notes/käse 📁.bin") == data
+    assert stores.files.write(tenant, "notes/käse 📁.bin", b"") is False
+    assert stores.files.read(tenant, "notes/käse 📁.bin") == b""
+
+
+def test_a_listing_tells_size_and_time(stores: Stores, tenant: str) -> None:
+    stores.files.write(tenant, "a.md", b"12345")
+    (info,) = stores.files.list(tenant, "", 10).files
+    assert (info.path, info.bytes) == ("a.md", 5)
+    assert info.modified_at.tzinfo is UTC
+    assert abs(info.modified_at - stores.clock.now()) < timedelta(hours=1)
+
+
+def test_files_are_listed_in_path_order_in_pages(stores: Stores, tenant: str) -> None:
+    paths = ["B.md", "a.md", "a/1.md", "a/2.md", "a/b/3.md", "ab.md", "ü.md"]
+    for path in reversed(paths):
+        stores.files.write(tenant, path, b"x")
+
+    assert listed(stores, tenant) == [paths]
+    assert listed(stores, tenant, limit=3) == [paths[:3], paths[3:6], paths[6:]]
+    assert listed(stores, tenant, "a/") == [["a/1.md", "a/2.md", "a/b/3.md"]]
+    assert listed(stores, tenant, "a/", limit=2) == [["a/1.md", "a/2.md"], ["a/b/3.md"]]
+    assert listed(stores, tenant, "none/") == [[]]
+
+
+def test_a_deleted_file_is_gone(stores: Stores, tenant: str) -> None:
+    stores.files.write(tenant, "a.md", b"x")
+    stores.files.delete(tenant, "a.md")
+
+    with pytest.raises(FileMissing):
+        stores.files.read(tenant, "a.md")
+    with pytest.raises(FileMissing):
+        stores.files.delete(tenant, "a.md")
+    assert listed(stores, tenant) == [[]]
+    assert stores.files.write(tenant, "a.md", b"y") is True
+
+
+def test_tenants_see_their_own_files_only(stores: Stores, tenant: str) -> None:
+    stores.files.write(tenant, "files/a.md", b"mine")
+    for other in (f"{tenant}/files", f"{tenant}x", tenant[:-1], f"{tenant}/../{tenant}", f"./{tenant}"):
+        assert listed(stores, other) == [[]]
+        with pytest.raises(FileMissing):
+            stores.files.read(other, "a.md")
+        with pytest.raises(FileMissing):
+            stores.files.delete(other, "files/a.md")
+    assert stores.files.read(tenant, "files/a.md") == b"mine"
+
+
+@pytest.mark.parametrize(
+    "path", ["", "..", "../a", "/a", "a//b", "a/../../b", "a\x00b", "a\\b", "a%2fb", "a/"]
+)
+def test_a_path_that_could_be_read_two_ways_reaches_no_store(stores: Stores, tenant: str, path: str) -> None:
+    with pytest.raises(PathRefused):
+        stores.files.write(tenant, path, b"x")
+    with pytest.raises(PathRefused):
+        stores.files.read(tenant, path)
+    with pytest.raises(PathRefused):
+        stores.files.delete(tenant, path)
+
+
+def test_a_forged_or_foreign_cursor_is_refused(stores: Stores, tenant: str) -> None:
+    for path in ("a/1", "a/2", "b/1"):
+        stores.files.write(tenant, path, b"x")
+    cursor = stores.files.list(tenant, "", 1).cursor
+    assert cursor is not None
+    for other, prefix, used in ((tenant, "", "x"), (tenant, "a/", cursor), (f"{tenant}x", "", cursor)):
+        with pytest.raises(ValueError, match="cursor"):
+            stores.files.list(other, prefix, 1, used)
+
+
+def test_on_aws_a_path_may_be_as_long_as_a_key_has_room(aws: Aws, tenant: str) -> None:
+    files = aws_stores(aws).files
+    room = 1_024 - len(f"{tenant}/files/")
+    assert files.write(tenant, "p" * room, b"x") is True
+    assert files.read(tenant, "p" * room) == b"x"
+    with pytest.raises(PathRefused, match=str(room)):
+        files.write(tenant, "p" * (room + 1), b"x")
+
+
+def test_on_aws_the_folder_a_console_made_is_no_file(aws: Aws, tenant: str) -> None:
+    stores = aws_stores(aws)
+    aws.s3.put_object(Bucket=aws.bucket, Key=f"{tenant}/files/folder/", Body=b"")
+    stores.files.write(tenant, "folder/a.md", b"x")
+    assert listed(stores, tenant) == [["folder/a.md"]]

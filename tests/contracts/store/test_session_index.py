@@ -1,0 +1,108 @@
+"""A tenant's listings: newest first, in pages whose cursors are good for nothing else."""
+
+import pytest
+
+from shared.domain.session import CoarseState
+from shared.ports.log import Companions, IndexEntry
+from tests.contracts.store.backends import Stores
+from tests.contracts.store.documents import make_commit, make_intervention
+
+pytestmark = pytest.mark.contract
+
+
+def listed(
+    stores: Stores, tenant: str, limit: int, states: tuple[CoarseState, ...] = (), agent_id: str | None = None
+) -> list[list[str]]:
+    """Every page's session ids."""
+    pages, cursor = [], None
+    while True:
+        page = stores.index.sessions(tenant, states=states, agent_id=agent_id, limit=limit, cursor=cursor)
+        pages.append([entry.session_id for entry in page.entries])
+        cursor = page.cursor
+        if cursor is None:
+            return pages
+
+
+def fill(stores: Stores, tenant: str, count: int, state: CoarseState = "active", first: int = 0) -> None:
+    stores.list_quickly(
+        [IndexEntry(tenant, f"ses_{n:05d}", f"agent-{n % 2}", state) for n in range(first, first + count)]
+    )
+
+
+def test_sessions_come_newest_first_in_pages_and_the_last_page_says_so(stores: Stores, tenant: str) -> None:
+    fill(stores, tenant, 6)
+    assert listed(stores, tenant, 4) == [
+        ["ses_00005", "ses_00004", "ses_00003", "ses_00002"],
+        ["ses_00001", "ses_00000"],
+    ]
+    assert listed(stores, tenant, 6) == [[f"ses_{n:05d}" for n in reversed(range(6))]]
+    assert listed(stores, f"{tenant}x", 4) == [[]]
+
+
+def test_a_listing_can_be_filtered_by_states_and_agent(stores: Stores, tenant: str) -> None:
+    fill(stores, tenant, 4, "active")
+    fill(stores, tenant, 4, "failed", first=4)
+    fill(stores, tenant, 4, "completed", first=8)
+
+    assert listed(stores, tenant, 9, ("failed", "completed"), "agent-1") == [
+        ["ses_00011", "ses_00009", "ses_00007", "ses_00005"]
+    ]
+    assert listed(stores, tenant, 2, ("active",)) == [["ses_00003", "ses_00002"], ["ses_00001", "ses_00000"]]
+    assert listed(stores, tenant, 2, ("idle",)) == [[]]
+
+
+def test_a_filter_that_skips_many_makes_short_pages_and_still_finds_all(stores: Stores, tenant: str) -> None:
+    fill(stores, tenant, 2, "failed")
+    fill(stores, tenant, 1_100, "completed", first=2)
+
+    pages = listed(stores, tenant, 10, ("failed",))
+
+    assert pages[0] == []
+    assert [each for page in pages for each in page] == ["ses_00001", "ses_00000"]
+
+
+def test_an_entry_follows_its_session(stores: Stores, tenant: str) -> None:
+    states: tuple[CoarseState, ...] = ("active", "waiting_for_user", "completed")
+    for number, state in enumerate(states, start=1):
+        entry = IndexEntry(tenant, "ses_1", "a", state)
+        stores.log.append(make_commit(tenant, "ses_1", number), Companions(listing=entry))
+
+    page = stores.index.sessions(tenant, states=(), agent_id=None, limit=5, cursor=None)
+    assert page.entries == (IndexEntry(tenant, "ses_1", "a", "completed"),)
+
+
+def test_interventions_are_listed_newest_first_and_by_state(stores: Stores, tenant: str) -> None:
+    opened = [make_intervention("ses_1", f"int_{n}") for n in range(5)]
+    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(interventions=opened))
+    resolved = opened[3].model_copy(update={"state": "resolved", "resolution": "approve", "resolved_by": "u"})
+    stores.log.append(make_commit(tenant, "ses_1", 2), Companions(interventions=(resolved,)))
+
+    first = stores.index.interventions(tenant, state="pending", limit=3, cursor=None)
+    assert first.items == (opened[4], opened[2], opened[1])
+    rest = stores.index.interventions(tenant, state="pending", limit=3, cursor=first.cursor)
+    assert (rest.items, rest.cursor) == ((opened[0],), None)
+    assert stores.index.interventions(tenant, state="resolved", limit=3, cursor=None).items == (resolved,)
+    assert stores.index.intervention(tenant, "int_3") == resolved
+    assert stores.index.intervention(tenant, "int_9") is None
+
+
+@pytest.mark.parametrize("forged", ["", "x", "c2VzXzE", "%%%", "ü", "A" * 40, "AAAAAAAAAAA=\n"])
+def test_a_forged_cursor_is_refused(stores: Stores, tenant: str, forged: str) -> None:
+    with pytest.raises(ValueError, match="cursor"):
+        stores.index.sessions(tenant, states=(), agent_id=None, limit=3, cursor=forged)
+    with pytest.raises(ValueError, match="cursor"):
+        stores.index.interventions(tenant, state=None, limit=3, cursor=forged)
+
+
+def test_a_cursor_of_another_tenant_or_listing_is_refused(stores: Stores, tenant: str) -> None:
+    fill(stores, tenant, 3)
+    cursor = stores.index.sessions(tenant, states=(), agent_id=None, limit=1, cursor=None).cursor
+    assert cursor is not None
+
+    for foreign in (cursor[:-1], cursor + "A", cursor.swapcase(), cursor + "="):
+        with pytest.raises(ValueError, match="cursor"):
+            stores.index.sessions(tenant, states=(), agent_id=None, limit=1, cursor=foreign)
+    with pytest.raises(ValueError, match="cursor"):
+        stores.index.sessions(f"{tenant}x", states=(), agent_id=None, limit=1, cursor=cursor)
+    with pytest.raises(ValueError, match="cursor"):
+        stores.index.interventions(tenant, state=None, limit=1, cursor=cursor)

@@ -1,0 +1,159 @@
+"""The whole house in one process: memory adapters, a model of the test's choice, and the engine's loop."""
+
+from collections.abc import Callable
+from typing import Any
+
+from shared.adapters.memory.blobs import MemoryBlobs
+from shared.adapters.memory.clock import FakeClock
+from shared.adapters.memory.files import MemoryFiles
+from shared.adapters.memory.index import MemoryIndex
+from shared.adapters.memory.log import MemoryLog
+from shared.adapters.memory.table import MemoryTable
+from shared.adapters.memory.workflow import MemoryWorkflow
+from shared.adapters.registry import BuiltinRegistry
+from shared.adapters.tools.builtin import BuiltinTools
+from shared.agent import control
+from shared.agent.act import Hands, lose_call, run_call
+from shared.agent.agents import DEFAULT_AGENT, default_agent
+from shared.agent.ask import ask
+from shared.agent.engine import give_up, roll_over
+from shared.agent.history import History
+from shared.agent.journal import Journal
+from shared.agent.people import Timeouts
+from shared.agent.plan import plan
+from shared.agent.resolve import Desk, Resolution, resolve
+from shared.agent.start import NewSession, post_message, start
+from shared.agent.think import think
+from shared.agent.watch import Cursor, Snapshot, poll
+from shared.agent.worker import Worker
+from shared.domain.commit import Decision
+from shared.domain.errors import EngineError
+from shared.domain.intervention import Intervention
+from shared.domain.session import Head
+from shared.ports.model import Model
+from shared.settings import Settings
+
+TENANT, USER = "acme", "ann"
+MOST_STEPS = 2_000
+
+
+class House:
+    """`model` answers every call. Time stands still unless a test moves `clock`."""
+
+    def __init__(self, model: Model, **settings: Any) -> None:
+        self.settings = Settings(env="test", table="t", bucket="b", **settings)
+        self.clock = FakeClock()
+        table = MemoryTable()
+        self.log = MemoryLog(table, self.clock)
+        self.index = MemoryIndex(table, self.clock)
+        self.blobs = MemoryBlobs()
+        self.files = MemoryFiles(self.clock)
+        self.workflow = MemoryWorkflow()
+        self.registry = BuiltinRegistry()
+        self.timeouts = Timeouts(self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds)
+        self.model = model
+        self.journal = Journal(self.log, self.blobs, self.clock)
+        self.hands = Hands(
+            Journal(self.log, self.blobs, self.clock), self.registry, BuiltinTools(self.files, self.settings)
+        )
+        self.desk = Desk(self._fresh(), self.index, self.workflow, self.registry)
+        self.decisions: list[Decision] = []
+        self.waits: list[int] = []
+
+    def _fresh(self) -> Journal:
+        return Journal(self.log, self.blobs, self.clock)
+
+    @property
+    def worker(self) -> Worker:
+        return Worker(
+            self.journal, self.model, "test-model", default_agent(self.settings.max_output_tokens),
+            self.registry, self.timeouts, self.settings.roll_over_events,
+        )  # fmt: skip
+
+    def start(self, message: str | None, **limits: Any) -> Head:
+        new = NewSession(
+            tenant=TENANT, user=USER, agent_id=DEFAULT_AGENT, message=message,
+            max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
+            cost_budget_usd=None, review_every=0, metadata={},
+        )  # fmt: skip
+        return start(self._fresh(), self.workflow, new)
+
+    def say(self, session_id: str, text: str) -> Head:
+        return post_message(self._fresh(), self.workflow, TENANT, session_id, text, USER)
+
+    def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
+        chosen = Resolution(option, given or None, None)
+        return resolve(self.desk, TENANT, session_id, one.intervention_id, chosen, USER)[1]
+
+    def cancel(self, session_id: str) -> Head:
+        return control.cancel(self._fresh(), self.workflow, TENANT, session_id, USER).head
+
+    def pause(self, session_id: str) -> Head:
+        return control.pause(self._fresh(), TENANT, session_id, USER)
+
+    def resume(self, session_id: str) -> Head:
+        return control.resume(self._fresh(), self.workflow, TENANT, session_id, USER)
+
+    def head(self, session_id: str) -> Head:
+        return self._fresh().newest(TENANT, session_id).head
+
+    def history(self, session_id: str) -> History:
+        return History(self.log, self.blobs, TENANT, session_id)
+
+    def poll(self, session_id: str, after: Cursor = Cursor()) -> Snapshot:
+        return poll(self.log, self.clock, TENANT, session_id, after, 0)
+
+    def run(self, before: Callable[[Decision], None] = lambda decision: None) -> None:
+        """Drives every execution that was started or woken until all have ended or wait for people.
+
+        `before` is called ahead of each state with the decision that led to it.
+        """
+        for _ in range(MOST_STEPS):
+            decision = self.workflow.take()
+            if decision is None:
+                return
+            self._execute(decision, before)
+        raise AssertionError("the engine did not come to rest")
+
+    def _execute(self, decision: Decision, before: Callable[[Decision], None]) -> None:
+        for _ in range(MOST_STEPS):
+            self.decisions.append(decision)
+            before(decision)
+            try:
+                following = self._state(decision)
+            except EngineError as error:
+                give_up(self._fresh(), decision.at, type(error).__name__)
+                return
+            if following is None:
+                return
+            decision = following
+        raise AssertionError("the execution did not end")
+
+    def _state(self, decision: Decision) -> Decision | None:
+        at = decision.at
+        match decision.next:
+            case "plan":
+                return plan(self.worker, at, 0, 60)
+            case "think":
+                return think(self.worker, at, 0, 60)
+            case "act":
+                for call_id in decision.calls or ():
+                    try:
+                        run_call(self.hands, at, call_id, 0, 60)
+                    except EngineError as error:
+                        lose_call(self._fresh(), at, call_id, type(error).__name__)
+                return Decision(next="think", at=at)
+            case "ask":
+                token = self.workflow.wait(decision)
+                ask(self._fresh(), self.workflow, self.timeouts, at, token)
+                return None
+            case "wait":
+                self.waits.append(decision.wait_seconds or 0)
+                return Decision(next=decision.then or "think", at=at)
+            case "roll_over":
+                roll_over(self._fresh(), self.workflow, at)
+                self.workflow.close(decision)
+                return None
+            case "done" | "failed":
+                self.workflow.close(decision)
+                return None

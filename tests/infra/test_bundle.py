@@ -1,0 +1,149 @@
+"""What is in a zip, what is not, and how large it is."""
+
+import io
+import os
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from infra.bundle import ROOT, Bundler
+from infra.bundling import target_of
+from infra.environments import FunctionName, select
+from infra.uv import InstallFailed, Target
+
+FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
+HOST = target_of(select("local"))
+CLOUD = target_of(select("prod"))
+LIMIT = 5_000_000
+"""Bytes of zip for what answers over HTTP."""
+
+
+def zipped(folder: Path) -> int:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))
+    return len(buffer.getvalue())
+
+
+def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Path -> mode, time and content of everything in it."""
+    return {
+        path.relative_to(folder).as_posix(): (
+            path.stat().st_mode,
+            path.stat().st_mtime_ns,
+            b"" if path.is_dir() else path.read_bytes(),
+        )
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A small house of the same shape, with a lock that asks for nothing."""
+    for name in ("functions/start/handler.py", "functions/start/__init__.py", "functions/__init__.py", "shared/x.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"NAME = {name!r}\n")
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "functions.txt").write_text("# nothing\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("function", ["start", "status"])
+@pytest.mark.parametrize("target", [HOST, CLOUD], ids=["host", "cloud"])
+def test_what_answers_over_http_is_small(function: str, target: Target) -> None:
+    assert zipped(Bundler(target).build(function)) <= LIMIT
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_only_step_ships_llm_sdks_and_nobody_ships_what_the_runtime_has(function: str) -> None:
+    shipped = {path.name for path in Bundler(HOST).build(function).iterdir()}
+    assert ({"anthropic", "openai"} <= shipped) == (function == "step")
+    assert {"functions", "shared", "pydantic", "aws_lambda_powertools"} <= shipped
+    assert not shipped & {"boto3", "botocore", "s3transfer", "bin", "tests", "infra"}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_handler_imports_from_its_bundle_and_the_runtime_alone(function: str) -> None:
+    bundle = Bundler(HOST).build(function)
+    program = (
+        f"import sys; sys.path.insert(0, {str(bundle)!r}); import functions.{function}.handler as made; "
+        "assert callable(made.handler); print(*{'anthropic', 'openai'} & set(sys.modules))"
+    )
+    environ = {
+        "PATH": os.environ["PATH"],
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_LAMBDA_FUNCTION_NAME": function,
+        "POWERTOOLS_TRACE_DISABLED": "true",
+        "POWERTOOLS_METRICS_NAMESPACE": "Acta",
+        "ACTA_ENV": "local",
+        "ACTA_TABLE": "table",
+        "ACTA_BUCKET": "bucket",
+        "ACTA_STATE_MACHINE_ARN": "arn:aws:states:us-east-1:000000000000:stateMachine:acta-local",
+    }
+    done = subprocess.run(
+        [ROOT / ".venv-runtime" / "bin" / "python", "-B", "-I", "-c", program],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ""
+
+
+def test_the_cloud_gets_its_own_platform_s_wheels() -> None:
+    compiled = [path.name for path in Bundler(CLOUD).build("start").rglob("*.so")]
+    assert compiled
+    assert all("aarch64" in name or ".so" == Path(name).suffix and "x86_64" not in name for name in compiled)
+
+
+def test_bytecode_is_there_only_where_the_builder_s_python_is_the_target_s(house: Path) -> None:
+    other = (sys.version_info.major, sys.version_info.minor + 1)
+    same, foreign = Bundler(HOST, house), Bundler(replace(HOST, python=other), house)
+    assert list(same.build("start").rglob("*.pyc"))
+    assert not list(foreign.build("start").rglob("*.pyc"))
+
+
+def test_bytecode_is_trusted_without_a_look_at_the_source_s_time(house: Path) -> None:
+    for path in Bundler(HOST, house).build("start").rglob("*.pyc"):
+        assert int.from_bytes(path.read_bytes()[4:8], "little") == 0b01  # PEP 552: hash-based, unchecked
+
+
+def test_two_builds_of_one_tree_are_the_same(house: Path) -> None:
+    first = Bundler(HOST, house).build("start")
+    before = tree(first)
+    first.rename(first.with_name("kept"))
+    assert tree(Bundler(HOST, house).build("start")) == before
+
+
+def test_an_unchanged_tree_is_not_built_again_and_a_changed_one_is(house: Path) -> None:
+    bundler = Bundler(HOST, house)
+    first = bundler.build("start")
+    (first / "mark").write_text("")
+    assert (bundler.build("start") / "mark").exists()
+    (house / "shared" / "x.py").write_text("NAME = 'new'\n")
+    again = bundler.build("start")
+    assert not (again / "mark").exists()
+    assert (again / "shared" / "x.py").read_text() == "NAME = 'new'\n"
+
+
+def test_what_tests_and_editors_leave_behind_changes_nothing(house: Path) -> None:
+    bundler = Bundler(HOST, house)
+    before = bundler.key("start")
+    (house / "shared" / "__pycache__").mkdir()
+    (house / "shared" / "__pycache__" / "x.pyc").write_bytes(b"old")
+    assert bundler.key("start") == before
+
+
+def test_a_lock_that_cannot_be_installed_leaves_no_half_bundle(house: Path) -> None:
+    (house / "requirements" / "functions.txt").write_text("pydantic==2.14.3\n")  # no hash
+    with pytest.raises(InstallFailed, match=r"functions\.txt"):
+        Bundler(HOST, house).build("start")
+    assert list((house / "build" / "bundle").iterdir()) == []

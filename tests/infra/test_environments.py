@@ -1,0 +1,40 @@
+import sys
+
+import pytest
+
+from infra.environments import ENVIRONMENTS, UnknownEnvironment, UnusableValue, select
+
+
+def test_an_unknown_environment_is_refused_in_one_line_that_names_the_known_ones() -> None:
+    with pytest.raises(UnknownEnvironment) as refused:
+        select("production")
+    assert str(refused.value) == "unknown environment 'production': -c env=<name> is one of local, dev, staging, prod"
+
+
+def test_no_environment_is_chosen_by_default() -> None:
+    with pytest.raises(UnknownEnvironment, match="add -c env=<name>"):
+        select(None)
+
+
+def test_aws_runs_arm64_and_a_pinned_python_while_local_runs_what_the_host_has() -> None:
+    aws = [each for each in ENVIRONMENTS.values() if not each.is_local]
+    assert {(each.architecture, each.python) for each in aws} == {("arm64", (3, 13))}
+    assert select("local").python == sys.version_info[:2]
+
+
+def test_production_keeps_what_it_stores() -> None:
+    prod = select("prod")
+    assert prod.retain
+    assert prod.deletion_protection
+    assert prod.point_in_time_recovery
+    assert prod.versioned_files
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "0.5", "two", ""])
+def test_a_retry_base_that_the_engine_cannot_wait_is_refused(seconds: str) -> None:
+    with pytest.raises(UnusableValue, match="whole number of seconds"):
+        select("local").with_retry_base(seconds)
+
+
+def test_a_retry_base_can_be_given_for_one_deployment() -> None:
+    assert select("prod").with_retry_base("7").retry_base_seconds == 7

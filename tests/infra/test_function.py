@@ -1,0 +1,84 @@
+from typing import get_args
+
+import pytest
+
+from infra.environments import FunctionName
+from shared.settings import PREFIX, Settings
+from tests.infra.conftest import Synthesised
+
+FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
+
+
+def variables(synthesised: Synthesised, function: str) -> dict[str, object]:
+    found: dict[str, object] = synthesised.stateless.function(function)["Environment"]["Variables"]
+    return found
+
+
+def test_there_is_one_lambda_per_folder_and_no_other(each: Synthesised) -> None:
+    handlers = {made["Handler"] for made in each.stateless.properties("AWS::Lambda::Function")}
+    assert handlers == {f"functions.{name}.handler.handler" for name in FUNCTIONS}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_variable_is_a_field_of_the_settings(function: str, each: Synthesised) -> None:
+    names = {name for name in variables(each, function) if name.startswith(PREFIX)}
+    assert names <= {f"{PREFIX}{field.upper()}" for field in Settings.model_fields}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_settings_load_from_what_a_function_is_given(function: str, each: Synthesised) -> None:
+    deployed = {name: str(value) for name, value in variables(each, function).items()}
+    assert Settings.from_environ(deployed).env == each.environment.name
+
+
+def test_only_step_knows_where_keys_are_and_only_by_name(prod: Synthesised) -> None:
+    assert variables(prod, "step")["ACTA_ANTHROPIC_SECRET"] == "acta/prod/anthropic"
+    assert variables(prod, "step")["ACTA_OPENAI_SECRET"] == "acta/prod/openai"
+    for function in set(FUNCTIONS) - {"step"}:
+        assert not any("SECRET" in name for name in variables(prod, function))
+
+
+def test_only_those_who_start_or_wake_executions_know_the_state_machine(each: Synthesised) -> None:
+    knowing = {name for name in FUNCTIONS if "ACTA_STATE_MACHINE_ARN" in variables(each, name)}
+    assert knowing == {"start", "intervene"}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_no_event_and_no_answer_is_logged_or_traced(function: str, each: Synthesised) -> None:
+    given = variables(each, function)
+    assert given["POWERTOOLS_LOGGER_LOG_EVENT"] == "false"
+    assert given["POWERTOOLS_TRACER_CAPTURE_RESPONSE"] == "false"
+    assert given["POWERTOOLS_TRACER_CAPTURE_ERROR"] == "false"
+
+
+def test_tracing_is_on_in_aws_and_off_locally(each: Synthesised) -> None:
+    for made in each.stateless.properties("AWS::Lambda::Function"):
+        is_traced = made.get("TracingConfig", {}).get("Mode") == "Active"
+        is_silenced = made["Environment"]["Variables"].get("POWERTOOLS_TRACE_DISABLED") == "true"
+        assert (is_traced, is_silenced) == (not each.environment.is_local, each.environment.is_local)
+
+
+def test_a_function_runs_what_its_environment_says(each: Synthesised) -> None:
+    major, minor = each.environment.python
+    for made in each.stateless.properties("AWS::Lambda::Function"):
+        assert made["Runtime"] == f"python{major}.{minor}"
+        assert made["Architectures"] == [each.environment.architecture]
+
+
+def test_every_log_is_forgotten_in_time(each: Synthesised) -> None:
+    kept = {group["RetentionInDays"] for group in each.stateless.properties("AWS::Logs::LogGroup")}
+    assert kept == {each.environment.log_retention_days}
+    written = {made["LoggingConfig"]["LogGroup"]["Ref"] for made in each.stateless.properties("AWS::Lambda::Function")}
+    assert written <= set(each.stateless.resources("AWS::Logs::LogGroup"))
+
+
+def test_an_answer_over_http_never_outlasts_the_gateway(prod: Synthesised) -> None:
+    for function in ("start", "status", "admin"):
+        assert prod.stateless.function(function)["Timeout"] < 30
+
+
+def test_production_wakes_somebody_when_functions_executions_or_the_api_break(prod: Synthesised) -> None:
+    alarms = prod.stateless.properties("AWS::CloudWatch::Alarm")
+    watched = {alarm["MetricName"] for alarm in alarms}
+    assert watched == {"Errors", "Throttles", "ExecutionsFailed", "ExecutionsTimedOut", "5xx"}
+    assert all(alarm["AlarmActions"] for alarm in alarms)

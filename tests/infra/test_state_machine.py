@@ -1,0 +1,175 @@
+"""The state machine file as it is deployed: what it may say, and where it may go."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from infra.environments import Environment, IssuerParameters, Sizing, select
+from infra.workflow import FILE, PLACEHOLDERS, definition, states
+from shared.domain import errors
+from tests.infra.conftest import Synthesised
+
+MACHINE: Mapping[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+STATES = dict(states(MACHINE))
+TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
+TRANSIENT = {each.__name__ for each in errors.TransientError.__subclasses__()}
+FINAL = {each.__name__ for each in errors.FinalError.__subclasses__()}
+ENGINE = re.compile(r"States|Lambda|Sandbox|Runtime")
+ID_FIELDS = {"op", "at", "attempt", "call_id", "task_token", "error"}
+
+
+def levels(machine: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The states one can see each other: the machine's, and those inside each Map."""
+    yield machine["States"]
+    for state in machine["States"].values():
+        if "ItemProcessor" in state:
+            yield from levels(state["ItemProcessor"])
+
+
+def targets(state: Mapping[str, Any]) -> Iterator[str]:
+    for place in (state, *state.get("Choices", ()), *state.get("Catch", ())):
+        yield from (place[field] for field in ("Next", "Default") if field in place)
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_state_says_what_it_is_for(name: str) -> None:
+    assert STATES[name]["Comment"].endswith(".")
+
+
+def test_every_way_leads_to_a_state_that_exists_and_every_state_is_reached() -> None:
+    for level in levels(MACHINE):
+        reached = {target for state in level.values() for target in targets(state)}
+        assert reached <= set(level)
+        assert set(level) - reached <= {"Route", "Tool"}
+
+
+def test_it_reads_like_the_loop() -> None:
+    route = {rule["Condition"].split("'")[1]: rule["Next"] for rule in STATES["Route"]["Choices"]}
+    assert route == {
+        "plan": "Plan",
+        "think": "Think",
+        "act": "Act",
+        "ask": "Ask",
+        "wait": "Wait",
+        "roll_over": "RollOver",
+        "done": "Done",
+        "failed": "Failed",
+    }
+    assert MACHINE["StartAt"] == "Route"
+    assert {name: STATES[name]["Next"] for name in ("Plan", "Think", "Ask", "Wait", "Act", "RollOver", "GiveUp")} == {
+        "Plan": "Route",
+        "Think": "Route",
+        "Ask": "Route",
+        "Wait": "Route",
+        "Act": "Think",
+        "RollOver": "Done",
+        "GiveUp": "Failed",
+    }
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_errors_that_no_retry_can_help_are_sorted_out_first(name: str) -> None:
+    first, *others = TASKS[name]["Retry"]
+    assert first["MaxAttempts"] == 0
+    assert set(first["ErrorEquals"]) == FINAL
+    assert all(1 <= other["MaxAttempts"] <= 10 for other in others)
+    assert others[-1]["ErrorEquals"] == ["States.TaskFailed"]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_retry_backs_off_with_jitter_and_a_bound(name: str) -> None:
+    for retrier in TASKS[name]["Retry"][1:]:
+        assert retrier["BackoffRate"] > 1
+        assert retrier["JitterStrategy"] == "FULL"
+        assert 1 <= retrier["IntervalSeconds"] < retrier["MaxDelaySeconds"]
+
+
+def test_the_names_in_retry_and_catch_are_classes_of_ours_or_the_engine_s() -> None:
+    named = {
+        error
+        for state in STATES.values()
+        for place in (*state.get("Retry", ()), *state.get("Catch", ()))
+        for error in place["ErrorEquals"]
+    }
+    ours = {error for error in named if not ENGINE.match(error)}
+    assert ours == TRANSIENT | FINAL
+    assert {error.split(".")[0] for error in named - ours} == {"States", "Lambda", "Sandbox", "Runtime"}
+
+
+@pytest.mark.parametrize("name", ["Plan", "Think"])
+def test_whatever_a_model_call_may_raise_is_retried_by_name(name: str) -> None:
+    retried = {error for retrier in TASKS[name]["Retry"][1:] for error in retrier["ErrorEquals"]}
+    assert retried >= TRANSIENT
+
+
+@pytest.mark.parametrize("name", [name for name in TASKS if name != "Ask"])
+def test_a_worker_that_hung_or_died_is_replaced(name: str) -> None:
+    retried = {error for retrier in TASKS[name]["Retry"] for error in retrier["ErrorEquals"]}
+    assert {"States.Timeout", "Sandbox.Timedout", "Runtime.ExitError", "States.TaskFailed"} <= retried
+
+
+def test_a_wait_that_ran_out_is_entered_again_with_a_new_token_and_nothing_else() -> None:
+    ask = STATES["Ask"]
+    assert not any("States.Timeout" in retrier["ErrorEquals"] for retrier in ask["Retry"])
+    assert ask["Catch"][0] == {"ErrorEquals": ["States.Timeout"], "Output": "{% $states.input %}", "Next": "Ask"}
+    assert ask["Arguments"]["Payload"]["task_token"] == "{% $states.context.Task.Token %}"
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_only_ids_and_the_decision_travel(name: str) -> None:
+    task = TASKS[name]
+    payload = task["Arguments"]["Payload"]
+    assert {"op", "at", "attempt"} <= set(payload) <= ID_FIELDS
+    assert payload["attempt"] == "{% $states.context.State.RetryCount %}"
+    assert task["Output"] == ("{% $states.result %}" if name == "Ask" else "{% $states.result.Payload %}")
+
+
+def test_an_error_passes_on_its_name_and_never_what_it_said() -> None:
+    assert "Cause" not in FILE.read_text(encoding="utf-8")
+    for state in STATES.values():
+        for catcher in state.get("Catch", ()):
+            assert "Output" in catcher
+
+
+def test_a_call_s_error_stays_with_the_call() -> None:
+    (catcher,) = STATES["Tool"]["Catch"]
+    assert catcher["ErrorEquals"] == ["States.ALL"]
+    assert catcher["Next"] == "LostTool"
+    assert STATES["Act"]["MaxConcurrency"] == 5
+    assert STATES["Act"]["Output"] == {"next": "think", "at": "{% $states.input.at %}"}
+
+
+def test_what_is_deployed_is_the_file_but_for_the_retry_base() -> None:
+    deployed = definition(Environment(name="x", auth=IssuerParameters(), retry_base_seconds=3))
+    for name, state in states(deployed):
+        for here, there in zip(state.get("Retry", ()), STATES[name].get("Retry", ()), strict=True):
+            for field in ("IntervalSeconds", "MaxDelaySeconds"):
+                assert here.pop(field, 0) == 3 * there.get(field, 0)
+    original = json.loads(FILE.read_text(encoding="utf-8"))
+    for _, state in states(original):
+        for retrier in state.get("Retry", ()):
+            retrier.pop("IntervalSeconds", None)
+            retrier.pop("MaxDelaySeconds", None)
+    assert deployed == original
+
+
+def test_a_task_that_would_end_before_its_function_is_not_deployed() -> None:
+    slow = {**select("prod").sizes, "tool": Sizing(memory=512, timeout=900)}
+    with pytest.raises(ValueError, match="Tool .* times out before its function 'tool'"):
+        definition(Environment(name="x", auth=IssuerParameters(), sizes=slow))
+
+
+def test_every_placeholder_is_filled_and_there_is_no_other(each: Synthesised) -> None:
+    assert set(re.findall(r"\$\{(\w+)\}", FILE.read_text(encoding="utf-8"))) == set(PLACEHOLDERS)
+    (machine,) = each.stateless.properties("AWS::StepFunctions::StateMachine")
+    assert set(machine["DefinitionSubstitutions"]) == set(PLACEHOLDERS)
+
+
+def test_the_engine_s_own_log_holds_no_data(each: Synthesised) -> None:
+    (machine,) = each.stateless.properties("AWS::StepFunctions::StateMachine")
+    assert machine["StateMachineType"] == "STANDARD"
+    assert machine["LoggingConfiguration"]["Level"] == "ERROR"
+    assert machine["LoggingConfiguration"]["IncludeExecutionData"] is False

@@ -1,0 +1,76 @@
+import json
+
+from shared.adapters.llm.choose import NO_KEY_YET
+from tests.infra.conftest import Synthesised
+
+
+def test_the_table_has_the_keys_the_log_is_written_under(each: Synthesised) -> None:
+    (table,) = each.stateful.properties("AWS::DynamoDB::Table")
+    assert table["KeySchema"] == [
+        {"AttributeName": "pk", "KeyType": "HASH"},
+        {"AttributeName": "sk", "KeyType": "RANGE"},
+    ]
+    assert {attribute["AttributeType"] for attribute in table["AttributeDefinitions"]} == {"S"}
+    assert table["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
+
+
+def test_recovery_finds_live_sessions_by_time_and_copies_nothing_of_them(each: Synthesised) -> None:
+    (table,) = each.stateful.properties("AWS::DynamoDB::Table")
+    (index,) = table["GlobalSecondaryIndexes"]
+    assert [key["AttributeName"] for key in index["KeySchema"]] == ["live", "live_at"]
+    assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
+
+
+def test_nothing_stored_is_public(each: Synthesised) -> None:
+    (bucket,) = each.stateful.properties("AWS::S3::Bucket")
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert bucket["BucketEncryption"]
+    assert bucket["OwnershipControls"]["Rules"] == [{"ObjectOwnership": "BucketOwnerEnforced"}]
+    for policy in each.stateful.properties("AWS::S3::BucketPolicy"):
+        assert {statement["Effect"] for statement in policy["PolicyDocument"]["Statement"]} == {"Deny"}
+
+
+def test_in_aws_the_bucket_refuses_plain_http(each: Synthesised) -> None:
+    refused = "aws:SecureTransport" in json.dumps(each.stateful.body)
+    assert refused == (not each.environment.is_local)
+
+
+def test_what_nobody_needs_any_more_leaves_the_bucket(each: Synthesised) -> None:
+    (bucket,) = each.stateful.properties("AWS::S3::Bucket")
+    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}
+    assert ("NoncurrentVersionExpiration" in rule) == each.environment.versioned_files
+
+
+def test_data_outlives_its_stack_where_the_environment_says_so(each: Synthesised) -> None:
+    kept = "Retain" if each.environment.retain else "Delete"
+    for kind in ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::Cognito::UserPool"):
+        for resource in each.stateful.resources(kind).values():
+            assert resource["DeletionPolicy"] == kept
+
+
+def test_production_can_be_set_back_in_time_and_is_not_deleted_by_accident(prod: Synthesised) -> None:
+    (table,) = prod.stateful.properties("AWS::DynamoDB::Table")
+    assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert table["DeletionProtectionEnabled"] is True
+    (pool,) = prod.stateful.properties("AWS::Cognito::UserPool")
+    assert pool["DeletionProtection"] == "ACTIVE"
+
+
+def test_no_template_holds_a_key(each: Synthesised) -> None:
+    secrets = each.stateful.properties("AWS::SecretsManager::Secret")
+    names = [] if each.environment.is_local else ["anthropic", "openai"]
+    assert [secret["Name"] for secret in secrets] == [f"acta/{each.environment.name}/{name}" for name in names]
+    assert all(secret["SecretString"] == NO_KEY_YET for secret in secrets)
+
+
+def test_no_client_may_write_the_tenant_of_its_user(prod: Synthesised) -> None:
+    (client,) = prod.stateful.properties("AWS::Cognito::UserPoolClient")
+    assert "custom:tenant" in client["ReadAttributes"]
+    assert client["WriteAttributes"]
+    assert "custom:tenant" not in client["WriteAttributes"]
+    (pool,) = prod.stateful.properties("AWS::Cognito::UserPool")
+    assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"] is True
+    (tenant,) = [attribute for attribute in pool["Schema"] if attribute["Name"] == "tenant"]
+    assert tenant["Mutable"] is False

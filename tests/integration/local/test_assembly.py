@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+
+from infra.local.assembly import KEPT, Assembly, forget_old
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("infra/app.py", "infra/cli/main.py", "functions/step/handler.py", "shared/x.py", "cdk.json"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return tmp_path
+
+
+def key(root: Path, **context: str) -> str:
+    return Assembly.of_sources(context, root, root / "cache").key
+
+
+@pytest.mark.parametrize("name", ["infra/app.py", "functions/step/handler.py", "shared/x.py", "cdk.json"])
+def test_a_changed_source_is_another_assembly(root: Path, name: str) -> None:
+    before = key(root)
+    (root / name).write_text("changed")
+    assert key(root) != before
+
+
+def test_a_moved_source_is_another_assembly(root: Path) -> None:
+    before = key(root)
+    (root / "shared" / "x.py").rename(root / "shared" / "y.py")
+    assert key(root) != before
+
+
+def test_what_synth_does_not_read_changes_nothing(root: Path) -> None:
+    before = key(root)
+    (root / "infra" / "cli" / "main.py").write_text("changed")
+    (root / "shared" / "__pycache__").mkdir()
+    (root / "shared" / "__pycache__" / "x.pyc").write_text("made")
+    assert key(root) == before
+
+
+def test_a_setting_given_to_synth_is_another_assembly(root: Path) -> None:
+    assert key(root, retry_base_seconds="3") != key(root)
+
+
+def test_an_unfinished_folder_is_not_an_assembly(root: Path) -> None:
+    assembly = Assembly.of_sources({}, root, root / "cache")
+    assembly.folder.mkdir(parents=True)
+    assert not assembly.is_synthesised
+    (assembly.folder / "manifest.json").write_text("{}")
+    assert assembly.is_synthesised
+
+
+def test_old_assemblies_are_forgotten(tmp_path: Path) -> None:
+    for number in range(KEPT + 3):
+        (tmp_path / f"a{number}").mkdir()
+        (tmp_path / f"a{number}" / "manifest.json").write_text("{}")
+    forget_old(tmp_path)
+    assert len(list(tmp_path.iterdir())) == KEPT

@@ -1,0 +1,103 @@
+"""What API Gateway hands to a Lambda for a request (payload format 2.0), and what it makes of the answer."""
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+TENANT = "acme"
+USER = "user-1"
+
+
+@dataclass(frozen=True)
+class Context:
+    """The Lambda context's fields that are read."""
+
+    function_name: str = "acta-test"
+    memory_limit_in_mb: int = 512
+    invoked_function_arn: str = "arn:aws:lambda:eu-west-1:123456789012:function:acta-test"
+    aws_request_id: str = "7c1fd1a8-6a02-4b8d-b1a5-0d6a2f2f9a10"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 25_000
+
+
+def claims(tenant: object = TENANT, user: object = USER, roles: object = "[member]") -> dict[str, Any]:
+    return {"sub": user, "tenant": tenant, "roles": roles, "iss": "https://issuer.test", "exp": "1999999999"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def data(self) -> Any:
+        assert self.json["success"] is True
+        return self.json["data"]
+
+    @property
+    def error(self) -> Any:
+        assert self.json["success"] is False
+        return self.json["error"]
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """Calls a function's entry point; `token` None: a route without an authorizer."""
+
+    handler: Callable[[dict[str, Any], Any], dict[str, Any]]
+    token: Mapping[str, Any] | None = field(default_factory=claims)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes | str | None = None,
+        json_body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        query: str | Mapping[str, str] = "",
+    ) -> Answer:
+        """`path` is `rawPath`, as the gateway hands it over. Bytes travel as base64, as they do there."""
+        sent = {"host": "api.test", **({name.lower(): value for name, value in (headers or {}).items()})}
+        if json_body is not None:
+            body = json.dumps(json_body)
+            sent.setdefault("content-type", "application/json")
+        raw_query = query if isinstance(query, str) else urlencode(query)
+        event: dict[str, Any] = {
+            "version": "2.0",
+            "routeKey": "$default",
+            "rawPath": path,
+            "rawQueryString": raw_query,
+            "headers": sent,
+            "requestContext": {
+                "accountId": "123456789012",
+                "apiId": "api",
+                "stage": "$default",
+                "requestId": "request-1",
+                "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1"},
+            },
+            "isBase64Encoded": isinstance(body, bytes),
+        }
+        if raw_query:
+            parsed = parse_qs(raw_query, keep_blank_values=True)
+            event["queryStringParameters"] = {name: ",".join(values) for name, values in parsed.items()}
+        if body is not None:
+            event["body"] = base64.b64encode(body).decode() if isinstance(body, bytes) else body
+        if self.token is not None:
+            event["requestContext"]["authorizer"] = {"jwt": {"claims": dict(self.token), "scopes": None}}
+        return _answer(self.handler(event, Context()))
+
+
+def _answer(result: dict[str, Any]) -> Answer:
+    body = result.get("body") or ""
+    content = base64.b64decode(body) if result["isBase64Encoded"] else body.encode()
+    return Answer(result["statusCode"], result["headers"], content)

@@ -1,0 +1,67 @@
+import json
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import jwt
+import pytest
+
+from infra.local.issuer import AUDIENCE, KEY_FILE, Issuer
+
+URL = "http://127.0.0.1:8080"
+
+
+@pytest.fixture(scope="module")
+def state_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(scope="module")
+def issuer(state_dir: Path) -> Issuer:
+    return Issuer.from_state(state_dir, URL)
+
+
+def verify(issuer: Issuer, token: str) -> dict[str, object]:
+    """As a stranger does: with nothing but the published documents."""
+    keys = jwt.PyJWKSet.from_json(issuer.documents()["/.well-known/jwks.json"].decode())
+    key = keys[jwt.get_unverified_header(token)["kid"]]
+    claims: dict[str, object] = jwt.decode(token, key, algorithms=["RS256"], audience=AUDIENCE, issuer=URL)
+    return claims
+
+
+def test_a_token_verifies_with_the_published_key(issuer: Issuer) -> None:
+    claims = verify(issuer, issuer.issue_token("acme", "ann", "member"))
+    assert (claims["tenant"], claims["sub"], claims["roles"]) == ("acme", "ann", ["member"])
+
+
+def test_an_admin_is_a_member_too(issuer: Issuer) -> None:
+    assert verify(issuer, issuer.issue_token("acme", "ann", "admin"))["roles"] == ["admin", "member"]
+
+
+def test_a_token_ends_when_its_time_is_over(issuer: Issuer) -> None:
+    long_ago = datetime.now(UTC) - timedelta(hours=2)
+    with pytest.raises(jwt.ExpiredSignatureError):
+        verify(issuer, issuer.issue_token("acme", "ann", "member", ttl=3_600, now=long_ago))
+
+
+def test_the_key_is_made_once_and_readable_by_its_owner_only(issuer: Issuer, state_dir: Path) -> None:
+    assert Issuer.from_state(state_dir, URL).key_id == issuer.key_id
+    assert stat.S_IMODE((state_dir / KEY_FILE).stat().st_mode) == 0o600
+
+
+def test_another_stack_has_another_key(issuer: Issuer, tmp_path: Path) -> None:
+    stranger = Issuer.from_state(tmp_path, URL)
+    assert stranger.key_id != issuer.key_id
+    with pytest.raises(KeyError):
+        verify(issuer, stranger.issue_token("acme", "ann", "admin"))
+
+
+def test_the_configuration_points_at_the_keys(issuer: Issuer) -> None:
+    configuration = json.loads(issuer.documents()["/.well-known/openid-configuration"])
+    assert configuration["issuer"] == URL
+    assert configuration["jwks_uri"] == f"{URL}/.well-known/jwks.json"
+
+
+def test_the_published_key_is_public(issuer: Issuer) -> None:
+    (key,) = json.loads(issuer.documents()["/.well-known/jwks.json"])["keys"]
+    assert set(key) <= {"kty", "n", "e", "kid", "alg", "use", "key_ops"}
