@@ -1,4 +1,4 @@
-"""What goes into a Lambda's zip: its libraries for the target platform, `shared/` and its own folder.
+"""What goes into a Lambda's zip: its own folder, what it reaches of `shared/`, its libraries for the target.
 
 Built without Docker by `uv`, for another platform than the builder's if need be. Everything is keyed by
 content under `build/bundle`: functions with the same lock share one install, and an unchanged tree is not
@@ -10,22 +10,25 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from infra.prune import compile_bytecode, normalise, prune
+from infra.reach import Reach, reach
 from infra.uv import Target, install
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path("build") / "bundle"
 
-RECIPE = "1"
+RECIPE = "3"
 """Part of every key: raise it when the way bundles are made changes."""
 
 LOCKS = {"step": "step.txt"}
 """The lock a function ships, under `requirements/`; all others share `SHARED_LOCK`. Only step has LLM SDKs."""
 SHARED_LOCK = "functions.txt"
+
+OPTIONAL = {"jsonschema": ("attr", "attrs", "jsonschema", "jsonschema_specifications", "referencing", "rpds")}
+"""A library of the lock -> the folders that are left out of a zip whose function does not reach it."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Bundler:
     def key(self, function: str) -> str:
         """Identifies the bundle's content: 64 hex digits, equal for equal trees."""
         digest = hashlib.sha256(self._libraries_key(function).encode())
-        for path in self._sources(function):
+        for path in self._reach(function).files:
             digest.update(f"\0{path.relative_to(self.root).as_posix()}\0".encode())
             digest.update(path.read_bytes())
         return digest.hexdigest()
@@ -47,10 +50,11 @@ class Bundler:
         """The folder that becomes `function`'s zip. Treat it as read-only: it is the cache itself."""
         done = self._cache(f"{function}-{self.key(function)[:20]}")
         if not done.exists():
+            needed = self._reach(function)
             libraries = self.libraries(function)
-            with _fresh(done) as work:
-                copy_tree(libraries, work)
-                for source in self._sources(function):
+            with _Fresh(done) as work:
+                copy_tree(libraries, work, without=_unreached(needed))
+                for source in needed.files:
                     copy = work / source.relative_to(self.root)
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(source, copy)
@@ -61,7 +65,7 @@ class Bundler:
         """The pruned install of `function`'s lock."""
         done = self._cache(f"libraries-{self._libraries_key(function)[:20]}")
         if not done.exists():
-            with _fresh(done) as work:
+            with _Fresh(done) as work:
                 install(self._lock(function), work, self.target)
                 prune(work)
                 self._finish(work, (work,))
@@ -82,18 +86,14 @@ class Bundler:
         digest.update(self._lock(function).read_bytes())
         return digest.hexdigest()
 
-    def _sources(self, function: str) -> Iterator[Path]:
-        yield self.root / "functions" / "__init__.py"
-        for folder in (self.root / "functions" / function, self.root / "shared"):
-            yield from sorted(
-                path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
-            )
+    def _reach(self, function: str) -> Reach:
+        return reach(self.root, f"functions.{function}")
 
     def _cache(self, name: str) -> Path:
         return self.root / CACHE / name
 
 
-class _fresh:
+class _Fresh:
     """A new folder that takes its final name only when it is complete; two builders at once do no harm."""
 
     def __init__(self, final: Path) -> None:
@@ -116,9 +116,22 @@ class _fresh:
         shutil.rmtree(self._work, ignore_errors=True)
 
 
-def copy_tree(source: Path, target: Path) -> None:
-    """Into an existing folder, by hard links where the disk can: six functions share one install."""
-    shutil.copytree(source, target, copy_function=_link, dirs_exist_ok=True)
+def _unreached(needed: Reach) -> tuple[str, ...]:
+    """Names at the top of the libraries' folder, as patterns; their metadata too."""
+    names = [name for library, names in OPTIONAL.items() if library not in needed.libraries for name in names]
+    return tuple(pattern for name in names for pattern in (name, f"{name}-*.dist-info"))
+
+
+def copy_tree(source: Path, target: Path, without: tuple[str, ...] = ()) -> None:
+    """Into an existing folder, by hard links where the disk can: six functions share one install.
+
+    `without`: patterns of names at the top of `source` that are left out.
+    """
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        return set(shutil.ignore_patterns(*without)(folder, names)) if Path(folder) == source else set()
+
+    shutil.copytree(source, target, copy_function=_link, dirs_exist_ok=True, ignore=left_out)
 
 
 def _link(source: str, target: str) -> None:

@@ -105,7 +105,9 @@ class Environment:
     def with_retry_base(self, seconds: str) -> "Environment":
         """This environment with another retry base; raises `UnusableValue` unless it is a whole number >= 1."""
         if not seconds.isdecimal() or int(seconds) < 1:
-            raise UnusableValue(f"retry_base_seconds is a whole number of seconds, at least 1, not {seconds!r}")
+            raise UnusableValue(
+                f"retry_base_seconds is a whole number of seconds, at least 1, not {seconds!r}"
+            )
         return replace(self, retry_base_seconds=int(seconds))
 
 

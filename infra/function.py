@@ -57,9 +57,7 @@ class ActaFunction(Construct):
             self,
             "Function",
             function_name=full_name,
-            runtime=lambda_.Runtime(
-                "python{}.{}".format(*environment.python), lambda_.RuntimeFamily.PYTHON
-            ),
+            runtime=lambda_.Runtime("python{}.{}".format(*environment.python), lambda_.RuntimeFamily.PYTHON),
             architecture=ARCHITECTURES[environment.architecture],
             code=code_of(name, environment),
             handler=f"functions.{name}.handler.handler",
@@ -138,7 +136,9 @@ class ActaFunction(Construct):
         if GRANTS[name].engine:
             values["state_machine_arn"] = around.state_machine_arn
         if GRANTS[name].secrets:
-            values |= {f"{provider}_secret": secret_name(environment, provider) for provider in around.secrets}
+            values |= {
+                f"{provider}_secret": secret_name(environment, provider) for provider in around.secrets
+            }
         Settings.model_validate(values)
         return {f"{PREFIX}{field.upper()}": _text(value) for field, value in values.items()}
 

@@ -17,18 +17,19 @@ UNUSED_SUFFIXES = (".pyi", ".pyx", ".pxd", ".c", ".h")
 UNUSED_FILES = ("py.typed", ".lock")
 
 UNUSED_PATHS = (
-    # Powertools' utilities nobody here imports; the kept ones are what its HTTP resolver needs, and parameters.
+    # Powertools' utilities nobody here imports; the kept ones are what its HTTP resolver needs.
     *(
         f"aws_lambda_powertools/utilities/{name}"
         for name in (
             "auth_alpha", "batch", "circuit_breaker", "data_masking", "feature_flags", "idempotency", "kafka",
-            "metadata", "parser", "streaming", "validation",
+            "metadata", "parameters", "parser", "streaming", "validation",
         )
     ),
     # Scripts and styles of its API page: 450 KB of zip that only a page would read, and no route serves one.
     "aws_lambda_powertools/event_handler/openapi/swagger_ui/swagger-ui.min.css",
     "aws_lambda_powertools/event_handler/openapi/swagger_ui/swagger-ui-bundle.min.js",
     "pydantic/mypy.py",
+    "aws_lambda_powertools/metrics/provider/datadog",
     # X-Ray's patches for libraries that are not in any lock.
     *(
         f"aws_xray_sdk/ext/{name}"
@@ -44,6 +45,10 @@ UNUSED_WITHOUT_SDK = ("pydantic/v1",)
 
 KEPT_METADATA = ("METADATA", "entry_points.txt")
 """httpx2 reads its own version from METADATA, OpenTelemetry finds its context by entry point."""
+
+
+SELDOM = r"/openai/(resources|types)/(admin|beta|live|realtime)/"
+"""No bytecode for these: the SDK loads them only for APIs Acta does not call, and they are most of it."""
 
 
 def prune(folder: Path) -> None:
@@ -89,7 +94,7 @@ def compile_bytecode(folder: Path, root: Path) -> None:
     subprocess.run(
         [
             sys.executable, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash",
-            "-s", str(root), "-p", "/var/task", str(folder),
+            "-x", SELDOM, "-s", str(root), "-p", "/var/task", str(folder),
         ],
         stdout=subprocess.DEVNULL,
         check=False,  # a library may ship a file for a newer Python; it is then simply not compiled

@@ -23,6 +23,7 @@ from shared.agent.people import Timeouts
 from shared.agent.plan import plan
 from shared.agent.resolve import Desk, Resolution, resolve
 from shared.agent.start import NewSession, post_message, start
+from shared.agent.thread import position
 from shared.agent.think import think
 from shared.agent.watch import Cursor, Snapshot, poll
 from shared.agent.worker import Worker
@@ -35,6 +36,7 @@ from shared.settings import Settings
 
 TENANT, USER = "acme", "ann"
 MOST_STEPS = 2_000
+START = Cursor()
 
 
 class House:
@@ -50,7 +52,9 @@ class House:
         self.files = MemoryFiles(self.clock)
         self.workflow = MemoryWorkflow()
         self.registry = BuiltinRegistry()
-        self.timeouts = Timeouts(self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds)
+        self.timeouts = Timeouts(
+            self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
+        )
         self.model = model
         self.journal = Journal(self.log, self.blobs, self.clock)
         self.hands = Hands(
@@ -100,8 +104,15 @@ class House:
     def history(self, session_id: str) -> History:
         return History(self.log, self.blobs, TENANT, session_id)
 
-    def poll(self, session_id: str, after: Cursor = Cursor()) -> Snapshot:
+    def poll(self, session_id: str, after: Cursor = START) -> Snapshot:
         return poll(self.log, self.clock, TENANT, session_id, after, 0)
+
+    def time_out(self, session_id: str) -> None:
+        """The engine's wait is over: Ask is entered again with a new token."""
+        head = self.head(session_id)
+        assert head.wait is not None
+        self.workflow.expire(head.wait.token)
+        self._state(Decision(next="ask", at=position(head)))
 
     def run(self, before: Callable[[Decision], None] = lambda decision: None) -> None:
         """Drives every execution that was started or woken until all have ended or wait for people.

@@ -22,9 +22,7 @@ def pause(session_id: str) -> Response[str]:
     its, caller = root().desk, api.caller
 
     def act(record: Record) -> dict[str, Any]:
-        return session_view(
-            control.pause(its.journal, caller.tenant, session_id, caller.user, record)
-        )
+        return session_view(control.pause(its.journal, caller.tenant, session_id, caller.user, record))
 
     return _steered(act)
 
@@ -78,5 +76,7 @@ def decide(session_id: str, intervention_id: str, body: Annotated[Resolve, Body(
 
 
 def _steered(act: Any) -> Response[str]:
-    view, _ = root().once.answer(api.incoming, api.caller.tenant, lambda commit: session_view(commit.head), act)
+    view, _ = root().once.answer(
+        api.incoming, api.caller.tenant, lambda commit: session_view(commit.head), act
+    )
     return success(view, 202)

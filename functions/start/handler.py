@@ -43,7 +43,9 @@ def start_session(body: Annotated[StartSession, Body()]) -> Response[str]:
     def act(record: Record | None) -> dict[str, Any]:
         return session_view(start(its.journal, its.workflow, new, record))
 
-    view, repeated = its.once.answer(api.incoming, caller.tenant, lambda commit: session_view(commit.head), act)
+    view, repeated = its.once.answer(
+        api.incoming, caller.tenant, lambda commit: session_view(commit.head), act
+    )
     if repeated:
         restart(its.journal, its.workflow, caller.tenant, view["session_id"])
     return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
@@ -60,7 +62,9 @@ def say(session_id: str, body: Annotated[PostMessage, Body()]) -> Response[str]:
         )
         return session_view(head)
 
-    view, repeated = its.once.answer(api.incoming, caller.tenant, lambda commit: session_view(commit.head), act)
+    view, repeated = its.once.answer(
+        api.incoming, caller.tenant, lambda commit: session_view(commit.head), act
+    )
     if repeated:
         restart(its.journal, its.workflow, caller.tenant, session_id)
     return success(view, 202)

@@ -57,7 +57,9 @@ def of_session(session_id: str) -> Response[str]:
     commit = root().log.latest(api.caller.tenant, session_id)
     if commit is None:
         raise SessionNotFound("There is no such session.")
-    return success({"items": [intervention_view(one) for one in commit.head.interventions], "next_cursor": None})
+    return success(
+        {"items": [intervention_view(one) for one in commit.head.interventions], "next_cursor": None}
+    )
 
 
 @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}")
@@ -80,7 +82,9 @@ def _coarse(state: str | None) -> tuple[CoarseState, ...]:
 
 def _intervention_state(state: str | None) -> InterventionState | None:
     if state is not None and state not in get_args(InterventionState):
-        raise ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(get_args(InterventionState))}"]})
+        raise ValidationFailed(
+            "Unknown state.", {"state": [f"one of {', '.join(get_args(InterventionState))}"]}
+        )
     return state  # type: ignore[return-value]
 
 
@@ -88,7 +92,9 @@ def _checked(page: Callable[[], Any]) -> Any:
     try:
         return page()
     except ValueError:
-        raise ValidationFailed("The cursor is not valid.", {"cursor": ["not a cursor of an earlier answer"]}) from None
+        raise ValidationFailed(
+            "The cursor is not valid.", {"cursor": ["not a cursor of an earlier answer"]}
+        ) from None
 
 
 def _heads(entries: tuple[IndexEntry, ...]) -> list[Head]:

@@ -29,7 +29,9 @@ def plan(session_id: str) -> Response[str]:
     current = history.head.plan
     if current is None:
         raise PlanNotFound("The session has no plan yet.")
-    return success({"plan": plan_view(current), "versions": [plan_view(one) for one in history.plan_versions()]})
+    return success(
+        {"plan": plan_view(current), "versions": [plan_view(one) for one in history.plan_versions()]}
+    )
 
 
 @api.get("/v1/sessions/{session_id}/steps")
@@ -51,7 +53,9 @@ def _history(session_id: str) -> History:
 
 def _offset(cursor: str) -> int:
     if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 9:
-        raise ValidationFailed("The cursor is not valid.", {"cursor": ["This is not a cursor of an earlier answer."]})
+        raise ValidationFailed(
+            "The cursor is not valid.", {"cursor": ["This is not a cursor of an earlier answer."]}
+        )
     return int(cursor)
 
 

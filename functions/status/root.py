@@ -24,4 +24,6 @@ class Root(NamedTuple):
 def root() -> Root:
     chosen = settings()
     clock = SystemClock()
-    return Root(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), DynamoIndex(chosen.table, clock), clock)
+    return Root(
+        DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), DynamoIndex(chosen.table, clock), clock
+    )

@@ -37,6 +37,8 @@ def question_lines(intervention: Mapping[str, Any]) -> Iterator[str]:
     kind = str(intervention.get("type", ""))
     yield TITLES.get(kind, f"The session waits: {visible(kind, keep_newlines=False)}")
     for name, value in (intervention.get("context") or {}).items():
+        if value is None or value is False:
+            continue
         text = visible(value) if isinstance(value, str) else exact_json(value)
         # set off, so that no line of it passes for one of ours
         yield "\n  | ".join([f"{visible(str(name), keep_newlines=False)}:", *text.split("\n")])

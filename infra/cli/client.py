@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -42,6 +42,16 @@ class Client:
     def get(self, path: str, **query: Any) -> Any:
         given = {name: value for name, value in query.items() if value is not None}
         return data_of(self.send("GET", path, params=given))
+
+    def items(self, path: str) -> Iterator[Json]:
+        """Of every page of a listing."""
+        cursor: str | None = None
+        while True:
+            page = self.get(path, cursor=cursor)
+            yield from page["items"]
+            cursor = page.get("next_cursor")
+            if not cursor:
+                return
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         return data_of(

@@ -10,7 +10,7 @@ from infra.cli import exits
 from infra.cli.client import Client, file_path, session_path
 from infra.cli.errors import CliError
 from infra.cli.local_stack import model_line, started_stack
-from infra.cli.sessions import all_items, trace_lines
+from infra.cli.sessions import trace_lines
 from infra.cli.signals import stopped_by_signals
 from infra.cli.target import Target
 from infra.cli.watching import print_outcome, say, watch
@@ -61,7 +61,7 @@ def run_goal(stack: LocalStack) -> dict[str, Any]:
     session = watch(client, session_id)
     say("")
     say("What it thought and did")
-    for item in all_items(client, session_path(session_id, "trace")):
+    for item in client.items(session_path(session_id, "trace")):
         if item.get("action") == "update_plan":  # the plan was on screen all the time
             item = {name: item.get(name) for name in ("step_number", "thought")}
         for line in trace_lines(item):

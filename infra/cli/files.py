@@ -8,7 +8,6 @@ from pathlib import Path
 from infra.cli import exits
 from infra.cli.client import Client, file_path
 from infra.cli.errors import CliError
-from infra.cli.sessions import all_items
 from infra.cli.target import Target
 from infra.cli.text import visible
 from infra.cli.watching import say
@@ -16,9 +15,9 @@ from infra.cli.watching import say
 
 def list_files(arguments: Namespace) -> int:
     client = Client(Target.from_arguments(arguments))
-    for item in all_items(client, "/v1/files"):
+    for item in client.items("/v1/files"):
         if str(item["path"]).startswith(arguments.prefix or ""):
-            say(f"{item.get('size', 0):>10}  {visible(str(item['path']), keep_newlines=False)}")
+            say(f"{item.get('bytes', 0):>10}  {visible(str(item['path']), keep_newlines=False)}")
     return exits.OK
 
 

@@ -47,7 +47,7 @@ def plan(arguments: Namespace) -> int:
 
 def trace(arguments: Namespace) -> int:
     client = Client(Target.from_arguments(arguments))
-    items = list(all_items(client, session_path(arguments.id, "trace")))
+    items = list(client.items(session_path(arguments.id, "trace")))
     if arguments.json:
         say(json.dumps(items))
         return exits.OK
@@ -57,18 +57,6 @@ def trace(arguments: Namespace) -> int:
     return exits.OK
 
 
-def all_items(client: Client, path: str) -> Iterator[dict[str, Any]]:
-    """Of every page."""
-    cursor: str | None = None
-    while True:
-        page = client.get(path, cursor=cursor)
-        items = page["items"] if isinstance(page, dict) else page
-        yield from items
-        cursor = page.get("next_cursor") if isinstance(page, dict) else None
-        if not cursor:
-            return
-
-
 def trace_lines(item: Mapping[str, Any]) -> Iterator[str]:
     """Thought, action and observation of one step, each on a line of the terminal."""
     limit = max(40, shutil.get_terminal_size((160, 24)).columns - LABEL_WIDTH)
@@ -76,8 +64,8 @@ def trace_lines(item: Mapping[str, Any]) -> Iterator[str]:
     if item.get("thought"):
         yield f"{number}  thought      {one_line(item['thought'], limit)}"
     if item.get("action"):
-        arguments = one_line(item.get("action_input") or {}, 500)
-        yield f"{number}  action       {one_line(f'{item['action']} {arguments}', limit)}"
+        call = f"{item['action']} {one_line(item.get('action_input') or {}, 500)}"
+        yield f"{number}  action       {one_line(call, limit)}"
     if item.get("observation"):
         yield f"{number}  observation  {one_line(item['observation'], limit)}"
     if item.get("final_answer"):

@@ -10,6 +10,7 @@ from infra.cli.errors import ApiRefusal
 from infra.cli.figures import usage_line
 from infra.cli.follow import Update, follow
 from infra.cli.text import encodable, one_line, visible
+from infra.cli.whole_input import with_whole_input
 from infra.cli.view import View, view_for
 
 
@@ -49,7 +50,7 @@ class Watcher:
                 self.put_question(session_id, identity, intervention)
 
     def put_question(self, session_id: str, identity: str, intervention: Mapping[str, Any]) -> None:
-        for line in question_lines(intervention):
+        for line in question_lines(with_whole_input(self.client, session_id, intervention)):
             say(line)
         if not self.interactive:
             say(f"decide with: {commands(session_id, identity, intervention)}")

@@ -74,8 +74,10 @@ class LocalStack:
             raise
 
     def start_all(self) -> RunningStack:
+        if self.state.is_served():
+            raise self.state.in_use()
+        self.front = self.open_front()  # before the directory is touched: a taken port leaves nothing behind
         self.state.claim()
-        self.front = self.open_front()
         self.front.publish(self.issuer.documents())
         self.start_emulator()
         self.reach_api()

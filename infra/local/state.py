@@ -55,12 +55,13 @@ class StateDir:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(handle)
-            other = self.read()
-            where = f" at {other.api_url} (process {other.pid})" if other else ""
-            raise StateInUse(
-                f"a local stack already serves {self.path}{where}: stop it or use another --state"
-            ) from None
+            raise self.in_use() from None
         self.handle = handle
+
+    def in_use(self) -> StateInUse:
+        other = self.read()
+        where = f" at {other.api_url} (process {other.pid})" if other else ""
+        return StateInUse(f"a local stack already serves {self.path}{where}: stop it or use another --state")
 
     def release(self) -> None:
         if self.handle is not None:

@@ -6,8 +6,6 @@ three it would cost. A compressed stream names its dictionary by checksum, so a 
 a better one is added, and the old one stays for as long as commits written with it do.
 """
 
-# ruff: noqa: E501 - the lines are data
-
 import zlib
 
 _FIRST = (

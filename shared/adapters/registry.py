@@ -14,6 +14,8 @@ class BuiltinRegistry:
         return _BY_NAME
 
     def check(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
-        from shared.adapters.tools.schema import check_input  # brings the schema library, which few workers need
+        from shared.adapters.tools.schema import (
+            check_input,
+        )  # brings the schema library, which few workers need
 
         check_input(spec, arguments)

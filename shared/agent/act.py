@@ -92,7 +92,9 @@ def lose_call(journal: Journal, at: Position, call_id: str, error: str) -> None:
         return
     outcome = Outcome(LOST.format(error=error), ok=False)
     journal.commit(
-        thread, at.call_key(call_id, "finish"), lambda _, change: _finish(change, call, outcome, duration_ms=0)
+        thread,
+        at.call_key(call_id, "finish"),
+        lambda _, change: _finish(change, call, outcome, duration_ms=0),
     )
 
 
@@ -119,7 +121,12 @@ def _may_start(head: Head, at: Position, call_id: str) -> None:
 
 
 def _run(
-    hands: Hands, spec: ToolSpec | None, call: ToolCall, arguments: dict[str, Any], head: Head, deadline: float
+    hands: Hands,
+    spec: ToolSpec | None,
+    call: ToolCall,
+    arguments: dict[str, Any],
+    head: Head,
+    deadline: float,
 ) -> Outcome:
     if spec is None:
         return Outcome(f"Error: the tool {call.name!r} is not available any more. Try another way.", ok=False)

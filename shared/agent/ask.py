@@ -2,7 +2,7 @@
 
 import hashlib
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from shared.agent.journal import Draft, Journal
 from shared.agent.people import Timeouts, resumed
@@ -10,6 +10,7 @@ from shared.agent.resolution import settle
 from shared.agent.thread import Thread, overtaken
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
+from shared.domain.intervention import Intervention
 from shared.domain.session import Wait
 from shared.ports.workflow import TokenGone, Workflow
 
@@ -21,19 +22,20 @@ def ask(journal: Journal, workflow: Workflow, timeouts: Timeouts, at: Position, 
     """
     thread = journal.turn(at)
     if overtaken(thread.head, at):
-        _send(workflow, token, Decision(next="done", at=at))  # this execution may not go on with another's position
+        _send(
+            workflow, token, Decision(next="done", at=at)
+        )  # this execution may not go on with another's position
         return
 
     def build(_: Thread, change: Change) -> Draft:
         for one in change.head.interventions:
             if one.timeout_at is not None and one.timeout_at <= change.now:
                 settle(change, one, one.default_action, {}, expired=True)
-            elif one.timeout_at is not None and not one.warned:
-                if one.timeout_at - timedelta(seconds=timeouts.warn) <= change.now:
-                    change.replace_intervention(one.model_copy(update={"warned": True}))
-                    change.event(
-                        "intervention.warned", {"intervention_id": one.intervention_id, "type": one.type}
-                    )
+            elif _warning_due(one, change.now, timeouts):
+                change.replace_intervention(one.model_copy(update={"warned": True}))
+                change.event(
+                    "intervention.warned", {"intervention_id": one.intervention_id, "type": one.type}
+                )
         change.set(wait=Wait(token=token) if change.head.interventions else None)
         return Draft(change)
 
@@ -42,6 +44,12 @@ def ask(journal: Journal, workflow: Workflow, timeouts: Timeouts, at: Position, 
         journal.commit(thread, at.key(f"ask-{hashlib.sha256(token.encode()).hexdigest()[:16]}"), build)
     if not thread.head.interventions or thread.head.is_over:
         wake(workflow, thread, token)
+
+
+def _warning_due(one: Intervention, now: datetime, timeouts: Timeouts) -> bool:
+    if one.timeout_at is None or one.warned:
+        return False
+    return one.timeout_at - timedelta(seconds=timeouts.warn) <= now
 
 
 def wake(workflow: Workflow, thread: Thread, token: str) -> None:

@@ -47,7 +47,9 @@ def pause(journal: Journal, tenant: str, session_id: str, by: str, record: Recor
     return _commit(journal, thread, f"pause/{journal.clock.new_id('evt')}", build)
 
 
-def resume(journal: Journal, workflow: Workflow, tenant: str, session_id: str, by: str, record: Record = None) -> Head:
+def resume(
+    journal: Journal, workflow: Workflow, tenant: str, session_id: str, by: str, record: Record = None
+) -> Head:
     """Resolves the pause with `continue`. Raises Conflict where the session is not paused and does not run."""
     thread = journal.newest(tenant, session_id)
 
@@ -82,12 +84,20 @@ def cancel(
     head = _commit(journal, thread, f"cancel/{journal.clock.new_id('evt')}", build)
     run = head.run
     if run is not None:
-        workflow.stop(session_id, run.run_id, run.generation)  # for tidiness; the commit above is what cancels
+        workflow.stop(
+            session_id, run.run_id, run.generation
+        )  # for tidiness; the commit above is what cancels
     return Cancelled(head, tuple(call.call_id for call in head.calls if call.state == "started"))
 
 
 def delete(
-    journal: Journal, workflow: Workflow, log: SessionLog, blobs: BlobStore, tenant: str, session_id: str, by: str
+    journal: Journal,
+    workflow: Workflow,
+    log: SessionLog,
+    blobs: BlobStore,
+    tenant: str,
+    session_id: str,
+    by: str,
 ) -> None:
     """Cancels if needed, then removes every item and blob. Raises SessionNotFound."""
     head = journal.newest(tenant, session_id).head

@@ -15,7 +15,9 @@ def failed(change: Change, code: str, message: str) -> Draft:
     return Draft(change, Decision(next="failed", at=position(change.head)))
 
 
-def completed(change: Change, *, goal_met: bool, reason: str, answer: str | None, message_id: str | None) -> Draft:
+def completed(
+    change: Change, *, goal_met: bool, reason: str, answer: str | None, message_id: str | None
+) -> Draft:
     """`answer` is the reply's text or the plan's closing reason; the head keeps the beginning of a long one."""
     _withdraw(change)
     kept = answer[:MAX_ANSWER_CHARS] if answer is not None else None

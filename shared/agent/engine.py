@@ -45,4 +45,3 @@ def roll_over(journal: Journal, workflow: Workflow, at: Position) -> None:
     done = thread.recorded(key)
     if done is not None and done.decision is not None:
         workflow.start(done.decision)
-

@@ -106,7 +106,9 @@ def _name(entry: Entry) -> str:
             return entry.message_id
 
 
-def _rows(reply: AssistantEntry, step: int | None, seen: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:
+def _rows(
+    reply: AssistantEntry, step: int | None, seen: Mapping[str, str | None]
+) -> Iterator[dict[str, Any]]:
     thought = reply.content.text or reply.thinking or ""
     if not reply.calls:
         yield {"step_number": step, "thought": reply.thinking, "final_answer": thought}
@@ -119,4 +121,3 @@ def _rows(reply: AssistantEntry, step: int | None, seen: Mapping[str, str | None
             "observation": seen.get(call.call_id),
         }
         thought = ""  # one thought may lead to several calls; it is told once
-

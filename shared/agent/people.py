@@ -9,7 +9,14 @@ from shared.domain.commit import Decision
 from shared.domain.content import Content
 from shared.domain.conversation import ToolCall
 from shared.domain.ids import INTERVENTION
-from shared.domain.intervention import DEFAULTS, OPTIONS, Intervention, InterventionType, PendingCall, input_hash
+from shared.domain.intervention import (
+    DEFAULTS,
+    OPTIONS,
+    Intervention,
+    InterventionType,
+    PendingCall,
+    input_hash,
+)
 from shared.domain.session import Head, OpenCall
 from shared.ports.clock import Clock
 
@@ -83,7 +90,9 @@ def _open(
 def _shortened(arguments: dict[str, Any]) -> dict[str, Any]:
     """Long texts cut for showing; the conversation has the whole, the hash is over the whole."""
     return {
-        key: f"{value[:200]}… ({Content.of(value).bytes} bytes)" if isinstance(value, str) and len(value) > 200 else value
+        key: f"{value[:200]}… ({Content.of(value).bytes} bytes)"
+        if isinstance(value, str) and len(value) > 200
+        else value
         for key, value in arguments.items()
     }
 

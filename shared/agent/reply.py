@@ -15,7 +15,7 @@ from shared.domain.intervention import input_hash
 from shared.domain.session import MAX_CALLS, OpenCall
 from shared.domain.tool import ToolSpec
 from shared.ports.clock import Clock
-from shared.ports.model import ModelReply, RequestedCall
+from shared.ports.model import ModelReply
 from shared.ports.tools import Registry
 
 
@@ -48,7 +48,9 @@ class ReplyReader:
             for call in reply.calls
         )
 
-    def absorb(self, change: Change, registry: Registry, specs: Mapping[str, ToolSpec], planning: bool) -> Absorbed:
+    def absorb(
+        self, change: Change, registry: Registry, specs: Mapping[str, ToolSpec], planning: bool
+    ) -> Absorbed:
         """Adds entries, events and plan changes to `change`; leaves state and interventions to the caller."""
         text = self.reply.text
         change.entry(
@@ -68,7 +70,9 @@ class ReplyReader:
         for call in self.calls:
             try:
                 if call.malformed is not None or call.input is None:
-                    raise ModelFeedback(call.malformed or "The input is not a JSON object. Send the call again.")
+                    raise ModelFeedback(
+                        call.malformed or "The input is not a JSON object. Send the call again."
+                    )
                 if call.name == UPDATE_PLAN:
                     applied = plan_update.apply(change.head.plan, call.input, specs, change.now)
                     if applied.update.action == "wait_for_user":
@@ -84,7 +88,9 @@ class ReplyReader:
                     raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
                 registry.check(_spec(call, specs), call.input)
                 if len(to_run) >= MAX_CALLS:
-                    raise ModelFeedback(f"At most {MAX_CALLS} calls run in one reply. Call this one again later.")
+                    raise ModelFeedback(
+                        f"At most {MAX_CALLS} calls run in one reply. Call this one again later."
+                    )
             except ModelFeedback as refusal:
                 _refuse(change, call, refusal)
             else:

@@ -81,7 +81,9 @@ def _apply(
         case "approval_required", "modify":
             _release(change, one, given["input"])
         case "approval_required", _:
-            _reject(change, one, EXPIRED if expired else REJECTED.format(why=f": {comment}" if comment else ""))
+            _reject(
+                change, one, EXPIRED if expired else REJECTED.format(why=f": {comment}" if comment else "")
+            )
         case "clarification_needed", "answer":
             say(change, message_id, given["text"])
         case "budget_exceeded", "raise":

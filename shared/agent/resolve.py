@@ -55,7 +55,13 @@ Record = Callable[[Commit], IdempotencyRecord] | None
 
 
 def resolve(
-    desk: Desk, tenant: str, session_id: str, intervention_id: str, chosen: Resolution, by: str, record: Record = None
+    desk: Desk,
+    tenant: str,
+    session_id: str,
+    intervention_id: str,
+    chosen: Resolution,
+    by: str,
+    record: Record = None,
 ) -> tuple[Head, Intervention]:
     """Raises InterventionNotFound, ValidationFailed, Conflict (decided already; the recorded one in its message)."""
     thread = desk.journal.newest(tenant, session_id)
@@ -98,7 +104,8 @@ def _decided(desk: Desk, tenant: str, session_id: str, intervention_id: str) -> 
         return InterventionNotFound("There is no such intervention.")
     what = recorded.resolution or recorded.state
     return Conflict(
-        f"This was decided already: {what}.", {"state": [recorded.state], "resolution": [recorded.resolution or ""]}
+        f"This was decided already: {what}.",
+        {"state": [recorded.state], "resolution": [recorded.resolution or ""]},
     )
 
 
@@ -147,5 +154,7 @@ def _parse(model: type[Value], given: dict[str, Any]) -> dict[str, Any]:
     try:
         return model.model_validate(given).model_dump(exclude_none=True)
     except ValidationError as error:
-        details = {f"input.{'.'.join(map(str, e['loc']))}": [e["msg"]] for e in error.errors(include_input=False)}
+        details = {
+            f"input.{'.'.join(map(str, e['loc']))}": [e["msg"]] for e in error.errors(include_input=False)
+        }
         raise ValidationFailed("The option's input is not valid.", details) from None

@@ -39,7 +39,10 @@ def start(journal: Journal, workflow: Workflow, new: NewSession, record: Record 
     now = clock.now()
     change = Change(_empty_head(new, clock.new_id(SESSION), now), number=1, now=now)
     decision = None
-    if new.message is not None:
+    if new.message is None:
+        change.born("idle")
+    else:
+        change.born("planning")
         decision = _begin_run(change, clock.new_id(RUN), clock.new_id(MESSAGE), new.message, new.max_steps)
     commit = journal.create("start", change, Draft(change, decision, record=record))
     if decision is not None:
@@ -48,7 +51,13 @@ def start(journal: Journal, workflow: Workflow, new: NewSession, record: Record 
 
 
 def post_message(
-    journal: Journal, workflow: Workflow, tenant: str, session_id: str, text: str, by: str, record: Record = None
+    journal: Journal,
+    workflow: Workflow,
+    tenant: str,
+    session_id: str,
+    text: str,
+    by: str,
+    record: Record = None,
 ) -> Head:
     """Answers an open clarification, else queues for the next turn, else starts a new run.
 
@@ -64,7 +73,9 @@ def post_message(
             decision = _begin_run(change, run_id, message_id, text, head.max_steps)
             return Draft(change, decision, record=record)
         if len(head.undelivered) >= MAX_UNDELIVERED:
-            raise Conflict(f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them.")
+            raise Conflict(
+                f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them."
+            )
         question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
         if question is not None:
             settle(change, question, "answer", {"text": text}, by=by, message_id=message_id)
@@ -72,10 +83,11 @@ def post_message(
             say(change, message_id, text)
         return Draft(change, record=record)
 
-    commit = journal.commit(thread, f"say/{message_id}", build)
-    decision = commit.decision if commit is not None else None
-    if decision is not None:
-        workflow.start(decision)
+    key = f"say/{message_id}"
+    journal.commit(thread, key, build)
+    done = thread.recorded(key)
+    if done is not None and done.decision is not None:
+        workflow.start(done.decision)
     else:
         send(workflow, thread)
     return thread.head

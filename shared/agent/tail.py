@@ -8,7 +8,9 @@ MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "
 
 def planning_tail(head: Head) -> str:
     said = [head.progress.hint] if head.progress.hint else []
-    said.append("Now make the plan: call update_plan (action create, or wait_for_user if the goal is unclear).")
+    said.append(
+        "Now make the plan: call update_plan (action create, or wait_for_user if the goal is unclear)."
+    )
     return "\n\n".join(said)
 
 

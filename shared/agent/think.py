@@ -28,7 +28,9 @@ from shared.domain.conversation import Entry, ToolCall
 from shared.domain.session import Head
 from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
 
-CUT_OFF = "Your last reply was cut off at its length limit and nothing of it was run. Go on in smaller pieces."
+CUT_OFF = (
+    "Your last reply was cut off at its length limit and nothing of it was run. Go on in smaller pieces."
+)
 
 
 def think(worker: Worker, at: Position, attempt: int, timeout: float) -> Decision:
@@ -67,7 +69,8 @@ def _request(worker: Worker, head: Head, entries: tuple[Entry, ...]) -> ModelReq
         model=worker.model_name,
         system=worker.agent.system,
         tools=tuple(
-            ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in worker.specs(head).values()
+            ToolDefinition(spec.name, spec.description, spec.input_schema)
+            for spec in worker.specs(head).values()
         ),
         entries=entries,
         tail=turn_tail(head),
@@ -99,7 +102,9 @@ def _settle(worker: Worker, change: Change, absorbed: Absorbed, reply: ModelRepl
             return Draft(change, Decision(next="done", at=position(change.head)))
         case Complete(goal_met, reason):
             answer = _answer(absorbed)
-            return completed(change, goal_met=goal_met, reason=reason, answer=answer, message_id=absorbed.message_id)
+            return completed(
+                change, goal_met=goal_met, reason=reason, answer=answer, message_id=absorbed.message_id
+            )
         case Fail(code, reason):
             return failed(change, code, reason[:1_000])
         case Act():

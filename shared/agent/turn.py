@@ -37,23 +37,33 @@ class Stage(NamedTuple):
     settle: Callable[[Worker, Change, Absorbed, ModelReply], Draft]
 
 
-def take_turn(worker: Worker, stage: Stage, thread: Thread, at: Position, attempt: int, timeout: float) -> Decision:
+def take_turn(
+    worker: Worker, stage: Stage, thread: Thread, at: Position, attempt: int, timeout: float
+) -> Decision:
     """`attempt`: the engine's retry count; `timeout`: seconds the model has. Raises Fenced and what is retried."""
     started = worker.clock.now()
     orphans, delivered = thread.orphans(), tuple(thread.waiting)
     request = stage.request(worker, thread.head, (*thread.entries, *thread.pending(orphans)))
     reply = _ask(worker, request, timeout)
-    reader = ReplyReader(reply, worker.model.provider, worker.clock) if isinstance(reply, ModelReply) else None
+    reader = (
+        ReplyReader(reply, worker.model.provider, worker.clock) if isinstance(reply, ModelReply) else None
+    )
 
     def build(_: Thread, change: Change) -> Draft:
         _fence(change.head, at)
         if isinstance(reply, ProviderOverloaded):
             return _wait(change, reply, stage.kind)
         if isinstance(reply, SessionError):
-            return Draft(change, resumed(change.head)) if change.head.is_over else failed(change, reply.code, str(reply))
+            return (
+                Draft(change, resumed(change.head))
+                if change.head.is_over
+                else failed(change, reply.code, str(reply))
+            )
         _record(change, worker, stage, reply, attempt, started)
         if change.head.is_over:
-            return Draft(change, resumed(change.head))  # it was paid for, so it is counted; it changes nothing else
+            return Draft(
+                change, resumed(change.head)
+            )  # it was paid for, so it is counted; it changes nothing else
         if reply.stop == "refusal":
             return failed(change, ModelRefused.code, "The model declined to go on.")
         assert reader is not None
@@ -62,9 +72,13 @@ def take_turn(worker: Worker, stage: Stage, thread: Thread, at: Position, attemp
         undelivered = tuple(id_ for id_ in change.head.undelivered if id_ not in delivered)
         progress = change.head.progress.model_copy(update={"hint": "", "provider_waits": 0})
         change.set(undelivered=undelivered, progress=progress)
-        if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
+        if (
+            change.head.state == "waiting_for_tool"
+        ):  # a result was lost for good; the model goes on without it
             change.to_state("executing")
-        absorbed = reader.absorb(change, worker.registry, worker.specs(change.head), planning=stage.kind == "plan")
+        absorbed = reader.absorb(
+            change, worker.registry, worker.specs(change.head), planning=stage.kind == "plan"
+        )
         _next_turn(change, thought=stage.kind == "think", calls=len(absorbed.calls))
         draft = stage.settle(worker, change, absorbed, reply)
         return Draft(draft.change, _going_on(change.head, worker, draft.decision), delivered)
@@ -104,7 +118,9 @@ def _fence(head: Head, at: Position) -> None:
         raise Fenced("the session is at another turn")
 
 
-def _ask(worker: Worker, request: ModelRequest, timeout: float) -> ModelReply | SessionError | ProviderOverloaded:
+def _ask(
+    worker: Worker, request: ModelRequest, timeout: float
+) -> ModelReply | SessionError | ProviderOverloaded:
     """The reply, or the error this turn has to commit; what the engine retries by itself is raised."""
     try:
         return worker.model.complete(request, timeout=timeout)
@@ -116,7 +132,9 @@ def _ask(worker: Worker, request: ModelRequest, timeout: float) -> ModelReply | 
         return error
 
 
-def _record(change: Change, worker: Worker, stage: Stage, reply: ModelReply, attempt: int, started: datetime) -> None:
+def _record(
+    change: Change, worker: Worker, stage: Stage, reply: ModelReply, attempt: int, started: datetime
+) -> None:
     """The step log's row and the session's sums, from the same numbers."""
     used, cost = reply.usage, cost_usd(worker.model.provider, worker.model_name, reply.usage)
     change.step(
@@ -174,7 +192,9 @@ def _wait(change: Change, error: ProviderOverloaded, then: Literal["plan", "thin
         return Draft(change, resumed(change.head))
     progress = change.head.progress
     if progress.provider_waits >= MAX_PROVIDER_WAITS:
-        return failed(change, "PROVIDER_OVERLOADED", "The model's provider stayed overloaded. Try again later.")
+        return failed(
+            change, "PROVIDER_OVERLOADED", "The model's provider stayed overloaded. Try again later."
+        )
     seconds = max(1, min(MAX_PROVIDER_WAIT_SECONDS, round((error.retry_after or 0) + 0.5)))
     change.event("llm.retried", {"code": "PROVIDER_OVERLOADED", "wait_seconds": seconds})
     change.set(progress=progress.model_copy(update={"provider_waits": progress.provider_waits + 1}))

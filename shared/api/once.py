@@ -23,7 +23,11 @@ class Once:
         self._clock = clock
 
     def answer(
-        self, incoming: Incoming, tenant: str, view: Callable[[Commit], Json], act: Callable[[Record | None], Json]
+        self,
+        incoming: Incoming,
+        tenant: str,
+        view: Callable[[Commit], Json],
+        act: Callable[[Record | None], Json],
     ) -> tuple[Json, bool]:
         """What `act` answers, or what it answered before (then True).
 

@@ -1,12 +1,16 @@
 """Logs, traces and metrics of one function: ids, counts, states and durations, never content (design §9)."""
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics, Tracer
 
 Handler = Callable[[dict[str, Any], Any], Any]
+
+# An invocation without a figure of its own is no mistake here.
+warnings.filterwarnings("ignore", message="No application metrics to publish", category=UserWarning)
 
 
 class Telemetry:

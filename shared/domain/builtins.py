@@ -21,7 +21,9 @@ def _text(description: str, **more: Any) -> dict[str, Any]:
     return {"type": "string", "description": description, **more}
 
 
-_PATH = _text("Relative path, folders separated by /, for example reports/may.md", minLength=1, maxLength=1_024)
+_PATH = _text(
+    "Relative path, folders separated by /, for example reports/may.md", minLength=1, maxLength=1_024
+)
 
 _PLAN_STEP = _object(
     ("description",),
@@ -84,7 +86,9 @@ BUILTINS: tuple[ToolSpec, ...] = (
     ToolSpec(
         name="get_weather",
         description="Current weather at a place.",
-        input_schema=_object(("location",), location=_text("Town, or town and country", minLength=1, maxLength=200)),
+        input_schema=_object(
+            ("location",), location=_text("Town, or town and country", minLength=1, maxLength=200)
+        ),
         risk="network",
     ),
 )

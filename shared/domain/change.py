@@ -41,6 +41,13 @@ class Change:
         self.set(state=state, state_reason=reason)
         self.event("state.changed", {"from": before, "to": state, "reason": reason})
 
+    def born(self, state: SessionState) -> None:
+        """The first state of a session, which has none before."""
+        if state not in TRANSITIONS[None]:
+            raise IllegalTransition(f"new -> {state}")
+        self.set(state=state)
+        self.event("state.changed", {"from": None, "to": state, "reason": None})
+
     def event(self, type: EventType, data: dict[str, Any] | None = None) -> None:
         self.draft(Draft(type=type, data=data or {}))
 
@@ -58,9 +65,7 @@ class Change:
     def open_intervention(self, opened: Intervention) -> None:
         self._interventions[opened.intervention_id] = opened
         self.set(interventions=(*self.head.interventions, opened))
-        self.event(
-            "intervention.opened", {"intervention_id": opened.intervention_id, "type": opened.type}
-        )
+        self.event("intervention.opened", {"intervention_id": opened.intervention_id, "type": opened.type})
 
     def replace_intervention(self, changed: Intervention) -> None:
         """The same one with another field, still open."""
@@ -74,7 +79,9 @@ class Change:
         """`closed` is resolved, expired or withdrawn; the caller adds the event that says so."""
         self._interventions[closed.intervention_id] = closed
         self.set(
-            interventions=tuple(i for i in self.head.interventions if i.intervention_id != closed.intervention_id)
+            interventions=tuple(
+                i for i in self.head.interventions if i.intervention_id != closed.intervention_id
+            )
         )
 
     def step(self, build: Callable[[int], StepRecord]) -> None:
@@ -82,9 +89,7 @@ class Change:
         self._step = build(self.head.last_step + 1)
         self.set(last_step=self._step.step_number)
 
-    def commit(
-        self, key: str, decision: Decision | None = None, delivered: tuple[str, ...] = ()
-    ) -> Commit:
+    def commit(self, key: str, decision: Decision | None = None, delivered: tuple[str, ...] = ()) -> Commit:
         events = tuple(
             Event(seq=seq, at=self.now, type=draft.type, step_number=step, data=draft.data)
             for seq, (draft, step) in enumerate(self._drafts, start=self.head.last_seq + 1)

@@ -12,7 +12,14 @@ from pydantic import Field, ValidationError
 
 from shared.domain.errors import PlanRefused
 from shared.domain.event import Draft
-from shared.domain.plan import MAX_RESULT_CHARS, MAX_STEPS, STEP_TRANSITIONS, ExecutionPlan, PlanStep, StepStatus
+from shared.domain.plan import (
+    MAX_RESULT_CHARS,
+    MAX_STEPS,
+    STEP_TRANSITIONS,
+    ExecutionPlan,
+    PlanStep,
+    StepStatus,
+)
 from shared.domain.tool import ToolSpec
 from shared.domain.value import Value
 
@@ -74,9 +81,12 @@ def _parse(raw: Mapping[str, Any]) -> PlanUpdate:
         return PlanUpdate.model_validate(raw)
     except ValidationError as error:
         wrong = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'input'}: {e['msg']}" for e in error.errors(include_input=False)[:5]
+            f"{'.'.join(map(str, e['loc'])) or 'input'}: {e['msg']}"
+            for e in error.errors(include_input=False)[:5]
         )
-        raise PlanRefused("SCHEMA", f"The input does not fit update_plan: {wrong}. Send it again corrected.") from None
+        raise PlanRefused(
+            "SCHEMA", f"The input does not fit update_plan: {wrong}. Send it again corrected."
+        ) from None
 
 
 def _live(plan: ExecutionPlan | None) -> ExecutionPlan:
@@ -91,11 +101,14 @@ def _create(
     plan: ExecutionPlan | None, update: PlanUpdate, tools: Mapping[str, ToolSpec], now: datetime
 ) -> Applied:
     if not (update.goal or "").strip():
-        raise PlanRefused("GOAL_BLANK", "A plan needs a goal: say in `goal` what the user wants to have at the end.")
+        raise PlanRefused(
+            "GOAL_BLANK", "A plan needs a goal: say in `goal` what the user wants to have at the end."
+        )
     wanted = update.steps or ()
     if not 1 <= len(wanted) <= MAX_STEPS:
         raise PlanRefused(
-            "STEP_COUNT", f"A plan has 1 to {MAX_STEPS} steps, this one has {len(wanted)}. Merge or drop steps."
+            "STEP_COUNT",
+            f"A plan has 1 to {MAX_STEPS} steps, this one has {len(wanted)}. Merge or drop steps.",
         )
     steps = _numbered(wanted)
     for step in steps:
@@ -106,7 +119,9 @@ def _create(
         version=1 if plan is None else plan.version + 1,
         goal=(update.goal or "").strip(),
         steps=steps,
-        risks=tuple(_risk(step, tools[step.tool]) for step in steps if step.tool and tools[step.tool].is_risky),
+        risks=tuple(
+            _risk(step, tools[step.tool]) for step in steps if step.tool and tools[step.tool].is_risky
+        ),
         created_at=now,
         updated_at=now,
     )

@@ -23,7 +23,14 @@ MAX_CALLS = 16
 """Calls of one reply that run; more are answered with an error (bounds the head)."""
 
 SessionState = Literal[
-    "idle", "planning", "executing", "waiting_for_tool", "waiting_for_user", "completed", "failed", "cancelled"
+    "idle",
+    "planning",
+    "executing",
+    "waiting_for_tool",
+    "waiting_for_user",
+    "completed",
+    "failed",
+    "cancelled",
 ]
 CoarseState = Literal["idle", "active", "waiting_for_user", "completed", "failed", "cancelled"]
 

@@ -53,6 +53,9 @@ class Companions(NamedTuple):
     idempotency: IdempotencyRecord | None = None
 
 
+NO_COMPANIONS = Companions()
+
+
 class Tail(NamedTuple):
     """Commits from a number on, ascending; `complete` False: there are more behind the last one."""
 
@@ -81,7 +84,7 @@ class SessionLog(Protocol):
         """The newest commit, which has the head; None: no such session."""
         ...
 
-    def append(self, commit: Commit, companions: Companions = Companions()) -> None:
+    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
         """Puts the commit, and its companions in the same transaction. Raises NumberTaken, KeyTaken."""
         ...
 
@@ -92,7 +95,13 @@ class SessionLog(Protocol):
 
 class SessionIndex(Protocol):
     def sessions(
-        self, tenant: str, *, states: Sequence[CoarseState], agent_id: str | None, limit: int, cursor: str | None
+        self,
+        tenant: str,
+        *,
+        states: Sequence[CoarseState],
+        agent_id: str | None,
+        limit: int,
+        cursor: str | None,
     ) -> SessionPage:
         """`states` empty: any. A page may be short of `limit` and still have a cursor. ValueError: bad cursor."""
         ...

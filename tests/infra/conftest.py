@@ -94,11 +94,11 @@ def synthesised(environment: Environment, folder: Path) -> Synthesised:
     except RuntimeError as error:
         if "Validation failed" not in str(error):
             raise
-    stacks = [
+    stateful, stateless = (
         Template(json.loads((folder / f"Acta-{environment.name}-{kind}.template.json").read_text()))
         for kind in ("Stateful", "Stateless")
-    ]
-    return Synthesised(environment, *stacks, tuple(_findings(folder / "validation-report.json")))
+    )
+    return Synthesised(environment, stateful, stateless, tuple(_findings(folder / "validation-report.json")))
 
 
 def _findings(report: Path) -> Iterator[str]:

@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from infra.environments import ExternalIssuer, Environment
+from infra.environments import Environment, ExternalIssuer
 from shared.api.routes import CATCH_ALL, ROUTES
 from tests.infra.conftest import Synthesised, Template, synthesised
 
@@ -36,7 +36,10 @@ def test_what_no_route_names_reaches_the_envelope_without_a_token(each: Synthesi
 def test_locally_issuer_and_audience_are_given_when_it_is_deployed(local: Synthesised) -> None:
     assert {"IssuerUrl", "Audience"} <= set(local.stateless.body["Parameters"])
     (authorizer,) = local.stateless.properties("AWS::ApiGatewayV2::Authorizer")
-    assert authorizer["JwtConfiguration"] == {"Audience": [{"Ref": "Audience"}], "Issuer": {"Ref": "IssuerUrl"}}
+    assert authorizer["JwtConfiguration"] == {
+        "Audience": [{"Ref": "Audience"}],
+        "Issuer": {"Ref": "IssuerUrl"},
+    }
 
 
 def test_an_external_issuer_takes_the_place_of_the_own_pool(tmp_path: Any) -> None:

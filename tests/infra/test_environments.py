@@ -8,7 +8,10 @@ from infra.environments import ENVIRONMENTS, UnknownEnvironment, UnusableValue, 
 def test_an_unknown_environment_is_refused_in_one_line_that_names_the_known_ones() -> None:
     with pytest.raises(UnknownEnvironment) as refused:
         select("production")
-    assert str(refused.value) == "unknown environment 'production': -c env=<name> is one of local, dev, staging, prod"
+    assert (
+        str(refused.value)
+        == "unknown environment 'production': -c env=<name> is one of local, dev, staging, prod"
+    )
 
 
 def test_no_environment_is_chosen_by_default() -> None:

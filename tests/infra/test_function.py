@@ -68,7 +68,10 @@ def test_a_function_runs_what_its_environment_says(each: Synthesised) -> None:
 def test_every_log_is_forgotten_in_time(each: Synthesised) -> None:
     kept = {group["RetentionInDays"] for group in each.stateless.properties("AWS::Logs::LogGroup")}
     assert kept == {each.environment.log_retention_days}
-    written = {made["LoggingConfig"]["LogGroup"]["Ref"] for made in each.stateless.properties("AWS::Lambda::Function")}
+    written = {
+        made["LoggingConfig"]["LogGroup"]["Ref"]
+        for made in each.stateless.properties("AWS::Lambda::Function")
+    }
     assert written <= set(each.stateless.resources("AWS::Logs::LogGroup"))
 
 

@@ -59,11 +59,14 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
                     assert all(action.startswith(tuple(without_resources)) for action in actions(statement))
                 elif "*" in resource:
                     # objects under a prefix, executions of one machine, streams of one log group
-                    assert any(end in resource for end in ("/*/files/*", "/*/sessions/*", ":execution:acta-")), resource
+                    assert any(
+                        end in resource for end in ("/*/files/*", "/*/sessions/*", ":execution:acta-")
+                    ), resource
 
 
 @pytest.mark.parametrize(
-    ("function", "own", "other"), [("tool", "files", None), ("admin", "files", "sessions"), ("step", "sessions", "files")]
+    ("function", "own", "other"),
+    [("tool", "files", None), ("admin", "files", "sessions"), ("step", "sessions", "files")],
 )
 def test_files_and_sessions_are_apart(function: str, own: str, other: str | None, prod: Synthesised) -> None:
     objects = [

@@ -59,7 +59,9 @@ def test_it_reads_like_the_loop() -> None:
         "failed": "Failed",
     }
     assert MACHINE["StartAt"] == "Route"
-    assert {name: STATES[name]["Next"] for name in ("Plan", "Think", "Ask", "Wait", "Act", "RollOver", "GiveUp")} == {
+    assert {
+        name: STATES[name]["Next"] for name in ("Plan", "Think", "Ask", "Wait", "Act", "RollOver", "GiveUp")
+    } == {
         "Plan": "Route",
         "Think": "Route",
         "Ask": "Route",
@@ -114,7 +116,11 @@ def test_a_worker_that_hung_or_died_is_replaced(name: str) -> None:
 def test_a_wait_that_ran_out_is_entered_again_with_a_new_token_and_nothing_else() -> None:
     ask = STATES["Ask"]
     assert not any("States.Timeout" in retrier["ErrorEquals"] for retrier in ask["Retry"])
-    assert ask["Catch"][0] == {"ErrorEquals": ["States.Timeout"], "Output": "{% $states.input %}", "Next": "Ask"}
+    assert ask["Catch"][0] == {
+        "ErrorEquals": ["States.Timeout"],
+        "Output": "{% $states.input %}",
+        "Next": "Ask",
+    }
     assert ask["Arguments"]["Payload"]["task_token"] == "{% $states.context.Task.Token %}"
 
 
@@ -158,7 +164,7 @@ def test_what_is_deployed_is_the_file_but_for_the_retry_base() -> None:
 
 def test_a_task_that_would_end_before_its_function_is_not_deployed() -> None:
     slow = {**select("prod").sizes, "tool": Sizing(memory=512, timeout=900)}
-    with pytest.raises(ValueError, match="Tool .* times out before its function 'tool'"):
+    with pytest.raises(ValueError, match=r"Tool .* times out before its function 'tool'"):
         definition(Environment(name="x", auth=IssuerParameters(), sizes=slow))
 
 

@@ -45,7 +45,12 @@ def test_what_nobody_needs_any_more_leaves_the_bucket(each: Synthesised) -> None
 
 def test_data_outlives_its_stack_where_the_environment_says_so(each: Synthesised) -> None:
     kept = "Retain" if each.environment.retain else "Delete"
-    for kind in ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::Cognito::UserPool"):
+    for kind in (
+        "AWS::DynamoDB::Table",
+        "AWS::S3::Bucket",
+        "AWS::SecretsManager::Secret",
+        "AWS::Cognito::UserPool",
+    ):
         for resource in each.stateful.resources(kind).values():
             assert resource["DeletionPolicy"] == kept
 
@@ -61,7 +66,9 @@ def test_production_can_be_set_back_in_time_and_is_not_deleted_by_accident(prod:
 def test_no_template_holds_a_key(each: Synthesised) -> None:
     secrets = each.stateful.properties("AWS::SecretsManager::Secret")
     names = [] if each.environment.is_local else ["anthropic", "openai"]
-    assert [secret["Name"] for secret in secrets] == [f"acta/{each.environment.name}/{name}" for name in names]
+    assert [secret["Name"] for secret in secrets] == [
+        f"acta/{each.environment.name}/{name}" for name in names
+    ]
     assert all(secret["SecretString"] == NO_KEY_YET for secret in secrets)
 
 

@@ -1,7 +1,8 @@
 """Every difference between ministack and AWS that is closed here, in the order they are applied.
 
-Each entry's module says which behaviour it restores and which attribute it replaces. What a client can see of it
-has a contract test in `tests/contracts/emulator`, so a newer ministack shows which gaps are still there.
+Each entry's module says which behaviour it restores and which attribute it replaces. What a client can see
+of it has a contract test in `tests/contracts/emulator`, so a newer ministack shows which gaps are still
+there.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from shared.adapters.dynamodb import items
 from shared.adapters.dynamodb.deletion import delete_session
 from shared.domain.commit import Commit
 from shared.ports.clock import Clock
-from shared.ports.log import Companions, KeyTaken, NumberTaken, Tail
+from shared.ports.log import NO_COMPANIONS, Companions, KeyTaken, NumberTaken, Tail
 
 _FREE = "attribute_not_exists(pk)"
 _FAILED = "ConditionalCheckFailed"
@@ -60,7 +60,7 @@ class DynamoLog:
         )
         return items.item_commit(answer["Items"][0]) if answer["Items"] else None
 
-    def append(self, commit: Commit, companions: Companions = Companions()) -> None:  # noqa: B008 - immutable
+    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
         """Where the answer to a plain put is lost, the SDK's own retry meets the commit and this raises
         NumberTaken; reading again finds the key. A transaction's retry carries the token botocore gives
         each request, so it succeeds. The token is the request's and not the commit's: a later attempt at
@@ -68,7 +68,7 @@ class DynamoLog:
         minutes as a mismatch of tokens.
         """
         item = items.commit_item(commit, [each.intervention_id for each in companions.interventions])
-        if companions == Companions():
+        if companions == NO_COMPANIONS:
             self._put(item)
         else:
             self._transact(commit, item, companions)

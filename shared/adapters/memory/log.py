@@ -4,7 +4,7 @@ from shared.adapters.documents import INTERVENTION_VERSION, from_commit, from_in
 from shared.adapters.memory.table import MemoryTable, StoredCommit, StoredIntervention
 from shared.domain.commit import Commit
 from shared.ports.clock import Clock
-from shared.ports.log import Companions, IdempotencyRecord, KeyTaken, NumberTaken, Tail
+from shared.ports.log import NO_COMPANIONS, Companions, IdempotencyRecord, KeyTaken, NumberTaken, Tail
 
 
 class MemoryLog:
@@ -26,7 +26,7 @@ class MemoryLog:
             newest = stored[max(stored)] if stored else None
         return None if newest is None else to_commit(newest.version, newest.body)
 
-    def append(self, commit: Commit, companions: Companions = Companions()) -> None:  # noqa: B008 - immutable
+    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
         listing, record = companions.listing, companions.idempotency
         if any(each is not None and each.tenant != tenant for each in (listing, record)):

@@ -19,6 +19,7 @@ class MemoryWorkflow:
         self.executions: dict[str, bool] = {}
         self.waiting: dict[str, str] = {}
         self._decisions: list[Decision] = []
+        self._tokens = 0
 
     def start(self, decision: Decision) -> bool:
         name = _name(decision)
@@ -46,7 +47,8 @@ class MemoryWorkflow:
 
     def wait(self, decision: Decision) -> str:
         """An execution that is told to ask begins to wait; its token."""
-        token = f"token-{len(self.waiting) + 1}-{_name(decision)}-{decision.at.turn}"
+        self._tokens += 1
+        token = f"token-{self._tokens}-{_name(decision)}"
         self.waiting[token] = _name(decision)
         return token
 

@@ -1,6 +1,6 @@
 """Documents to store: small ones, one with everything in it, and the largest the domain allows."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -24,8 +24,11 @@ from shared.domain.session import (
     Usage,
     Wait,
 )
+from shared.ports.clock import Clock
+from shared.ports.log import IdempotencyRecord
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
+ROUTE = "POST /v1/sessions"
 ID = "01J00000000000000000000000"
 
 
@@ -72,6 +75,19 @@ def make_intervention(session_id: str, intervention_id: str, **fields: Any) -> I
 def decision_at(tenant: str, session_id: str, run_id: str = f"run_{ID}", generation: int = 1) -> Decision:
     at = Position(tenant=tenant, session_id=session_id, run_id=run_id, generation=generation, turn=3, first=7)
     return Decision(next="act", at=at, calls=("call_1",))
+
+
+def record_for(clock: Clock, tenant: str, key: str = "k", **fields: Any) -> IdempotencyRecord:
+    record = IdempotencyRecord(
+        tenant=tenant,
+        route=ROUTE,
+        key=key,
+        body_hash="h",
+        status=202,
+        answer={"session_id": "s", "plan": None, "n": [1, 2.5]},
+        expires_at=clock.now() + timedelta(hours=24),
+    )
+    return record._replace(**fields)
 
 
 def plan_of(steps: int, text: str, results: str) -> ExecutionPlan:

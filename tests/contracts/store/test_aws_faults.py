@@ -3,7 +3,6 @@
 import socket
 import subprocess
 import sys
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,10 +13,9 @@ from shared.adapters.aws_errors import AwsRefused
 from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.memory.clock import FakeClock
 from shared.domain.errors import StoreThrottled, StoreUnavailable
-from shared.ports.log import Companions, IdempotencyRecord, IndexEntry, KeyTaken, NumberTaken
+from shared.ports.log import Companions, IndexEntry, KeyTaken, NumberTaken
 from tests.contracts.store.backends import Aws, aws_stores
-from tests.contracts.store.documents import make_commit
-from tests.contracts.store.test_session_log import record_for
+from tests.contracts.store.documents import make_commit, record_for
 
 pytestmark = pytest.mark.contract
 
@@ -89,8 +87,7 @@ def test_a_put_s_error_says_who_is_to_react(error: Exception, seen: type[Excepti
 )
 def test_a_cancelled_transaction_says_whose_condition_failed(error: Exception, seen: type[Exception]) -> None:
     log, clock = DynamoLog("t", FakeClock(), Failing(error)), FakeClock()
-    expires = clock.now() + timedelta(hours=24)
-    record = IdempotencyRecord("t", "POST /", "k", "h", 202, {}, expires)
+    record = record_for(clock, "t")
     with pytest.raises(seen):
         log.append(
             make_commit("t", "ses_1", 1), Companions(IndexEntry("t", "ses_1", "a", "idle"), (), record)
@@ -128,7 +125,7 @@ def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_
     operation = "TransactWriteItems" if with_companions else "PutItem"
     event = f"needs-retry.dynamodb.{operation}"
     commit = make_commit(tenant, "ses_1", 1, "mine")
-    companions = Companions(IndexEntry(tenant, "ses_1", "a", "active"), (), record_for(stores, tenant))
+    companions = Companions(IndexEntry(tenant, "ses_1", "a", "active"), (), record_for(stores.clock, tenant))
     aws.dynamodb.meta.events.register_first(event, lose_one_answer)
     try:
         stores.log.append(commit, companions if with_companions else Companions())

@@ -1,9 +1,7 @@
 """The session log: one writer per number, whole transactions, exact documents, tenants apart."""
 
-from datetime import timedelta
 from random import Random
 from threading import Barrier, Thread
-from typing import Any
 
 import pytest
 
@@ -13,32 +11,22 @@ from shared.domain.conversation import UserEntry
 from shared.domain.errors import SchemaUnknown
 from shared.ports.log import (
     Companions,
-    IdempotencyRecord,
     IndexEntry,
-    KeyTaken,
     NumberTaken,
     SessionLog,
     Tail,
 )
 from tests.contracts.store.backends import Stores
-from tests.contracts.store.documents import full_commit, largest_commit, make_commit, make_intervention
+from tests.contracts.store.documents import (
+    ROUTE,
+    full_commit,
+    largest_commit,
+    make_commit,
+    make_intervention,
+    record_for,
+)
 
 pytestmark = pytest.mark.contract
-
-ROUTE = "POST /v1/sessions"
-
-
-def record_for(stores: Stores, tenant: str, key: str = "k", **fields: Any) -> IdempotencyRecord:
-    record = IdempotencyRecord(
-        tenant=tenant,
-        route=ROUTE,
-        key=key,
-        body_hash="h",
-        status=202,
-        answer={"session_id": "s", "plan": None, "n": [1, 2.5]},
-        expires_at=stores.clock.now() + timedelta(hours=24),
-    )
-    return record._replace(**fields)
 
 
 def test_a_session_nobody_started_is_empty(stores: Stores, tenant: str) -> None:
@@ -120,7 +108,7 @@ def test_a_commit_and_its_companions_are_written_together(stores: Stores, tenant
     commit = make_commit(tenant, "ses_1", 1)
     entry = IndexEntry(tenant, "ses_1", "default", "waiting_for_user")
     open_one = make_intervention("ses_1", "int_1")
-    record = record_for(stores, tenant)
+    record = record_for(stores.clock, tenant)
 
     stores.log.append(commit, Companions(entry, (open_one,), record))
 
@@ -136,7 +124,7 @@ def test_companions_of_a_lost_number_are_not_written(stores: Stores, tenant: str
     companions = Companions(
         IndexEntry(tenant, "ses_1", "default", "active"),
         (make_intervention("ses_1", "int_1"),),
-        record_for(stores, tenant),
+        record_for(stores.clock, tenant),
     )
 
     with pytest.raises(NumberTaken):
@@ -145,42 +133,6 @@ def test_companions_of_a_lost_number_are_not_written(stores: Stores, tenant: str
     assert stores.index.sessions(tenant, states=(), agent_id=None, limit=10, cursor=None).entries == ()
     assert stores.index.intervention(tenant, "int_1") is None
     assert stores.index.idempotency(tenant, ROUTE, "k") is None
-
-
-def test_a_used_idempotency_key_keeps_the_commit_out(stores: Stores, tenant: str) -> None:
-    record = record_for(stores, tenant)
-    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(idempotency=record))
-
-    with pytest.raises(KeyTaken):
-        stores.log.append(
-            make_commit(tenant, "ses_2", 1),
-            Companions(IndexEntry(tenant, "ses_2", "a", "active"), (), record._replace(body_hash="other")),
-        )
-
-    assert stores.log.latest(tenant, "ses_2") is None
-    assert stores.index.idempotency(tenant, ROUTE, "k") == record
-
-
-def test_a_repeated_transaction_is_told_of_its_number_first(stores: Stores, tenant: str) -> None:
-    """So that its writer reads the log again, where its own commit is."""
-    commit, companions = make_commit(tenant, "ses_1", 1), Companions(idempotency=record_for(stores, tenant))
-    stores.log.append(commit, companions)
-
-    with pytest.raises(NumberTaken):
-        stores.log.append(make_commit(tenant, "ses_1", 1, commit.key, delivered=("m",)), companions)
-
-    assert stores.log.latest(tenant, "ses_1") == commit
-
-
-def test_an_idempotency_key_can_be_used_again_after_its_time(stores: Stores, tenant: str) -> None:
-    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(idempotency=record_for(stores, tenant)))
-    stores.clock.advance(24 * 3_600 + 1)
-    assert stores.index.idempotency(tenant, ROUTE, "k") is None
-
-    again = record_for(stores, tenant, body_hash="new")
-    stores.log.append(make_commit(tenant, "ses_2", 1), Companions(idempotency=again))
-
-    assert stores.index.idempotency(tenant, ROUTE, "k") == again
 
 
 def test_a_companion_of_another_tenant_is_refused(stores: Stores, tenant: str) -> None:

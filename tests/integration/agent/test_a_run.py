@@ -31,7 +31,11 @@ def test_a_goal_is_planned_worked_and_completed():
     house.run()
 
     head = house.head(session)
-    assert (head.state, head.result.goal_met, head.result.answer) == ("completed", True, "Both are summarised in s.md.")
+    assert (head.state, head.result.goal_met, head.result.answer) == (
+        "completed",
+        True,
+        "Both are summarised in s.md.",
+    )
     assert house.files.read(TENANT, "s.md") == b"alpha, beta"
     assert head.plan.status == "completed"
     assert head.plan.steps[0].evidence != ()
@@ -40,7 +44,9 @@ def test_a_goal_is_planned_worked_and_completed():
 
 
 def test_events_are_dense_from_one_and_legal():
-    model = ScriptedModel([plans("read"), says("", *READS), says("", step(1, "completed", "ok")), completes("ok")])
+    model = ScriptedModel(
+        [plans("read"), says("", *READS), says("", step(1, "completed", "ok")), completes("ok")]
+    )
     house = house_with_files(model)
     session = house.start("Read").session_id
 
@@ -52,7 +58,9 @@ def test_events_are_dense_from_one_and_legal():
 
 
 def test_every_call_has_exactly_one_result():
-    model = ScriptedModel([plans("read"), says("", *READS), says("", step(1, "completed", "ok")), completes("ok")])
+    model = ScriptedModel(
+        [plans("read"), says("", *READS), says("", step(1, "completed", "ok")), completes("ok")]
+    )
     house = house_with_files(model)
     session = house.start("Read").session_id
 
@@ -65,7 +73,9 @@ def test_every_call_has_exactly_one_result():
 
 
 def test_the_steps_sum_up_to_the_usage():
-    model = ScriptedModel([plans("read"), says("", *READS), says("", step(1, "completed", "ok")), completes("ok")])
+    model = ScriptedModel(
+        [plans("read"), says("", *READS), says("", step(1, "completed", "ok")), completes("ok")]
+    )
     house = house_with_files(model)
     session = house.start("Read").session_id
 
@@ -102,7 +112,12 @@ def test_a_deletion_waits_for_a_person_and_runs_once_approved():
 
 def test_a_rejected_deletion_is_told_to_the_model():
     model = ScriptedModel(
-        [plans("delete"), says("", call("delete_file", path="a.txt")), says("", step(1, "skipped")), completes("Kept.")]
+        [
+            plans("delete"),
+            says("", call("delete_file", path="a.txt")),
+            says("", step(1, "skipped")),
+            completes("Kept."),
+        ]
     )
     house = house_with_files(model)
     session = house.start("Delete a.txt").session_id
@@ -111,7 +126,9 @@ def test_a_rejected_deletion_is_told_to_the_model():
     house.resolve(session, house.head(session).interventions[0], "reject")
     house.run()
 
-    result = next(e for e in model.requests[2].entries if isinstance(e, ToolEntry) and e.name == "delete_file")
+    result = next(
+        e for e in model.requests[2].entries if isinstance(e, ToolEntry) and e.name == "delete_file"
+    )
     assert not result.ok
     assert "rejected" in result.content.loaded
     assert house.files.read(TENANT, "a.txt") == b"alpha"

@@ -10,6 +10,7 @@ from infra.cli.main import main
 from infra.local.emulator_process import free_port
 from infra.local.issuer import Issuer
 from infra.local.state import RunningStack, StateDir
+from shared.domain.intervention import input_hash
 from tests.unit.cli.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure, poll, session, success
 
 Acta = Callable[..., int]
@@ -121,7 +122,7 @@ def test_files_go_up_and_come_down_byte_by_byte(
 def test_every_page_of_the_files_is_listed(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = {"items": [{"path": "a.md", "size": 3}], "next_cursor": "2"}
+    first = {"items": [{"path": "a.md", "bytes": 3}], "next_cursor": "2"}
     deployment.on(
         "GET", "/v1/files", success(first), success({"items": [{"path": "b\x1b.md"}], "next_cursor": None})
     )
@@ -213,3 +214,26 @@ def test_a_token_of_a_stack_that_never_was_is_refused(
     assert main(["token", "--tenant", "t", "--user", "u", "--state", str(tmp_path / "none")]) == 2
     assert not (tmp_path / "none").exists()
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_large_input_is_shown_whole_before_it_is_approved(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = {"path": "a.md", "content": "x" * 900 + "THE END"}
+    call = {"name": "create_file", "input": {"content": "xxx…"}, "input_hash": input_hash(whole)}
+    waiting = {
+        "intervention_id": "int_1",
+        "type": "approval_required",
+        "options": ["approve", "reject"],
+        "context": {"shortened": True},
+        "tool_call": call,
+    }
+    messages = [
+        {"role": "assistant", "tool_calls": [{"call_id": "c", "name": "create_file", "input": whole}]}
+    ]
+    deployment.on(
+        "GET", f"/v1/sessions/{SESSION_ID}/messages", success({"items": messages, "next_cursor": None})
+    )
+    deployment.polls(poll(session("waiting_for_user", interventions=[waiting])), poll(session("cancelled")))
+    assert acta("watch", SESSION_ID) == 4
+    assert "THE END" in capsys.readouterr().out

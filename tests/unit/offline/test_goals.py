@@ -73,7 +73,9 @@ def test_where_the_answer_goes_is_told_apart_from_what_is_read(text: str, output
     assert goal.output == output
 
 
-@pytest.mark.parametrize("text", ["do something", "clean up", "Clean up my storage!", "help", "delete files", ""])
+@pytest.mark.parametrize(
+    "text", ["do something", "clean up", "Clean up my storage!", "help", "delete files", ""]
+)
 def test_a_vague_wish_becomes_a_question(text: str) -> None:
     goal = read_goal(text)
 

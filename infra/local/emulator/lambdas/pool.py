@@ -99,7 +99,7 @@ class ProcessPool:
         self._starters.submit(self._start_one, key, function)
 
     def _start_one(self, key: Key, function: FunctionSpecification) -> None:
-        """Start one process and offer it, or what it failed with, to whoever waits. Runs on a starter thread."""
+        """Start a process and offer it, or what it failed with, to whoever waits."""
         with self._changed:
             wanted = self._waiting[key] > 0 and not self._closed
         started: LambdaProcess | Outcome | None = self._started(function) if wanted else None

@@ -1,8 +1,8 @@
 """A JSONata expression has its second of evaluation on AWS; here it has ten.
 
-ministack bounds evaluation by the clock on the wall. On a loaded machine a thread may stand still for longer than a
-second in the middle of an expression that takes a millisecond, and a run would fail for a reason AWS never has.
-Patches: `services.stepfunctions.jsonata`.
+ministack bounds evaluation by the clock on the wall. On a loaded machine a thread may stand still for
+longer than a second in the middle of an expression that takes a millisecond, and a run would fail for a
+reason AWS never has. Patches: `services.stepfunctions.jsonata`.
 """
 
 from __future__ import annotations

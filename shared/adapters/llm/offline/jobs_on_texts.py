@@ -113,6 +113,10 @@ def _summarised(facts: Facts, files: Files, output: str | None) -> str:
 
 
 def summaries(facts: Facts, files: Files, output: str | None) -> str:
+    return facts.once(f"summaries {files}", lambda: _summaries(facts, files, output))
+
+
+def _summaries(facts: Facts, files: Files, output: str | None) -> str:
     found, problems = texts_of(facts, files, output)
     if not found and not problems:
         return _nothing(files, facts)

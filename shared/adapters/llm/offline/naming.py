@@ -19,8 +19,8 @@ _KIND = re.compile(
 )
 _KINDS = {
     "markdown": (".md", ".markdown"), "text": (".txt",), "csv": (".csv",), "json": (".json",),
-    "python": (".py",), "log": (".log",), "temp": (".tmp", ".temp"), "temporary": (".tmp", ".temp"), "html": (".html", ".htm"),
-    "yaml": (".yaml", ".yml"),
+    "python": (".py",), "log": (".log",), "temp": (".tmp", ".temp"), "temporary": (".tmp", ".temp"),
+    "html": (".html", ".htm"), "yaml": (".yaml", ".yml"),
 }  # fmt: skip
 _FOLDER = re.compile(
     r"\b(?:folder|directory)\s+(?:named\s+|called\s+)?(?P<after>[\w@+./-]*[\w/])"
@@ -36,10 +36,41 @@ _EXCEPT = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = frozenset(
-    "delete remove erase get rid of throw away all every each the my our these those this that file files document "
-    "documents folder folders directory in under inside within from and or storage contents content everything empty "
-    "named called with ending end ends extension extensions please permanently a any".split()
+    {
+        *("delete", "remove", "erase", "get", "rid", "throw", "away", "please", "permanently"),
+        *(
+            "all",
+            "every",
+            "each",
+            "any",
+            "everything",
+            "empty",
+            "the",
+            "a",
+            "my",
+            "our",
+            "these",
+            "those",
+            "this",
+            "that",
+        ),
+        *(
+            "file",
+            "files",
+            "document",
+            "documents",
+            "folder",
+            "folders",
+            "directory",
+            "storage",
+            "content",
+            "contents",
+        ),
+        *("named", "called", "with", "ending", "end", "ends", "extension", "extensions", "are"),
+        *("of", "in", "under", "inside", "within", "from", "and", "or"),
+    }
 )
+"""Words of a deletion that leave nothing unexplained."""
 
 
 class Names:
@@ -100,8 +131,8 @@ class Names:
         )
 
     def unexplained(self, text: str) -> str:
-        """What is left of a sentence without its file names, filters and the words in `_PLAIN`: a condition that
-        no rule understands."""
+        """What is left of a sentence without its file names, filters and the words in `_PLAIN`: a condition
+        that no rule understands."""
         text, spoken, spared = self._parted(text)
         if spoken and not (self.paths(spared) or _suffixes(spared) or self._folder(spared)):
             return spared.strip() or spoken

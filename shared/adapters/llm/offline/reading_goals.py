@@ -61,10 +61,13 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 _GREETING = re.compile(
-    r"^(?:please|kindly|can you|could you|would you|i want you to|i'd like you to|now)\s+", re.IGNORECASE
+    r"^(?:(?:please|kindly|can you|could you|would you|i want you to|i'd like you to|now|also|and|then|ok|okay)"
+    r"[\s,]+)+",
+    re.IGNORECASE,
 )
 
 _READ = 4_000
+_NAME_THEM = "Name the files, or say it as a rule, for example: delete all .tmp files."
 
 WHAT_TO_DO = (
     "What exactly should I do? For example: list the files, summarise them, read or write a file, search for a "
@@ -175,11 +178,9 @@ def _needs_an_answer(clause: str, names: Names, text: str) -> g.Goal | None:
 def _question(masked: str) -> str:
     lowered = masked.lower()
     if re.search(r"clean|tidy|organi|sort", lowered):
-        return "What should be cleaned up? Name the files to delete, or say it as a rule, for example: delete all .tmp files."
+        return f"What should be cleaned up? {_NAME_THEM}"
     if re.search(r"delete|remove", lowered):
-        return (
-            "Which files should I delete? Name them, or say it as a rule, for example: delete all .tmp files."
-        )
+        return f"Which files should I delete? {_NAME_THEM}"
     return WHAT_TO_DO
 
 

@@ -170,7 +170,8 @@ _RULES: tuple[tuple[str, _Rule], ...] = (
     (r"\bhow many\b|^count\b|\bnumber of\b|\bword count\b|\bline count\b", _count),
     (
         r"^(?:find|search|grep|look)\b.*?\b(?:for|contain(?:s|ing)?|mention(?:s|ing)?|about|the (?:word|term|phrase))\b"
-        r"\s*(?P<term>.+)$|^(?:which|what)\b.*\b(?:contain|mention|include|talk about)s?\b\s*(?P<which>.+)$|^(?:find|grep)\s+.+",
+        r"\s*(?P<term>.+)$|^(?:which|what)\b.*\b(?:contain|mention|include|talk about)s?\b\s*(?P<which>.+)$"
+        r"|^(?:find|grep)\s+.+",
         lambda found, clause, names: _search(_with_term(found, clause), clause, names),
     ),
     (

@@ -47,6 +47,13 @@ class Facts:
         self._made = {Wanted(call.name, call.input).key(): call for call in made}
         self.room = room
         """Characters that one reply may hold."""
+        self._worked_out: dict[str, str] = {}
+
+    def once(self, what: str, work_out: Callable[[], str]) -> str:
+        """A text that several stages and the answer need, worked out once for this reply."""
+        if what not in self._worked_out:
+            self._worked_out[what] = work_out()
+        return self._worked_out[what]
 
     def of(self, wanted: Wanted) -> Made | None:
         return self._made.get(wanted.key())

@@ -45,6 +45,10 @@ def work_for(goal: Goal) -> Work:
 
 def document(work: Work, facts: Facts) -> str:
     """What goes into the output file."""
+    return facts.once(f"document {work.goal.text}", lambda: _document(work, facts))
+
+
+def _document(work: Work, facts: Facts) -> str:
     title = "Summary" if any(isinstance(task, Summarise) for task in work.goal.tasks) else "Result"
     body = "\n\n".join(job.answer(facts) for job in work.jobs)
     if len(body) > facts.room:

@@ -1,0 +1,71 @@
+"""Which of our modules and which libraries a function can reach, read from its import statements.
+
+A zip carries what its function reaches and no more: it stays small, and a change elsewhere does not redeploy it.
+Imports inside functions and under `if TYPE_CHECKING` count; a module named only by a string would be missed, so
+nobody here imports that way.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+OURS = ("functions", "shared")
+
+
+@dataclass(frozen=True)
+class Reach:
+    """`files`: ours, sorted, packages' `__init__.py` and data files included. `libraries`: top-level names."""
+
+    files: tuple[Path, ...]
+    libraries: frozenset[str]
+
+
+def reach(root: Path, package: str) -> Reach:
+    """What the modules of `package`, and the modules they import, need of the tree at `root`."""
+    files: set[Path] = set()
+    libraries: set[str] = set()
+    waiting = sorted((root / package.replace(".", "/")).rglob("*.py"))
+    while waiting:
+        path = waiting.pop()
+        if path in files:
+            continue
+        files.add(path)
+        waiting += [init for init in _inits(root, path) if init not in files]
+        for name in _imported(path):
+            if name.split(".")[0] in OURS:
+                waiting += _module(root, name)
+            else:
+                libraries.add(name.split(".")[0])
+    data = {
+        path
+        for folder in {path.parent for path in files}
+        for path in folder.iterdir()
+        if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+    return Reach(tuple(sorted(files | data)), frozenset(libraries))
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Names after `import`; after `from x import y` both `x` and `x.y`, which may be a module."""
+    for node in ast.walk(ast.parse(path.read_bytes(), filename=str(path))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level or node.module is None:
+                raise ValueError(f"{path}:{node.lineno}: imports are absolute here")
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _module(root: Path, name: str) -> list[Path]:
+    place = root / name.replace(".", "/")
+    return [path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()]
+
+
+def _inits(root: Path, path: Path) -> list[Path]:
+    """The packages around a module are imported with it."""
+    around = [
+        folder / "__init__.py" for folder in path.parents if folder.is_relative_to(root) and folder != root
+    ]
+    return [init for init in around if init.is_file()]

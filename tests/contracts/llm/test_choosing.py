@@ -1,0 +1,91 @@
+"""Which model a worker gets, and what that costs it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from shared.adapters.llm.choose import choose
+from shared.domain.errors import ProviderKeyRefused
+from shared.settings import Settings
+from tests.contracts.llm.conversations import request
+
+
+def _settings(**values: str) -> Settings:
+    return Settings(env="local", table="t", bucket="b", **values)
+
+
+def _no_secret(name: str) -> str:
+    raise AssertionError(f"{name} was read")
+
+
+@pytest.mark.parametrize(
+    ("settings", "environ", "provider"),
+    [
+        ({}, {}, "offline"),
+        ({}, {"ANTHROPIC_API_KEY": ""}, "offline"),
+        ({}, {"ANTHROPIC_API_KEY": "k"}, "anthropic"),
+        ({}, {"OPENAI_API_KEY": "k"}, "openai"),
+        ({}, {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}, "anthropic"),
+        ({"provider": "openai"}, {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}, "openai"),
+        ({"provider": "offline"}, {"ANTHROPIC_API_KEY": "k"}, "offline"),
+    ],
+)
+def test_the_provider_is_the_named_one_or_the_first_with_a_key(
+    settings: dict[str, str], environ: dict[str, str], provider: str
+) -> None:
+    model, name = choose(_settings(**settings), environ, _no_secret)
+
+    assert model.provider == provider
+    assert name
+
+
+def test_the_settings_name_the_model() -> None:
+    environ = {"ANTHROPIC_API_KEY": "k"}
+
+    assert choose(_settings(model="claude-opus-5-5"), environ, _no_secret)[1] == "claude-opus-5-5"
+    assert choose(_settings(), environ, _no_secret)[1] == "claude-sonnet-5-5"
+    assert choose(_settings(model="claude-opus-5-5"), {}, _no_secret)[1] == "offline-rules"
+
+
+@pytest.mark.parametrize(
+    ("stored", "provider"),
+    [
+        ("sk-1", "openai"),
+        ('{"api_key": "sk-1"}', "openai"),
+        ("unset", "offline"),
+        ("", "offline"),
+        ("{", "offline"),
+    ],
+)
+def test_a_key_may_come_from_a_secret(stored: str, provider: str) -> None:
+    secrets = {"acta/openai": stored}
+
+    assert choose(_settings(openai_secret="acta/openai"), {}, secrets.__getitem__)[0].provider == provider
+
+
+def test_a_named_provider_without_a_key_fails_the_run_not_the_worker() -> None:
+    model, _ = choose(_settings(provider="openai"), {}, _no_secret)
+
+    assert model.provider == "openai"
+    with pytest.raises(ProviderKeyRefused):
+        model.complete(request(), timeout=1.0)
+
+
+def test_choosing_any_model_imports_no_sdk() -> None:
+    script = (
+        "import sys\n"
+        "from shared.adapters.llm.choose import choose\n"
+        "from shared.settings import Settings\n"
+        "for provider in ('anthropic', 'openai', 'offline'):\n"
+        "    settings = Settings(env='local', table='t', bucket='b', provider=provider)\n"
+        "    environ = {'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'}\n"
+        "    assert choose(settings, environ, str)[0].provider == provider\n"
+        "print([name for name in ('anthropic', 'openai', 'httpx', 'httpx2', 'boto3') if name in sys.modules])\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -1,0 +1,184 @@
+"""Stream events as replies: what llmock does not script, told with the SDKs' own event types."""
+
+from typing import Any
+
+import pytest
+from anthropic.types import RawMessageStreamEvent
+from openai.types.chat import ChatCompletionChunk
+from pydantic import TypeAdapter
+
+from shared.adapters.llm import anthropic_stream, openai_stream
+from shared.domain.errors import StreamBroken
+from shared.ports.model import ModelReply, TokenUsage
+
+_EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
+
+
+def _anthropic(*blocks: list[dict[str, Any]], stop: str | None = "end_turn", **usage: int) -> ModelReply:
+    reading = anthropic_stream.Reading("claude-x")
+    counts = {"input_tokens": 10, "output_tokens": 1, **usage}
+    message: dict[str, Any] = {
+        "id": "m", "type": "message", "role": "assistant", "content": [], "model": "claude-x",
+        "stop_reason": None, "stop_sequence": None, "usage": counts,
+    }  # fmt: skip
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
+    for index, (start, *deltas) in enumerate(blocks):
+        events.append({"type": "content_block_start", "index": index, "content_block": start})
+        events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+        events.append({"type": "content_block_stop", "index": index})
+    end = {"stop_reason": stop, "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": end, "usage": {"output_tokens": 7}})
+    events.append({"type": "message_stop"})
+    for event in events:
+        reading.feed(_EVENT.validate_python(event))
+    return reading.reply()
+
+
+def _tool(*parts: str, **whole: Any) -> list[dict[str, Any]]:
+    start = {"type": "tool_use", "id": "t", "name": "read_file", "input": whole}
+    return [start, *({"type": "input_json_delta", "partial_json": part} for part in parts)]
+
+
+def _text(text: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": ""}, {"type": "text_delta", "text": text}]
+
+
+def test_cached_tokens_are_counted_in_and_told_apart() -> None:
+    reply = _anthropic(_text("hi"), cache_read_input_tokens=200, cache_creation_input_tokens=30)
+
+    assert reply.usage == TokenUsage(input=240, output=7, cached_input=200)
+
+
+def test_thinking_comes_back_as_text_and_as_what_the_provider_wants_to_see_again() -> None:
+    thinking = [
+        {"type": "thinking", "thinking": "", "signature": ""},
+        {"type": "thinking_delta", "thinking": "Hm. "},
+        {"type": "thinking_delta", "thinking": "Yes."},
+        {"type": "signature_delta", "signature": "sig=="},
+    ]
+    hidden = [{"type": "redacted_thinking", "data": "xx"}]
+
+    reply = _anthropic(thinking, _text("Ok 🙂"), hidden, _tool('{"path": "a"}'), stop="tool_use")
+
+    assert reply.thinking == "Hm. Yes."
+    assert reply.raw == {
+        "model": "claude-x",
+        "blocks": [
+            {"type": "thinking", "thinking": "Hm. Yes.", "signature": "sig=="},
+            {"type": "text", "chars": 4},
+            {"type": "redacted_thinking", "data": "xx"},
+            {"type": "tool_use"},
+        ],
+    }
+
+
+def test_a_reply_without_thinking_needs_no_raw_part() -> None:
+    assert _anthropic(_text("hi"), _tool("{}"), stop="tool_use").raw is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop"),
+    [
+        ("end_turn", "end"),
+        ("stop_sequence", "end"),
+        ("max_tokens", "max_tokens"),
+        ("model_context_window_exceeded", "max_tokens"),
+        ("pause_turn", "max_tokens"),
+        ("refusal", "refusal"),
+    ],
+)
+def test_every_stop_reason_has_a_meaning(reason: str, stop: str) -> None:
+    assert _anthropic(_text("hi"), stop=reason).stop == stop
+
+
+def test_an_answer_without_a_stop_reason_is_broken() -> None:
+    with pytest.raises(StreamBroken):
+        _anthropic(_text("hi"), stop=None)
+
+
+def test_no_input_at_all_means_none_unless_the_answer_was_cut() -> None:
+    assert _anthropic(_tool(), stop="tool_use").calls[0].input == {}
+    assert _anthropic(_tool(), stop="max_tokens").calls[0].input is None
+    assert _anthropic(_tool(), _text("so"), stop="max_tokens").calls[0].input == {}
+
+
+def test_an_input_sent_whole_is_taken_whole() -> None:
+    assert _anthropic(_tool(path="a"), stop="tool_use").calls[0].input == {"path": "a"}
+
+
+@pytest.mark.parametrize(
+    ("json_text", "says"),
+    [
+        ('["a"]', "array, not an object"),
+        ('"a"', "string, not an object"),
+        ("null", "null, not an object"),
+        ('{"a": NaN}', "not valid JSON"),
+        ('{"a": 1} {"b": 2}', "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
+        ('{"a": "\\ud800"}', "not valid Unicode"),
+    ],
+)
+def test_what_is_not_one_json_object_is_malformed_and_says_why(json_text: str, says: str) -> None:
+    call = _anthropic(_tool(json_text), stop="tool_use").calls[0]
+
+    assert call.input is None
+    assert says in (call.malformed or "")
+
+
+def test_halves_of_a_character_in_a_text_cannot_poison_the_store() -> None:
+    assert _anthropic(_text("a\ud83d"), stop="end_turn").text.encode()
+
+
+def _openai(
+    *deltas: dict[str, Any], finish: str | None = "stop", usage: dict[str, Any] | None = None
+) -> ModelReply:
+    reading = openai_stream.Reading()
+    base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    for delta in deltas:
+        chunk = {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        reading.feed(ChatCompletionChunk.model_validate(chunk))
+    chunk = {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}], "usage": usage}
+    reading.feed(ChatCompletionChunk.model_validate(chunk))
+    return reading.reply(400)
+
+
+def _part(index: int, arguments: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
+    return {
+        "tool_calls": [{"index": index, "id": call_id, "function": {"name": name, "arguments": arguments}}]
+    }
+
+
+def test_openai_counts_cached_tokens_apart() -> None:
+    usage = {"prompt_tokens": 90, "completion_tokens": 3, "total_tokens": 93}
+
+    reply = _openai({"content": "hi"}, usage={**usage, "prompt_tokens_details": {"cached_tokens": 64}})
+
+    assert reply.usage == TokenUsage(90, 3, 64)
+
+
+def test_a_server_that_reports_no_usage_is_estimated_not_free() -> None:
+    assert _openai({"content": "x" * 40}).usage == TokenUsage(100, 10)
+
+
+def test_calls_under_one_index_are_told_apart_by_their_ids() -> None:
+    reply = _openai(
+        _part(0, '{"path":', "a", "read_file"), _part(0, '"1"}'), _part(0, '{"path":"2"}', "b", "read_file")
+    )
+
+    assert [c.input for c in reply.calls] == [{"path": "1"}, {"path": "2"}]
+    assert reply.stop == "tools", "a forced call ends with `stop`"
+
+
+def test_a_refusal_in_its_own_field_is_a_refusal() -> None:
+    reply = _openai({"refusal": "I can't "}, {"refusal": "help."})
+
+    assert (reply.text, reply.stop) == ("I can't help.", "refusal")
+
+
+def test_reasoning_of_compatible_servers_is_kept_as_thinking() -> None:
+    assert _openai({"reasoning_content": "Hm."}, {"content": "Yes."}).thinking == "Hm."
+
+
+def test_openai_without_a_finish_reason_is_broken() -> None:
+    with pytest.raises(StreamBroken):
+        _openai({"content": "hi"}, finish=None)

@@ -1,0 +1,53 @@
+from pathlib import Path
+
+import pytest
+
+from infra.bundle import ROOT
+from infra.reach import reach
+
+
+def write(root: Path, **modules: str) -> None:
+    for name, text in modules.items():
+        path = root / (name.replace("__", "/") + ".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / "__init__.py").touch()
+        path.write_text(text)
+
+
+def names(root: Path) -> list[str]:
+    return [path.relative_to(root).as_posix() for path in reach(root, "functions.start").files]
+
+
+def test_a_function_reaches_what_it_imports_and_what_that_imports(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        functions__start__handler="from shared.a import b\nimport boto3.session\n",
+        shared__a__b="def f():\n    import shared.c\n",
+        shared__c="from pydantic import BaseModel\n",
+        shared__d="",
+    )
+    assert [name for name in names(tmp_path) if not name.endswith("__init__.py")] == [
+        "functions/start/handler.py",
+        "shared/a/b.py",
+        "shared/c.py",
+    ]
+    assert reach(tmp_path, "functions.start").libraries == {"boto3", "pydantic"}
+
+
+def test_a_package_comes_with_its_init_and_its_data(tmp_path: Path) -> None:
+    write(tmp_path, functions__start__handler="import shared.a.b\n", shared__a__b="")
+    (tmp_path / "shared" / "a" / "prompt.md").write_text("plan")
+    assert {"shared/a/__init__.py", "shared/a/prompt.md"} <= set(names(tmp_path))
+
+
+def test_a_relative_import_is_refused_by_its_place(tmp_path: Path) -> None:
+    write(tmp_path, functions__start__handler="from . import x\n")
+    with pytest.raises(ValueError, match=r"handler\.py:1: imports are absolute here"):
+        reach(tmp_path, "functions.start")
+
+
+@pytest.mark.parametrize("function", ["start", "status", "tool", "intervene", "admin"])
+def test_no_function_but_step_reaches_an_llm_or_its_sdk(function: str) -> None:
+    found = reach(ROOT, f"functions.{function}")
+    assert not found.libraries & {"anthropic", "openai"}
+    assert not [path for path in found.files if "shared/adapters/llm" in path.as_posix()]

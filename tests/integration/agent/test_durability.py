@@ -1,0 +1,181 @@
+"""Steps that run twice, race, or lose their answer (design §6)."""
+
+import pytest
+
+from shared.agent.act import run_call
+from shared.agent.journal import Journal
+from shared.agent.plan import plan
+from shared.agent.think import think
+from shared.domain.commit import Commit, Decision
+from shared.domain.errors import (
+    Fenced,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderTimeout,
+    StoreUnavailable,
+)
+from shared.ports.log import NO_COMPANIONS, Companions, NumberTaken
+from tests.house import TENANT, House
+from tests.scripted import ScriptedModel, call, completes, plans, says, step
+
+WRITE = says("", step(1, "in_progress"), call("create_file", path="x.md", content="y"))
+SCRIPT = [plans("write"), WRITE, says("", step(1, "completed", "ok")), completes("Done.")]
+
+
+class LossyLog:
+    """Writes, then loses the answer of the nth put: the SDK's own retry would meet the commit."""
+
+    def __init__(self, house: House, nth: int) -> None:
+        self._log, self._left = house.log, nth
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._log, name)
+
+    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+        self._log.append(commit, companions)
+        self._left -= 1
+        if self._left == 0:
+            raise NumberTaken
+
+
+def test_a_repeated_step_returns_the_recorded_decision_and_asks_no_model() -> None:
+    house = House(ScriptedModel(SCRIPT))
+    session = house.start("Write").session_id
+    first = house.workflow.take()
+    assert first is not None
+    decided = plan(house.worker, first.at, 0, 60)
+    assert plan(house.worker, first.at, 1, 60) == decided
+    assert house.head(session).usage.llm_calls == 1
+
+
+def test_a_cold_worker_repeats_nothing_either() -> None:
+    house = House(ScriptedModel(SCRIPT))
+    house.start("Write")
+    first = house.workflow.take()
+    assert first is not None
+    decided = plan(house.worker, first.at, 0, 60)
+    house.journal = Journal(house.log, house.blobs, house.clock)
+    assert plan(house.worker, first.at, 1, 60) == decided
+
+
+@pytest.mark.parametrize("nth", range(1, 8))
+def test_a_lost_answer_to_any_commit_changes_nothing(nth: int) -> None:
+    clean = House(ScriptedModel(SCRIPT))
+    wanted = clean.start("Write").session_id
+    clean.run()
+    house = House(ScriptedModel(SCRIPT))
+    session = house.start("Write").session_id
+    house.log = LossyLog(house, nth)  # type: ignore[assignment]
+    house.journal = Journal(house.log, house.blobs, house.clock)
+    house.hands = house.hands._replace(journal=Journal(house.log, house.blobs, house.clock))
+
+    house.run()
+
+    def told(one: House, id_: str) -> list[str]:
+        return [seen.event.type for seen in one.poll(id_).events]
+
+    assert told(house, session) == told(clean, wanted)
+    assert house.head(session).usage == clean.head(wanted).usage
+
+
+def test_two_workers_on_one_turn_commit_once() -> None:
+    house = House(ScriptedModel([plans("write"), plans("write")]))
+    session = house.start("Write").session_id
+    first = house.workflow.take()
+    assert first is not None
+    other = Journal(house.log, house.blobs, house.clock)
+    racing = house.worker._replace(journal=other)
+
+    class Racing(ScriptedModel):
+        def complete(self, request, *, timeout):  # type: ignore[no-untyped-def]
+            plan(racing, first.at, 0, 60)  # the other worker commits while this one waits for its model
+            return super().complete(request, timeout=timeout)
+
+    house.worker._replace(model=house.model)
+    decided = plan(house.worker._replace(model=Racing([plans("write")])), first.at, 0, 60)
+
+    assert decided == plan(racing, first.at, 1, 60)
+    assert house.head(session).usage.llm_calls == 1
+    assert house.head(session).plan is not None
+
+
+def test_a_finished_call_is_not_run_again() -> None:
+    house = House(ScriptedModel(SCRIPT))
+    session = house.start("Write").session_id
+    acted: list[Decision] = []
+    house.run(lambda decision: acted.append(decision) if decision.next == "act" else None)  # type: ignore[func-returns-value]
+    house.files.write(TENANT, "x.md", b"changed since")
+    act = acted[0]
+    assert act.calls is not None
+    before = house.head(session)
+
+    run_call(house.hands, act.at, act.calls[0], 1, 60)
+
+    assert house.files.read(TENANT, "x.md") == b"changed since"
+    assert house.head(session) == before
+
+
+def test_a_worker_of_an_earlier_generation_is_fenced() -> None:
+    house = House(ScriptedModel(SCRIPT), roll_over_events=100)
+    session = house.start("Write").session_id
+    first: list[Decision] = []
+    house.run(lambda decision: first.append(decision))
+    head = house.head(session)
+    assert head.run is not None
+    stale = head.run.model_copy(update={"generation": 0})
+    at = first[0].at.model_copy(update={"generation": stale.generation, "run_id": head.run.run_id})
+    with pytest.raises(Fenced):
+        think(house.worker, at, 0, 60)
+
+
+def test_rolling_over_goes_on_in_the_next_generation_and_ends_the_same() -> None:
+    reads = [says("", step(1, "in_progress"), call("list_files", path=f"f{i}")) for i in range(12)]
+    script = [plans("look"), *reads, says("", step(1, "completed", "ok")), completes("Done.")]
+    house = House(ScriptedModel(script), roll_over_events=100)
+    session = house.start("Look").session_id
+    house.run()
+    head = house.head(session)
+    assert head.state == "completed"
+    assert head.run is not None
+    assert head.run.generation > 2
+    assert head.usage.tool_calls == 12
+    assert len(house.workflow.executions) == head.run.generation
+
+
+def test_a_provider_that_names_a_time_is_waited_for_by_the_engine() -> None:
+    overloaded = ProviderOverloaded("busy", retry_after=7)
+    house = House(ScriptedModel([plans("write"), overloaded, *SCRIPT[1:]]))
+    session = house.start("Write").session_id
+    house.run()
+    assert house.waits == [8]
+    head = house.head(session)
+    assert head.state == "completed"
+    assert head.run is not None
+    assert head.run.iteration == 3, "a wait is no turn"
+
+
+def test_a_provider_that_never_recovers_ends_the_run() -> None:
+    house = House(ScriptedModel([ProviderOverloaded("busy", retry_after=1)], forever=True))
+    session = house.start("Write").session_id
+    house.run()
+    head = house.head(session)
+    assert (head.state, head.error and head.error.code) == ("failed", "PROVIDER_OVERLOADED")
+
+
+def test_a_refused_key_fails_the_session_after_one_call() -> None:
+    house = House(ScriptedModel([ProviderKeyRefused("no key is configured")]))
+    session = house.start("Write").session_id
+    house.run()
+    head = house.head(session)
+    assert (head.state, head.error and head.error.code) == ("failed", "PROVIDER_KEY_REFUSED")
+
+
+@pytest.mark.parametrize("error", [ProviderTimeout("slow"), StoreUnavailable("away")])
+def test_what_the_engine_gives_up_on_ends_the_run_with_a_code(error: Exception) -> None:
+    house = House(ScriptedModel([plans("write"), error]))
+    session = house.start("Write").session_id
+    house.run()
+    head = house.head(session)
+    assert (head.state, head.error and head.error.code) == ("failed", "STEP_FAILED")
+    assert head.error is not None
+    assert type(error).__name__ in head.error.message

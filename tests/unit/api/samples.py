@@ -1,0 +1,106 @@
+"""A small API to ask, and documents to show."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+
+from shared.api.app import Api
+from shared.api.envelope import no_content, success
+from shared.api.requests import PostMessage, Resolve, StartSession
+from shared.api.telemetry import Telemetry
+from shared.domain.plan import ExecutionPlan, PlanStep
+from shared.domain.session import Budget, Head, OpenCall, Run, Usage, Wait
+from shared.settings import Settings
+
+SETTINGS = Settings(env="test", table="table", bucket="bucket")
+AT = datetime(2026, 1, 31, 9, 30, 0, 123_987, tzinfo=UTC)
+
+
+def start_api(raising: BaseException | None = None, telemetry: Telemetry | None = None) -> Api:
+    """The routes of `start`; its handlers tell what reached them, `raising` is what the second one meets."""
+    api = Api("start", SETTINGS, telemetry)
+
+    @api.post("/v1/sessions")
+    def start(body: Annotated[StartSession, Body()]) -> Response[str]:
+        caller, key = api.caller, api.incoming.idempotency
+        told: dict[str, Any] = {"tenant": caller.tenant, "user": caller.user, "roles": sorted(caller.roles)}
+        return success({**told, "key": key and list(key), "body": body.model_dump(exclude_none=True)}, 202)
+
+    @api.post("/v1/sessions/{session_id}/messages")
+    def post(session_id: str, body: Annotated[PostMessage, Body()]) -> Response[str]:
+        if raising is not None:
+            raise raising
+        return success({"session_id": session_id, "content": body.content}, 202)
+
+    return api
+
+
+def intervene_api() -> Api:
+    api = Api("intervene", SETTINGS)
+
+    @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
+    def resolve(session_id: str, intervention_id: str, body: Annotated[Resolve, Body()]) -> Response[str]:
+        return success([session_id, intervention_id, body.option, body.input, body.comment])
+
+    @api.post("/v1/sessions/{session_id}/cancel")
+    def cancel(session_id: str) -> Response[str]:
+        return success(session_id, 202)
+
+    @api.delete("/v1/sessions/{session_id}")
+    def delete(session_id: str) -> Response[str]:
+        return no_content()
+
+    return api
+
+
+def status_api() -> Api:
+    api = Api("status", SETTINGS)
+
+    @api.get("/v1/sessions/{session_id}")
+    def poll(
+        session_id: str, after: str = "0", wait: Annotated[int, Query(ge=0, le=20)] = 0
+    ) -> Response[str]:
+        return success({"session_id": session_id, "after": after, "wait": wait})
+
+    return api
+
+
+PLAN = ExecutionPlan(
+    version=2,
+    goal="Summarise the files",
+    steps=(
+        PlanStep(
+            step_number=1, description="List", tool="list_files", input={}, status="completed", result="two"
+        ),
+        PlanStep(step_number=2, description="Read", started_at=AT),
+    ),
+    current_step_index=1,
+    risks=("writes a file",),
+    created_at=AT,
+    updated_at=AT + timedelta(seconds=1),
+)
+
+HEAD = Head(
+    tenant="acme",
+    session_id="ses_01",
+    agent_id="default",
+    created_by="user-1",
+    state="executing",
+    goal="Summarise the files",
+    created_at=AT,
+    updated_at=AT + timedelta(seconds=2),
+    run=Run(run_id="run_01", generation=2, iteration=3, turn=9, first=12, max_steps=50, events=40),
+    plan=PLAN,
+    usage=Usage(
+        input_tokens=900, output_tokens=100, cached_input_tokens=400, llm_calls=3, tool_calls=2, cost_usd=0.01
+    ),
+    budget=Budget(token_budget=50_000),
+    metadata={"ticket": "42"},
+    max_steps=50,
+    last_seq=17,
+    last_step=5,
+    calls=(OpenCall(call_id="call_01", name="read_file"),),
+    wait=Wait(token="secret-task-token"),
+)

@@ -1,0 +1,119 @@
+"""Who is calling."""
+
+import pytest
+
+from shared.api.identity import Caller, from_event, roles_from
+from shared.domain.errors import CallerError, Forbidden, Unauthorized
+from tests.unit.api.gateway import Gateway, claims
+from tests.unit.api.samples import start_api
+
+
+def caller(**named: object) -> Caller:
+    event = {"requestContext": {"authorizer": {"jwt": {"claims": claims(**named)}}}}
+    return from_event(event, "tenant", "roles")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        ["admin", "member"],
+        "[admin member]",
+        "[admin, member]",
+        "admin member",
+        "admin,member",
+        " admin ,\tmember ",
+        '["admin","member"]',
+        ("admin", "member"),
+    ],
+)
+def test_roles_are_read_in_every_form_they_arrive_in(claim: object) -> None:
+    assert roles_from(claim) == {"admin", "member"}
+
+
+@pytest.mark.parametrize("claim", [None, "", "[]", [], {}, 7, [None, 3, ["admin"]], {"admin": True}])
+def test_anything_else_is_no_role(claim: object) -> None:
+    assert roles_from(claim) == frozenset()
+
+
+@pytest.mark.parametrize("claim", ["administrator", "ADMIN", "not-admin", "admin:read"])
+def test_a_role_is_its_whole_name(claim: str) -> None:
+    with pytest.raises(Forbidden):
+        caller(roles=claim).require("admin")
+
+
+def test_an_admin_is_a_member_and_a_member_no_admin() -> None:
+    caller(roles="[admin]").require("member")
+    with pytest.raises(Forbidden):
+        caller(roles="[member]").require("admin")
+
+
+def test_claim_names_are_configurable() -> None:
+    event = {
+        "requestContext": {
+            "authorizer": {"jwt": {"claims": {"sub": "u", "custom:tenant": "t", "groups": "[x]"}}}
+        }
+    }
+    assert from_event(event, "custom:tenant", "groups") == Caller("t", "u", frozenset({"x"}))
+
+
+@pytest.mark.parametrize("user", [None, "", "  ", "u" * 129, "u\n1", 7, ["u"]])
+def test_a_token_without_a_usable_subject_identifies_nobody(user: object) -> None:
+    with pytest.raises(Unauthorized):
+        caller(user=user)
+
+
+@pytest.mark.parametrize(
+    "tenant",
+    [None, "", " ", "t" * 129, "a/b", "a#b", "../b", "a b", "a\0b", "a%2fb", "-a", ".", "ä", 7, ["a"]],
+)
+def test_a_token_without_a_usable_tenant_reaches_nothing(tenant: object) -> None:
+    with pytest.raises(Forbidden):
+        caller(tenant=tenant)
+
+
+@pytest.mark.parametrize(
+    "tenant", ["a", "t" * 128, "org_1", "acme.example", "1f0c3a52-7d0e-4b1c-9a54-1f0d5f2f8b11"]
+)
+def test_usual_tenant_names_are_accepted(tenant: str) -> None:
+    assert caller(tenant=tenant).tenant == tenant
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {},
+        {"requestContext": {}},
+        {"requestContext": {"authorizer": None}},
+        {"requestContext": {"authorizer": {"jwt": {"claims": {}}}}},
+        {"requestContext": {"authorizer": {"lambda": {"sub": "u", "tenant": "t"}}}},
+        {"headers": {"authorization": "Bearer x", "tenant": "t", "sub": "u"}},
+    ],
+)
+def test_without_verified_claims_nobody_is_identified(event: dict[str, object]) -> None:
+    with pytest.raises(Unauthorized):
+        from_event(event, "tenant", "roles")
+
+
+def test_the_tenant_comes_from_the_token_and_from_nowhere_else() -> None:
+    answer = Gateway(start_api().handler, token=claims(tenant="mine")).request(
+        "POST",
+        "/v1/sessions",
+        json_body={},
+        headers={"tenant": "theirs", "x-tenant": "theirs"},
+        query="tenant=theirs",
+    )
+    assert answer.data["tenant"] == "mine"
+
+
+def test_a_missing_role_is_refused_before_the_body_is_looked_at() -> None:
+    answer = Gateway(start_api().handler, token=claims(roles="[guest]")).request(
+        "POST", "/v1/sessions", body="{"
+    )
+    assert (answer.status, answer.error["code"]) == (403, "FORBIDDEN")
+
+
+@pytest.mark.parametrize("named", [{"tenant": "a/secret"}, {"user": "secret\n"}, {"roles": "[secret]"}])
+def test_a_refusal_never_quotes_a_claim(named: dict[str, object]) -> None:
+    with pytest.raises(CallerError) as refused:
+        caller(**named).require("member")
+    assert "secret" not in str(refused.value)

@@ -1,0 +1,58 @@
+"""Query strings, cursors and entity tags."""
+
+import pytest
+
+from shared.api import cursors
+from shared.api.cursors import START, Cursor
+from shared.api.etag import etag, matches
+from shared.domain.errors import ValidationFailed
+from tests.unit.api.gateway import Gateway
+from tests.unit.api.samples import status_api
+
+POLL = "/v1/sessions/ses_01"
+
+
+def test_query_values_reach_the_handler_typed() -> None:
+    answer = Gateway(status_api().handler).request("GET", POLL, query="after=3.7&wait=20&unknown=1")
+    assert answer.data == {"session_id": "ses_01", "after": "3.7", "wait": 20}
+
+
+def test_a_comma_in_a_query_value_is_part_of_it() -> None:
+    assert Gateway(status_api().handler).request("GET", POLL, query="after=a%2Cb").data["after"] == "a,b"
+
+
+@pytest.mark.parametrize("wait", ["21", "-1", "x", "1.5", "", "1&wait=2"])
+def test_a_query_value_out_of_bounds_is_named(wait: str) -> None:
+    answer = Gateway(status_api().handler).request("GET", POLL, query=f"wait={wait}")
+    assert answer.status == 400
+    assert list(answer.error["details"]) == ["wait"]
+
+
+@pytest.mark.parametrize("cursor", [START, Cursor(1, 0), Cursor(12, 34), Cursor(999_999, 10**11)])
+def test_a_cursor_survives_the_way_out_and_back(cursor: Cursor) -> None:
+    assert cursors.parse(str(cursor)) == cursor
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "00", "0.0", "0.1", "1", "1.", ".1", "-1.2", "1.2.3", "01.2", "1.02", "1.2 ", "1.2\n", "1,2", "a",
+    "١.٢",
+     "9" * 13 + ".1", "1e3.4"],
+)  # fmt: skip
+def test_a_malformed_cursor_is_refused_by_the_name_of_its_field(text: str) -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        cursors.parse(text)
+    assert refused.value.details is not None
+    assert list(refused.value.details) == ["after"]
+
+
+@pytest.mark.parametrize(
+    ("header", "fits"),
+    [
+        ('"12-3"', True), ('W/"12-3"', True), ('"1", "12-3"', True), ('"1",W/"12-3"', True), ("*", True),
+        (" * ", True),
+        ('"12-4"', False), ("12-3", False), ('"12-3', False), ("", False), (None, False),
+    ],
+)  # fmt: skip
+def test_if_none_match_is_compared_as_http_wants(header: str | None, fits: bool) -> None:
+    assert matches(header, etag(12, 3)) is fits

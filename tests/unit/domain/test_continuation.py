@@ -1,0 +1,120 @@
+"""Going on or stopping, rule by rule and by its properties (design §5)."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.continuation import (
+    MAX_TEXT_REPLIES,
+    Act,
+    AskPerson,
+    Complete,
+    Continuation,
+    Facts,
+    Fail,
+    Stop,
+    ThinkAgain,
+    asks,
+    claims_completion,
+    decide,
+)
+from shared.domain.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def plan_with(*statuses: StepStatus, status: PlanStatus = "executing") -> ExecutionPlan:
+    steps = tuple(PlanStep(step_number=i, description="d", status=s) for i, s in enumerate(statuses, 1))
+    return ExecutionPlan(version=1, goal="g", steps=steps, status=status, created_at=NOW, updated_at=NOW)
+
+
+OPEN, DONE = plan_with("completed", "pending"), plan_with("completed", "skipped")
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        (Facts(cancelled=True, calls=1), Stop("cancelled")),
+        (Facts(plan=plan_with("completed", status="completed"), text="", closing="r"), Complete(True, "plan_completed")),
+        (Facts(plan=DONE, text="GOAL_COMPLETE\nyes", text_replies=1), Complete(True, "goal_complete")),
+        (Facts(text="GOAL_COMPLETE yes", text_replies=1), Complete(True, "goal_complete")),
+        (Facts(plan=plan_with("failed", status="failed"), text="", closing="no way"), Fail("PLAN_FAILED", "no way")),
+        (Facts(plan=OPEN, calls=1, iteration=50), Complete(False, "max_steps")),
+        (Facts(plan=OPEN, calls=1, over_budget=True), AskPerson("budget_exceeded", "budget_exceeded")),
+        (Facts(plan=OPEN, calls=2, text="GOAL_COMPLETE"), Act()),
+        (
+            Facts(plan=OPEN, text="", question="which?"),
+            AskPerson("clarification_needed", "wait_for_user", "which?"),
+        ),
+        (Facts(plan=DONE, text="Shall I go on?", text_replies=1), AskPerson("clarification_needed", "question", "Shall I go on?")),
+        (Facts(plan=DONE, text="hm", text_replies=3), AskPerson("clarification_needed", "no_progress", "hm")),
+        (Facts(plan=OPEN, text="", text_replies=0), ThinkAgain("open_steps")),
+    ],
+)  # fmt: skip
+def test_the_first_rule_that_fits_wins(facts: Facts, expected: Continuation) -> None:
+    assert decide(facts) == expected
+
+
+def test_a_claim_of_completion_with_open_steps_is_told_what_is_open() -> None:
+    answer = decide(Facts(plan=OPEN, text="GOAL_COMPLETE\nall done", text_replies=1))
+    assert isinstance(answer, ThinkAgain)
+    assert "steps 2 are open" in answer.nudge
+
+
+def test_no_run_completes_over_an_undelivered_message() -> None:
+    closed = plan_with("completed", status="completed")
+    assert isinstance(decide(Facts(plan=closed, text="GOAL_COMPLETE", undelivered=1, closing="r")), ThinkAgain)
+
+
+def test_text_without_a_call_mid_plan_goes_on_until_the_third() -> None:
+    answers = [decide(Facts(plan=OPEN, text="I will.", text_replies=n)) for n in range(1, MAX_TEXT_REPLIES + 1)]
+    assert [type(answer) for answer in answers] == [ThinkAgain, ThinkAgain, AskPerson]
+
+
+def test_a_marker_further_down_claims_nothing() -> None:
+    assert claims_completion("\n GOAL_COMPLETE: yes")
+    assert not claims_completion("The file says:\nGOAL_COMPLETE")
+
+
+@pytest.mark.parametrize(("text", "question"), [("Which one?", True), ('He said "why?"', True), ("Why? Because.", False)])
+def test_only_the_last_words_ask(text: str, question: bool) -> None:
+    assert asks(text) is question
+
+
+FACTS = st.builds(
+    Facts,
+    cancelled=st.booleans(),
+    plan=st.sampled_from([None, OPEN, DONE, plan_with("failed", status="failed"), plan_with("completed", status="completed")]),
+    text=st.sampled_from([None, "", "well", "what?", "GOAL_COMPLETE\nx"]),
+    calls=st.integers(0, 3),
+    undelivered=st.integers(0, 2),
+    iteration=st.integers(0, 6),
+    max_steps=st.just(5),
+    over_budget=st.booleans(),
+    text_replies=st.integers(0, 5),
+    question=st.sampled_from([None, "q"]),
+    closing=st.sampled_from([None, "c"]),
+)  # fmt: skip
+
+
+@given(FACTS)
+def test_every_situation_has_a_way_on(facts: Facts) -> None:
+    assert isinstance(decide(facts), Stop | Complete | Fail | Act | AskPerson | ThinkAgain)
+
+
+@given(FACTS)
+def test_nothing_thinks_or_acts_past_its_limits(facts: Facts) -> None:
+    answer = decide(facts)
+    if facts.iteration >= facts.max_steps or facts.over_budget or facts.cancelled:
+        assert not isinstance(answer, ThinkAgain | Act)
+
+
+@given(FACTS)
+def test_the_goal_is_never_met_with_open_steps_calls_or_unread_messages(facts: Facts) -> None:
+    answer = decide(facts)
+    if isinstance(answer, Complete) and answer.goal_met:
+        assert not facts.calls
+        assert not facts.undelivered
+        assert facts.plan is None or not facts.plan.is_live or not facts.plan.open_steps

@@ -1,0 +1,197 @@
+"""The file tools over a tenant's storage."""
+
+import pytest
+
+from shared.adapters.memory.clock import FakeClock
+from shared.adapters.memory.files import MemoryFiles
+from shared.adapters.tools.builtin import BuiltinTools
+from shared.domain.builtins import BUILTINS, UPDATE_PLAN
+from shared.domain.errors import StoreUnavailable, ToolFailed
+from shared.ports.files import FilePage
+from shared.ports.tools import CallContext
+from shared.settings import Settings
+
+SPECS = {spec.name: spec for spec in BUILTINS}
+SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=1_000)
+
+
+class Desk:
+    """One tenant's tools and storage."""
+
+    def __init__(self, files: MemoryFiles | None = None, tenant: str = "acme") -> None:
+        self.files = files or MemoryFiles(FakeClock())
+        self.tools = BuiltinTools(self.files, SETTINGS)
+        self.context = CallContext(tenant, "ses_01", "default", "eff_01", 30.0)
+
+    def has(self, *paths: str) -> "Desk":
+        for path in paths:
+            self.files.write("acme", path, b"x" * len(path))
+        return self
+
+    def run(self, name: str, **arguments: object) -> str:
+        return self.tools.run(SPECS[name], arguments, self.context)
+
+    def fails(self, name: str, **arguments: object) -> str:
+        with pytest.raises(ToolFailed) as failed:
+            self.run(name, **arguments)
+        return str(failed.value)
+
+
+def test_a_listing_counts_and_names_every_file_below() -> None:
+    desk = Desk().has("notes.md", "reports/may.md", "reports/2026/june.md", "a")
+    assert desk.run("list_files") == (
+        "4 files, 2 folders in /:\n"
+        "a  1 byte\n"
+        "notes.md  8 bytes\n"
+        "reports/2026/june.md  20 bytes\n"
+        "reports/may.md  14 bytes"
+    )
+
+
+def test_a_listing_of_one_level_names_its_folders() -> None:
+    desk = Desk().has("notes.md", "reports/may.md", "reports/2026/june.md")
+    assert desk.run("list_files", recursive=False) == "1 file, 1 folder in /:\nnotes.md  8 bytes\nreports/"
+    assert desk.run("list_files", path="reports", recursive=False) == (
+        "1 file, 1 folder in /reports/:\nreports/2026/\nreports/may.md  14 bytes"
+    )
+
+
+@pytest.mark.parametrize("path", ["", ".", "/", "./"])
+def test_the_top_has_several_names(path: str) -> None:
+    assert Desk().has("a").run("list_files", path=path) == "1 file, 0 folders in /:\na  1 byte"
+
+
+@pytest.mark.parametrize("path", ["reports", "reports/"])
+def test_a_folder_lists_only_what_is_in_it(path: str) -> None:
+    desk = Desk().has("reports/may.md", "reports-old/april.md")
+    assert desk.run("list_files", path=path) == "1 file, 0 folders in /reports/:\nreports/may.md  14 bytes"
+
+
+def test_an_empty_storage_says_so() -> None:
+    assert Desk().run("list_files") == "No files in /."
+    assert Desk().run("list_files", path="reports") == "No files in /reports/."
+
+
+def test_listing_a_file_says_what_it_is() -> None:
+    assert "is a file, not a folder" in Desk().has("notes.md").fails("list_files", path="notes.md")
+
+
+@pytest.mark.parametrize("recursive", [True, False])
+def test_a_listing_ends_at_five_hundred_entries_and_says_so(recursive: bool) -> None:
+    desk = Desk().has(*(f"f{number:04}" for number in range(501)))
+    head, *lines = desk.run("list_files", recursive=recursive).split("\n")
+    assert head == "500 entries of more in /; list a folder to see the others:"
+    assert len(lines) == 500
+
+
+def test_exactly_five_hundred_entries_are_a_whole_listing() -> None:
+    desk = Desk().has(*(f"f{number:04}" for number in range(500)))
+    assert desk.run("list_files").startswith("500 files, 0 folders in /:\n")
+
+
+def test_many_files_in_few_folders_are_a_short_listing_of_one_level() -> None:
+    desk = Desk().has(*(f"d{number % 2}/f{number:04}" for number in range(1_200)))
+    assert desk.run("list_files", recursive=False) == "0 files, 2 folders in /:\nd0/\nd1/"
+
+
+def test_a_listing_goes_on_over_the_stores_pages() -> None:
+    class Narrow(MemoryFiles):
+        def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
+            return super().list(tenant, prefix, min(limit, 2), cursor)
+
+    assert Desk(Narrow(FakeClock())).has("a", "b", "c", "d", "e").run("list_files").startswith("5 files")
+
+
+def test_a_file_is_read_as_fenced_data() -> None:
+    desk = Desk()
+    desk.files.write("acme", "notes.md", "# Grüße\n".encode())
+    assert desk.run("read_file", path="notes.md") == (
+        "--- file: notes.md (10 bytes) ---\n# Grüße\n--- end of file: notes.md ---"
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+        (b"%PDF-1.7\xff", "a PDF document"),
+        (b"\xff\xfeh\x00", "text in UTF-16"),
+        (b"a\x00b", "binary data"),
+        (b"caf\xe9", "not UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named_for_what_it_is(data: bytes, kind: str) -> None:
+    desk = Desk()
+    desk.files.write("acme", "x", data)
+    failure = desk.fails("read_file", path="x")
+    assert kind in failure
+    assert f"({len(data)} bytes)" in failure
+
+
+@pytest.mark.parametrize("tool", ["read_file", "delete_file"])
+def test_a_missing_file_is_told_with_near_names(tool: str) -> None:
+    desk = Desk().has("reports/may.md", "notes.md", "other")
+    assert desk.fails(tool, path="note.md") == "there is no file note.md. Near names: notes.md."
+    assert desk.fails(tool, path="may.md") == "there is no file may.md. Near names: reports/may.md."
+    assert (
+        desk.fails(tool, path="zzz") == "there is no file zzz. Use list_files to see which files there are."
+    )
+
+
+def test_a_new_file_is_created_and_an_old_one_replaced() -> None:
+    desk = Desk()
+    assert desk.run("create_file", path="a/notes.md", content="Grüße") == "Created a/notes.md, 7 bytes."
+    assert desk.run("create_file", path="a/notes.md", content="x") == "Replaced a/notes.md, 1 byte."
+    assert desk.files.read("acme", "a/notes.md") == b"x"
+
+
+def test_a_file_over_the_limit_is_not_written() -> None:
+    desk = Desk()
+    assert "1001 bytes, a file at most 1000" in desk.fails("create_file", path="a", content="x" * 1_001)
+    assert desk.run("create_file", path="a", content="x" * 1_000) == "Created a, 1000 bytes."
+
+
+def test_text_that_is_no_unicode_is_not_written() -> None:
+    desk = Desk()
+    assert "surrogate" in desk.fails("create_file", path="a", content="\ud800")
+    assert desk.run("list_files") == "No files in /."
+
+
+def test_a_deleted_file_is_gone() -> None:
+    desk = Desk().has("a")
+    assert desk.run("delete_file", path="a") == "Deleted a."
+    assert desk.run("list_files") == "No files in /."
+
+
+@pytest.mark.parametrize(
+    "path", ["../a", "/etc/passwd", "a//b", "a%2fb", "a\\b", "a\0", "..", "./a", " a", "x" * 1_025]
+)
+@pytest.mark.parametrize("tool", ["read_file", "create_file", "delete_file", "list_files"])
+def test_no_tool_takes_a_path_that_could_be_read_two_ways(tool: str, path: str) -> None:
+    desk = Desk().has("a")
+    arguments = {"path": path} | ({"content": "x"} if tool == "create_file" else {})
+    assert "path" in desk.fails(tool, **arguments)
+    assert desk.run("list_files") == "1 file, 0 folders in /:\na  1 byte"
+
+
+def test_another_tenants_files_are_not_there() -> None:
+    desk = Desk().has("secret.md")
+    other = Desk(desk.files, tenant="other")
+    assert other.run("list_files") == "No files in /."
+    assert "Near names" not in other.fails("read_file", path="secret.md")
+    other.fails("delete_file", path="secret.md")
+    assert other.run("create_file", path="secret.md", content="mine").startswith("Created")
+    assert desk.files.read("acme", "secret.md") == b"x" * 9
+
+
+def test_a_store_that_does_not_answer_is_the_engines_matter() -> None:
+    class Down(MemoryFiles):
+        def read(self, tenant: str, path: str) -> bytes:
+            raise StoreUnavailable("no answer")
+
+    with pytest.raises(StoreUnavailable):
+        Desk(Down(FakeClock())).run("read_file", path="a")
+
+
+def test_the_plan_is_not_a_tool_that_runs() -> None:
+    assert "there is no tool update_plan here" in Desk().fails(UPDATE_PLAN, action="create")

@@ -1,0 +1,77 @@
+"""Inputs against their tool's schema."""
+
+from typing import Any
+
+import pytest
+
+from shared.adapters.tools.schema import check_input
+from shared.domain.builtins import BUILTINS
+from shared.domain.errors import ToolInputInvalid
+from shared.domain.tool import ToolSpec
+
+SPECS = {spec.name: spec for spec in BUILTINS}
+
+
+def refusal(name: str, arguments: dict[str, Any]) -> str:
+    with pytest.raises(ToolInputInvalid) as refused:
+        check_input(SPECS[name], arguments)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("list_files", {}),
+        ("list_files", {"path": "a", "recursive": False}),
+        ("read_file", {"path": "a"}),
+        ("create_file", {"path": "a", "content": ""}),
+        (
+            "update_plan",
+            {"action": "create", "goal": "g", "steps": [{"description": "d", "input": {"any": 1}}]},
+        ),
+        ("get_weather", {"location": "Paris"}),
+    ],
+)
+def test_a_fitting_input_passes(name: str, arguments: dict[str, Any]) -> None:
+    check_input(SPECS[name], arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "problem"),
+    [
+        ("read_file", {}, "path is missing"),
+        ("create_file", {}, "path, content is missing"),
+        ("read_file", {"path": 3}, "path must be of type string"),
+        ("read_file", {"path": ""}, "path must not be empty"),
+        ("read_file", {"path": "x" * 1_025}, "path must have at most 1024 characters"),
+        ("read_file", {"path": "a", "file": "b"}, "file is not a field"),
+        ("list_files", {"recursive": "yes"}, "recursive must be of type boolean"),
+        ("update_plan", {"action": "finish"}, 'action must be one of "create", "update_step"'),
+        ("update_plan", {"action": "create", "steps": []}, "steps breaks the rule minItems 1"),
+        ("update_plan", {"action": "create", "steps": [{}]}, "steps.0.description is missing"),
+        ("update_plan", {"action": "update_step", "step_number": 0}, "step_number breaks the rule minimum 1"),
+    ],
+)
+def test_what_does_not_fit_is_named_by_its_field(name: str, arguments: dict[str, Any], problem: str) -> None:
+    assert problem in refusal(name, arguments)
+
+
+def test_a_refusal_names_the_tool_and_the_fields_it_has() -> None:
+    assert refusal("read_file", {"x": 1}) == (
+        "the input does not fit read_file: x is not a field; path is missing. Fields: path (string, required)."
+    )
+
+
+def test_a_refusal_does_not_repeat_a_long_input() -> None:
+    assert len(refusal("read_file", {"path": 1, **{f"field{n}": "x" * 1_000 for n in range(500)}})) < 1_000
+
+
+def test_an_integer_is_no_boolean_and_a_boolean_no_integer() -> None:
+    assert "step_number" in refusal("update_plan", {"action": "update_step", "step_number": True})
+    assert "recursive" in refusal("list_files", {"recursive": 1})
+
+
+def test_a_reference_is_never_fetched() -> None:
+    spec = ToolSpec(name="outside", description="", input_schema={"$ref": "http://127.0.0.1:9/schema.json"})
+    with pytest.raises(Exception, match="Unresolvable"):
+        check_input(spec, {})
