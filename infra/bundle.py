@@ -20,6 +20,9 @@ from infra.uv import Target, install
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path("build") / "bundle"
 
+KEPT = 6
+"""Bundles of one function that stay in the cache: a few targets, a few changes back."""
+
 RECIPE = "3"
 """Part of every key: raise it when the way bundles are made changes."""
 
@@ -59,6 +62,7 @@ class Bundler:
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(source, copy)
                 self._finish(work, (work / "shared", work / "functions"))
+            _forget_old(done.parent, f"{function}-*")
         return done
 
     def libraries(self, function: str) -> Path:
@@ -69,6 +73,7 @@ class Bundler:
                 install(self._lock(function), work, self.target)
                 prune(work)
                 self._finish(work, (work,))
+            _forget_old(done.parent, "libraries-*")
         return done
 
     def _finish(self, work: Path, compiled: tuple[Path, ...]) -> None:
@@ -91,6 +96,13 @@ class Bundler:
 
     def _cache(self, name: str) -> Path:
         return self.root / CACHE / name
+
+
+def _forget_old(cache: Path, pattern: str) -> None:
+    """By when they were made; the folders' own times are all the same."""
+    made = sorted(cache.glob(pattern), key=lambda path: path.stat().st_ctime, reverse=True)
+    for old in made[KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 class _Fresh:

@@ -23,8 +23,8 @@ from shared.agent.people import Timeouts
 from shared.agent.plan import plan
 from shared.agent.resolve import Desk, Resolution, resolve
 from shared.agent.start import NewSession, post_message, start
-from shared.agent.thread import position
 from shared.agent.think import think
+from shared.agent.thread import position
 from shared.agent.watch import Cursor, Snapshot, poll
 from shared.agent.worker import Worker
 from shared.domain.commit import Decision
@@ -78,7 +78,7 @@ class House:
         new = NewSession(
             tenant=TENANT, user=USER, agent_id=DEFAULT_AGENT, message=message,
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
-            cost_budget_usd=None, review_every=0, metadata={},
+            cost_budget_usd=None, review_every=limits.get("review_every", 0), metadata={},
         )  # fmt: skip
         return start(self._fresh(), self.workflow, new)
 

@@ -24,8 +24,8 @@ Wait = Annotated[float, Query(ge=0, le=20)]
 @api.get("/v1/sessions/{session_id}")
 def snapshot(session_id: str, after: Annotated[str, Query()] = "0", wait: Wait = 0) -> Response[str]:
     seen = _poll(session_id, after, wait)
-    tag = etag(session_id, seen.cursor.number, seen.cursor.seq, after)
-    if not seen.events and matches(api.incoming.headers.get("if-none-match"), tag):
+    tag = etag(session_id, after, _public(seen.cursor), seen.head.updated_at.timestamp())
+    if matches(api.incoming.headers.get("if-none-match"), tag):
         return not_modified(tag)
     soon = 0 if seen.has_more else api.settings.poll_after_ms
     view = {

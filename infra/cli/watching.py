@@ -10,8 +10,8 @@ from infra.cli.errors import ApiRefusal
 from infra.cli.figures import usage_line
 from infra.cli.follow import Update, follow
 from infra.cli.text import encodable, one_line, visible
-from infra.cli.whole_input import with_whole_input
 from infra.cli.view import View, view_for
+from infra.cli.whole_input import with_whole_input
 
 
 def say(text: str) -> None:

@@ -20,7 +20,9 @@ def completed(
 ) -> Draft:
     """`answer` is the reply's text or the plan's closing reason; the head keeps the beginning of a long one."""
     _withdraw(change)
-    kept = answer[:MAX_ANSWER_CHARS] if answer is not None else None
+    kept = answer
+    if answer is not None and len(answer) > MAX_ANSWER_CHARS:
+        kept = answer[: MAX_ANSWER_CHARS - 1] + "…"
     result = Result(goal_met=goal_met, answer=kept, reason=reason, message_id=message_id)
     change.set(result=result, calls=())
     change.to_state("completed", reason)

@@ -1,5 +1,6 @@
 """A person decides: exactly one decision per intervention, committed before the engine is woken (design §8)."""
 
+import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,6 +20,9 @@ from shared.domain.value import Value
 from shared.ports.log import IdempotencyRecord, SessionIndex
 from shared.ports.tools import Registry
 from shared.ports.workflow import Workflow
+
+MAX_AMENDED_BYTES = 65_536
+"""A person's input rides in the head until its call has run."""
 
 
 class Answer(Value):
@@ -133,6 +137,10 @@ def _modified(registry: Registry, head: Head, one: Intervention, given: dict[str
     spec = registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
     if not given:
         raise ValidationFailed("modify needs the new input.", {"input": ["the tool's whole input"]})
+    if len(json.dumps(given)) > MAX_AMENDED_BYTES:
+        raise ValidationFailed(
+            "The input is too long.", {"input": [f"at most {MAX_AMENDED_BYTES} bytes as JSON"]}
+        )
     if spec is not None:
         try:
             registry.check(spec, given)

@@ -121,8 +121,9 @@ def _settle(worker: Worker, change: Change, absorbed: Absorbed, reply: ModelRepl
             change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
             if hint:
                 change.event("hint.injected", {"text": hint})
-            if change.head.interventions:  # paused meanwhile
-                return Draft(change, asking(change.head, worker.timeouts))
+            _review(worker, change)
+            if change.head.interventions:
+                return _hold(worker, change)
             change.to_state("executing")
             return Draft(change, Decision(next="think", at=position(change.head)))
         case other:
@@ -141,13 +142,29 @@ def _act(worker: Worker, change: Change, calls: tuple[ToolCall, ...]) -> Draft:
     for call in calls:
         if specs[call.name].high_stakes or call.name in guarded:
             open_approval(change, call, worker.timeouts, worker.clock)
+    _review(worker, change)
     if change.head.interventions:
-        paused = change.head.state == "waiting_for_user"
-        change.to_state("waiting_for_user", change.head.state_reason if paused else "approval_required")
-        return Draft(change, asking(change.head, worker.timeouts))
+        return _hold(worker, change)
     change.to_state("waiting_for_tool")
     ready = tuple(call.call_id for call in calls)
     return Draft(change, Decision(next="act", at=position(change.head), calls=ready))
+
+
+def _review(worker: Worker, change: Change) -> None:
+    """`review_every` n: a person looks at every nth turn before it goes on; 1 is single-stepping (design §8)."""
+    head = change.head
+    due = head.review_every and head.run is not None and head.run.iteration % head.review_every == 0
+    if due and not any(one.type == "checkpoint_review" for one in head.interventions):
+        open_question(
+            change, "checkpoint_review", "Go on?", worker.clock, calls=[call.name for call in head.calls]
+        )
+
+
+def _hold(worker: Worker, change: Change) -> Draft:
+    """Something is open: a call to approve, a review, or a pause that came while the model was thinking."""
+    if change.head.state != "waiting_for_user":
+        change.to_state("waiting_for_user", change.head.interventions[0].type)
+    return Draft(change, asking(change.head, worker.timeouts))
 
 
 def _ask_budget(worker: Worker, change: Change) -> None:

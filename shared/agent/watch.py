@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from shared.domain.commit import Commit
 from shared.domain.conversation import AssistantEntry, UserEntry
-from shared.domain.errors import SessionNotFound
+from shared.domain.errors import SessionNotFound, ValidationFailed
 from shared.domain.event import Event
 from shared.domain.session import Head
 from shared.ports.clock import Clock
@@ -41,7 +41,7 @@ class Snapshot(NamedTuple):
 def poll(log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cursor, wait: float) -> Snapshot:
     """Returns as soon as there are events, the session has ended, or `wait` seconds are over.
 
-    Raises SessionNotFound, also for a cursor beyond the log's end.
+    Raises SessionNotFound, and ValidationFailed for a cursor beyond the log's end.
     """
     waited, looks = 0.0, 0
     while True:
@@ -57,7 +57,11 @@ def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snaps
     # The cursor's own commit is read again: it has the head when nothing is newer, so one read is enough.
     tail = log.tail(tenant, session_id, since=max(after.number, 1), limit=PAGE_COMMITS)
     if not tail.commits:
-        raise SessionNotFound("There is no such session.")
+        if log.latest(tenant, session_id) is None:
+            raise SessionNotFound("There is no such session.")
+        raise ValidationFailed(
+            "The cursor is not this session's.", {"after": ["use a cursor of an earlier answer, or 0"]}
+        )
     events = tuple(
         Seen(event, Cursor(commit.number, event.seq))
         for commit in tail.commits

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from shared.domain.errors import PlanRefused
 from shared.domain.event import Draft
@@ -25,6 +25,9 @@ from shared.domain.value import Value
 
 Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
 
+MAX_STEP_INPUT_CHARS = 2_000
+"""The plan is in every commit's head; what a step's call is given is in the call."""
+
 Text = Annotated[str, Field(max_length=2_000)]
 
 
@@ -34,6 +37,13 @@ class NewStep(Value):
     tool: Annotated[str, Field(max_length=64)] | None = None
     input: dict[str, Any] | None = None
     requires_permission: bool = False
+
+    @field_validator("input")
+    @classmethod
+    def _small(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        if len(str(value)) > MAX_STEP_INPUT_CHARS:
+            raise ValueError("too long for a plan; leave it out, the call itself will have it")
+        return value
 
 
 class PlanUpdate(Value):
@@ -188,7 +198,7 @@ def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Appl
     if to == "completed" and result is None and not step.evidence:
         raise PlanRefused(
             "NO_RESULT",
-            f"Step {step.step_number} has no result and no tool call was made for it. Give a step_result, or do the step.",
+            f"Step {step.step_number} has no result and no tool call was made for it. Give a step_result, or do it.",
         )
     changed = step.model_copy(
         update={

@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from infra.bundle import ROOT, Bundler
+from infra.bundle import KEPT, ROOT, Bundler
 from infra.bundling import target_of
 from infra.environments import FunctionName, select
 from infra.uv import InstallFailed, Target
@@ -152,3 +152,13 @@ def test_a_lock_that_cannot_be_installed_leaves_no_half_bundle(house: Path) -> N
     with pytest.raises(InstallFailed, match=r"functions\.txt"):
         Bundler(HOST, house).build("start")
     assert list((house / "build" / "bundle").iterdir()) == []
+
+
+def test_the_cache_does_not_grow_for_ever(house: Path) -> None:
+    bundler = Bundler(HOST, house)
+    for change in range(KEPT + 2):
+        (house / "shared" / "x.py").write_text(f"NAME = {change}\n")
+        newest = bundler.build("start")
+    left = list((house / "build" / "bundle").glob("start-*"))
+    assert len(left) == KEPT
+    assert newest in left

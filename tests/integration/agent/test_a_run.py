@@ -2,20 +2,21 @@
 
 from shared.adapters.llm.offline.model import OfflineModel
 from shared.domain.conversation import AssistantEntry, ToolEntry
+from shared.ports.model import Model
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
 
 READS = (call("read_file", path="a.txt"), call("read_file", path="b.txt"))
 
 
-def house_with_files(model) -> House:
+def house_with_files(model: Model) -> House:
     house = House(model)
     house.files.write(TENANT, "a.txt", b"alpha")
     house.files.write(TENANT, "b.txt", b"beta")
     return house
 
 
-def test_a_goal_is_planned_worked_and_completed():
+def test_a_goal_is_planned_worked_and_completed() -> None:
     model = ScriptedModel(
         [
             plans("read both", "write the summary"),
@@ -31,19 +32,18 @@ def test_a_goal_is_planned_worked_and_completed():
     house.run()
 
     head = house.head(session)
-    assert (head.state, head.result.goal_met, head.result.answer) == (
-        "completed",
-        True,
-        "Both are summarised in s.md.",
-    )
+    assert head.state == "completed"
+    assert head.result is not None
+    assert (head.result.goal_met, head.result.answer) == (True, "Both are summarised in s.md.")
     assert house.files.read(TENANT, "s.md") == b"alpha, beta"
+    assert head.plan is not None
     assert head.plan.status == "completed"
     assert head.plan.steps[0].evidence != ()
     assert head.usage.llm_calls == 5
     assert head.usage.tool_calls == 3
 
 
-def test_events_are_dense_from_one_and_legal():
+def test_events_are_dense_from_one_and_legal() -> None:
     model = ScriptedModel(
         [plans("read"), says("", *READS), says("", step(1, "completed", "ok")), completes("ok")]
     )
@@ -57,7 +57,7 @@ def test_events_are_dense_from_one_and_legal():
     assert seen.events[-1].event.type == "run.finished"
 
 
-def test_every_call_has_exactly_one_result():
+def test_every_call_has_exactly_one_result() -> None:
     model = ScriptedModel(
         [plans("read"), says("", *READS), says("", step(1, "completed", "ok")), completes("ok")]
     )
@@ -72,7 +72,7 @@ def test_every_call_has_exactly_one_result():
     assert asked == answered
 
 
-def test_the_steps_sum_up_to_the_usage():
+def test_the_steps_sum_up_to_the_usage() -> None:
     model = ScriptedModel(
         [plans("read"), says("", *READS), says("", step(1, "completed", "ok")), completes("ok")]
     )
@@ -87,7 +87,7 @@ def test_the_steps_sum_up_to_the_usage():
     assert usage.llm_calls + usage.tool_calls == len(steps)
 
 
-def test_a_deletion_waits_for_a_person_and_runs_once_approved():
+def test_a_deletion_waits_for_a_person_and_runs_once_approved() -> None:
     model = ScriptedModel(
         [
             plans("delete"),
@@ -110,7 +110,7 @@ def test_a_deletion_waits_for_a_person_and_runs_once_approved():
     assert [f.path for f in house.files.list(TENANT, "", 10).files] == ["b.txt"]
 
 
-def test_a_rejected_deletion_is_told_to_the_model():
+def test_a_rejected_deletion_is_told_to_the_model() -> None:
     model = ScriptedModel(
         [
             plans("delete"),
@@ -134,7 +134,7 @@ def test_a_rejected_deletion_is_told_to_the_model():
     assert house.files.read(TENANT, "a.txt") == b"alpha"
 
 
-def test_the_offline_provider_summarises_a_storage():
+def test_the_offline_provider_summarises_a_storage() -> None:
     house = house_with_files(OfflineModel())
     session = house.start(
         "List all files in my storage, summarize each, and write the summary to summary.md"

@@ -15,6 +15,7 @@ from shared.domain.errors import (
     StoreUnavailable,
 )
 from shared.ports.log import NO_COMPANIONS, Companions, NumberTaken
+from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
 
@@ -86,15 +87,16 @@ def test_two_workers_on_one_turn_commit_once() -> None:
     other = Journal(house.log, house.blobs, house.clock)
     racing = house.worker._replace(journal=other)
 
+    at = first.at
+
     class Racing(ScriptedModel):
-        def complete(self, request, *, timeout):  # type: ignore[no-untyped-def]
-            plan(racing, first.at, 0, 60)  # the other worker commits while this one waits for its model
+        def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+            plan(racing, at, 0, 60)  # the other worker commits while this one waits for its model
             return super().complete(request, timeout=timeout)
 
-    house.worker._replace(model=house.model)
-    decided = plan(house.worker._replace(model=Racing([plans("write")])), first.at, 0, 60)
+    decided = plan(house.worker._replace(model=Racing([plans("write")])), at, 0, 60)
 
-    assert decided == plan(racing, first.at, 1, 60)
+    assert decided == plan(racing, at, 1, 60)
     assert house.head(session).usage.llm_calls == 1
     assert house.head(session).plan is not None
 
@@ -103,7 +105,7 @@ def test_a_finished_call_is_not_run_again() -> None:
     house = House(ScriptedModel(SCRIPT))
     session = house.start("Write").session_id
     acted: list[Decision] = []
-    house.run(lambda decision: acted.append(decision) if decision.next == "act" else None)  # type: ignore[func-returns-value]
+    house.run(lambda decision: acted.append(decision) if decision.next == "act" else None)
     house.files.write(TENANT, "x.md", b"changed since")
     act = acted[0]
     assert act.calls is not None

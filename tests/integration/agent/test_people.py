@@ -4,6 +4,7 @@ import pytest
 
 from shared.domain.conversation import ToolEntry, UserEntry
 from shared.domain.errors import Conflict, InterventionNotFound, SessionNotFound, ValidationFailed
+from shared.domain.session import Head
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
 
@@ -90,7 +91,9 @@ def test_a_decision_before_the_token_is_stored_is_not_lost() -> None:
 
 def test_mixed_decisions_each_reach_their_own_call() -> None:
     batch = says("", call("delete_file", path="a.txt"), call("delete_file", path="b.txt"))
-    house = House(ScriptedModel([plans("delete"), batch, says("", step(1, "completed", "ok")), completes("ok")]))
+    house = House(
+        ScriptedModel([plans("delete"), batch, says("", step(1, "completed", "ok")), completes("ok")])
+    )
     house.files.write(TENANT, "a.txt", b"alpha")
     house.files.write(TENANT, "b.txt", b"beta")
     session = house.start("Delete both").session_id
@@ -125,9 +128,11 @@ def test_a_question_is_answered_by_a_message() -> None:
 
 
 def test_a_message_during_a_turn_is_delivered_exactly_once_and_before_completion() -> None:
-    house = House(ScriptedModel([plans("look"), completes("early"), says("", step(1, "skipped")), completes("late")]))
+    house = House(
+        ScriptedModel([plans("look"), completes("early"), says("", step(1, "skipped")), completes("late")])
+    )
     session = house.start("Go").session_id
-    said = []
+    said: list[Head] = []
 
     def interrupt(decision: object) -> None:
         if getattr(decision, "next", "") == "think" and not said:
@@ -143,7 +148,14 @@ def test_a_message_during_a_turn_is_delivered_exactly_once_and_before_completion
 
 
 def test_a_message_after_the_end_starts_a_new_run_with_the_conversation_kept() -> None:
-    script = [plans("a"), says("", step(1, "skipped")), completes("one"), plans("b"), says("", step(1, "skipped")), completes("two")]
+    script = [
+        plans("a"),
+        says("", step(1, "skipped")),
+        completes("one"),
+        plans("b"),
+        says("", step(1, "skipped")),
+        completes("two"),
+    ]
     house = House(ScriptedModel(script))  # fmt: skip
     session = house.start("First").session_id
     house.run()
@@ -187,7 +199,7 @@ def test_a_pause_anywhere_holds_and_a_resume_goes_on(at: str) -> None:
     house = House(ScriptedModel(script))
     house.files.write(TENANT, "a.txt", b"alpha")
     session = house.start("Delete a.txt").session_id
-    paused = []
+    paused: list[Head] = []
 
     def pause(decision: object) -> None:
         if getattr(decision, "next", "") == at and not paused:
@@ -211,7 +223,10 @@ def test_a_pause_anywhere_holds_and_a_resume_goes_on(at: str) -> None:
 def test_pausing_twice_is_one_pause() -> None:
     house, session = waiting_house()
     house.pause(session)
-    assert [one.type for one in house.pause(session).interventions] == ["approval_required", "checkpoint_review"]
+    assert [one.type for one in house.pause(session).interventions] == [
+        "approval_required",
+        "checkpoint_review",
+    ]
 
 
 def test_an_idle_session_begins_with_its_first_message() -> None:
@@ -236,3 +251,22 @@ def test_an_unknown_intervention_is_not_found() -> None:
     one = house.head(session).interventions[0].model_copy(update={"intervention_id": "int_nope"})
     with pytest.raises(InterventionNotFound):
         house.resolve(session, one, "approve")
+
+
+def test_reviewing_every_turn_is_single_stepping() -> None:
+    script = [
+        plans("a"),
+        says("", call("list_files")),
+        says("", step(1, "completed", "ok")),
+        completes("one"),
+    ]
+    house = House(ScriptedModel(script))
+    session = house.start("Go", review_every=1).session_id
+    seen = 0
+    house.run()
+    while (head := house.head(session)).state == "waiting_for_user":
+        assert [one.type for one in head.interventions] == ["checkpoint_review"]
+        seen += 1
+        house.resolve(session, head.interventions[0], "continue")
+        house.run()
+    assert (head.state, seen) == ("completed", 2)

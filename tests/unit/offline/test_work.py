@@ -153,7 +153,7 @@ def test_deleting_asks_by_calling_and_a_yes_deletes() -> None:
 
     assert run.state == "completed"
     assert set(run.files) == set(STORAGE)
-    assert "Deleted a.tmp, b.tmp." in run.answer
+    assert "Deleted a.tmp. Deleted b.tmp." in run.answer
     steps = run.calls("update_plan")[0]["steps"]
     assert [step["requires_permission"] for step in steps] == [False, True]
 

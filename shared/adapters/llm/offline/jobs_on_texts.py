@@ -63,7 +63,10 @@ def texts_of(facts: Facts, files: Files, output: str | None) -> tuple[dict[str, 
 
 def _left_out(facts: Facts, files: Files, output: str | None) -> list[str]:
     more = len(chosen(facts, files, output)) - MOST_FILES
-    return [f"{plural(more, 'further file')} left out: I read at most {MOST_FILES}."] if more > 0 else []
+    notes = [f"{plural(more, 'further file')} left out: I read at most {MOST_FILES}."] if more > 0 else []
+    if not files.paths and facts.listing_cut(files.folder):
+        notes.append("The listing was cut, so there are more files than I know of.")
+    return notes
 
 
 def _nothing(files: Files, facts: Facts) -> str:
@@ -148,7 +151,7 @@ def counting(task: Count, output: str | None) -> list[Stage]:
 
 def counts(facts: Facts, task: Count, output: str | None) -> str:
     if task.what == "folders":
-        folders = [entry.path for entry in facts.entries(task.files.folder) if entry.is_folder]
+        folders = facts.folders(task.files.folder)
         return "\n".join([f"{plural(len(folders), 'folder')}.", *(f"- {path}" for path in folders)])
     entries = chosen(facts, task.files, output)
     values: dict[str, int] = {}

@@ -57,11 +57,7 @@ def written(facts: Facts, path: str, text: str) -> str:
     made = facts.of(wanted)
     if made is None:
         return f"{path} was not written."
-    return (
-        f"Wrote {path}: {first_line(made.text)}"
-        if made.ok
-        else f"{path} was not written: {facts.problem(wanted)}."
-    )
+    return first_line(made.text) if made.ok else f"{path} was not written: {facts.problem(wanted)}."
 
 
 def appending(path: str, text: str) -> list[Stage]:
@@ -166,5 +162,7 @@ def deleted(facts: Facts, files: Files) -> str:
         return listing.text if listing.status == "failed" else f"There were no {files.described()} to delete."
     problems = {path: problem for path in paths if (problem := facts.problem(_deletion(path))) is not None}
     gone = [path for path in paths if path not in problems and facts.of(_deletion(path)) is not None]
-    lines = [f"Deleted {', '.join(gone)}."] if gone else []
+    # the results' own words: a person may have approved another path than the one asked for
+    done = [first_line(made.text) for path in gone if (made := facts.of(_deletion(path))) is not None]
+    lines = [" ".join(done)] if done else []
     return "\n".join(lines + [f"{path} was not deleted: {problem}." for path, problem in problems.items()])

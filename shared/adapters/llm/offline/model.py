@@ -11,7 +11,7 @@ from shared.adapters.llm.offline.reading_goals import WHAT_TO_DO, read_goal
 from shared.adapters.llm.offline.situation import PLAN_TOOL, PlanSoFar, Situation, situation_of
 from shared.adapters.llm.offline.stages import Facts
 from shared.adapters.llm.offline.tail import statuses_in
-from shared.adapters.llm.offline.work import Turn, Work, finish, plan_call, take_turn, work_for
+from shared.adapters.llm.offline.work import Turn, Work, finish, goal_in_plan, plan_call, take_turn, work_for
 from shared.ports.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 
 _CHARS_PER_TOKEN = 4
@@ -57,10 +57,11 @@ def _turn(request: ModelRequest) -> Turn:
 def _work_on(now: Situation, goals: list[Goal], tail: str, offered: frozenset[str], room: int) -> Turn:
     planned = PLAN_TOOL in offered
     plans = now.plans or [PlanSoFar(goals[-1].text, 0, statuses_in(tail), now.made)]
-    works = [(work_for(_planned_goal(plan)), Facts(plan.made, room)) for plan in plans]
+    # a plan left with open steps belongs to a run that was ended
+    counted = [plan for plan in plans[:-1] if plan.is_worked_off] + plans[-1:]
+    works = [(work_for(_planned_goal(plan, goals)), Facts(plan.made, room)) for plan in counted]
     work, facts = works[-1]
-    statuses = dict(plans[-1].statuses)
-    turn = take_turn(work, facts, statuses, offered, planned=planned)
+    turn = take_turn(work, facts, plans[-1].statuses, offered, planned=planned)
     if not turn.finished:
         return turn
     waiting = goals[len(plans) :]
@@ -91,8 +92,9 @@ def _close_all(work: Work, plan: PlanSoFar) -> list[RequestedCall]:
     ]
 
 
-def _planned_goal(plan: PlanSoFar) -> Goal:
-    goal = read_goal(plan.goal)
+def _planned_goal(plan: PlanSoFar, goals: list[Goal]) -> Goal:
+    """The goal a plan was made for, whole: plans hold only so much of a long one."""
+    goal = next((one for one in goals if goal_in_plan(one.text) == plan.goal), None) or read_goal(plan.goal)
     return goal if goal.tasks else goal._replace(tasks=(Unsupported(plan.goal),), output=None)
 
 

@@ -40,7 +40,7 @@ def _weather(found: re.Match[str], clause: str, names: Names) -> g.Task | None:
         r"\b(?:right now|now|today|tomorrow|currently|at the moment|like)\b", "", place[1], flags=re.I
     )
     places = [names.restored(p).strip(" ?.!\"'") for p in re.split(r"\s*(?:;|\band\b)\s*", where)]
-    return g.Weather(tuple(p for p in places if p)) if any(places) else None
+    return g.Weather(tuple(p[:200] for p in places[:5] if p)) if any(places) else None
 
 
 def _delete(found: re.Match[str], clause: str, names: Names) -> g.Task | None:

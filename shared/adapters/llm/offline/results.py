@@ -8,9 +8,14 @@ _SIZED = re.compile(
 )
 _HEADER = re.compile(r"(\d+|no)\s+(files?|folders?|entr(y|ies)|items?)\b.*", re.IGNORECASE)
 _FENCE = re.compile(r"-{3,}.*-{3,}")
-_OPENING = re.compile(r"-{3,}\s*file:\s*(?P<path>.*?)\s*(?:\([\d.,]+ bytes?\))?\s*-{3,}")
-_CLOSING = re.compile(r"-{3,}\s*end of file\b.*-{3,}")
-_REFUSED_BY_A_PERSON = re.compile(r"reject|not approved|declin|denied|expired|was not given", re.IGNORECASE)
+_OPENING = re.compile(
+    r"-{3,}\s*file:\s*(?P<path>.*?)\s*(?:\((?P<size>\d+) bytes?\))?\s*(?P<mark>#\w+)?\s*-{3,}"
+)
+_CLOSING = re.compile(r"-{3,}\s*end of file\b.*?(?P<mark>#\w+)?\s*-{3,}")
+_ADVICE = re.compile(
+    r"(?<=[.;])\s+(?:Do not|Don't|Go on|Try|Use|Call|Ask|Name|List|Split|Near names|There is|read_file reads)\b.*"
+)
+_REFUSED_BY_A_PERSON = re.compile(r"reject|not approved|declin|denied|expired|nobody approved", re.IGNORECASE)
 
 
 class Listed(NamedTuple):
@@ -50,12 +55,20 @@ def file_text(result: str) -> FileText:
     """What stands between the fences of a `read_file` result. The last closing fence counts: a file may hold
     one."""
     lines = result.splitlines(keepends=True)
-    start = next((i for i, line in enumerate(lines) if _OPENING.fullmatch(line.strip())), None)
-    if start is None:
+    opened = _OPENING.fullmatch(lines[0].strip()) if lines else None
+    if opened is None:
         return FileText(result, whole=True)
-    ends = [i for i in range(len(lines) - 1, start, -1) if _CLOSING.fullmatch(lines[i].strip())]
-    body = lines[start + 1 : ends[0] if ends else None]
-    return FileText("".join(body).removesuffix("\n"), whole=bool(ends))
+    closed = [(i, _CLOSING.fullmatch(line.strip())) for i, line in enumerate(lines)]
+    ends = [i for i, found in closed if found is not None and found["mark"] == opened["mark"]]
+    body = "".join(lines[1 : ends[-1] if ends else None])
+    if opened["size"] is None or len(body.encode()) > int(opened["size"]):
+        body = body.removesuffix("\n")  # added for the fence
+    return FileText(body, whole=bool(ends))
+
+
+def cut(result: str) -> bool:
+    """Whether a listing says that there is more than it shows."""
+    return re.match(r"\d+ entr(?:y|ies) of more\b", result) is not None
 
 
 def refused_by_a_person(result: str) -> bool:
@@ -63,9 +76,9 @@ def refused_by_a_person(result: str) -> bool:
 
 
 def reason(result: str) -> str:
-    """A failed call's first line without its marker, fit for a sentence."""
+    """A failed call's first line without its marker and its advice, fit for a sentence."""
     first = result.strip().splitlines()[0] if result.strip() else "no reason was given"
-    return first.removeprefix("Error:").strip().rstrip(".")[:300]
+    return _ADVICE.sub("", first.removeprefix("Error:").strip()).rstrip(".;")[:300]
 
 
 def _is_a_name(line: str) -> bool:

@@ -34,6 +34,11 @@ class PlanSoFar:
     statuses: dict[int, str] = field(default_factory=dict)
     made: list[Made] = field(default_factory=list)
 
+    @property
+    def is_worked_off(self) -> bool:
+        closed = [status for status in self.statuses.values() if status in ("completed", "failed", "skipped")]
+        return len(closed) >= self.steps
+
 
 @dataclass
 class Situation:

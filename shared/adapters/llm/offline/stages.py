@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from shared.adapters.llm.offline.results import (
     FileText,
     Listed,
+    cut,
     file_text,
     listed,
     reason,
@@ -92,6 +93,19 @@ class Facts:
                 found |= {entry.path: entry for entry in listed(made.text, str(call.input.get("path", "")))}
         return [found[path] for path in sorted(found)]
 
+    def folders(self, folder: str = "") -> list[str]:
+        """Folders listed by themselves or in a file's path, below `folder`."""
+        paths = [entry.path.rstrip("/") for entry in self.entries(folder) if entry.is_folder]
+        for entry in self.entries(folder):
+            parts = entry.path.rstrip("/").split("/")[:-1]
+            paths += ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+        base = folder.rstrip("/")
+        return sorted({path for path in paths if not base or path.startswith(base + "/")})
+
+    def listing_cut(self, folder: str = "") -> bool:
+        made = [self.of(call) for call in self.folder_calls(folder)]
+        return any(one is not None and cut(one.text) for one in made)
+
     def read(self, path: str) -> FileText | None:
         made = self.of(Wanted("read_file", {"path": path}))
         return file_text(made.text) if made is not None and made.ok else None
@@ -119,9 +133,10 @@ def listing_stage(folder: str = "") -> Stage:
             return Told("failed", f"Could not list {where}: {problem}.")
         entries = facts.entries(folder)
         files = sum(not entry.is_folder for entry in entries)
+        folders = len(facts.folders(folder))
         return Told(
             "completed",
-            f"Found {plural(files, 'file')} and {plural(len(entries) - files, 'folder')} in {where}.",
+            f"Found {plural(files, 'file')} and {plural(folders, 'folder')} in {where}.",
         )
 
     return Stage(f"List the files in {where}", "list_files", lambda facts: facts.folder_calls(folder), told)
@@ -145,7 +160,7 @@ def reading_stage(description: str, paths: Callable[[Facts], Sequence[str]]) -> 
         missed = f" Not readable: {'; '.join(bad)[:400]}." if bad else ""
         return Told("completed", f"Read {plural(len(asked) - len(bad), 'file')}.{missed}")
 
-    return Stage(description, "read_file", calls, told)
+    return Stage(shortened(description), "read_file", calls, told)
 
 
 def acting_stage(
@@ -170,11 +185,17 @@ def acting_stage(
         return Told("skipped", f"Not done: {said}.") if rejected else Told("failed", f"Failed: {said}.")
 
     tool = "delete_file" if permission else "create_file"
-    return Stage(description, tool, calls, told, permission)
+    return Stage(shortened(description), tool, calls, told, permission)
 
 
 def thinking_stage(description: str, text: Callable[[Facts], str]) -> Stage:
-    return Stage(description, None, lambda facts: [], lambda facts: Told("completed", text(facts)[:1_500]))
+    return Stage(
+        shortened(description), None, lambda facts: [], lambda facts: Told("completed", text(facts)[:1_500])
+    )
+
+
+def shortened(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def plural(number: int, noun: str) -> str:

@@ -111,6 +111,7 @@ _STOPWORDS = frozenset(
         "your",
     ]
 )
+_FENCE = re.compile(r"\s*-{3,}")
 _WRAPPED_FROM = 50
 """A shorter line was ended on purpose, not wrapped."""
 NOT_FOLLOWED = "It also holds text addressed to an assistant, which was not followed."
@@ -166,7 +167,7 @@ def _unwrapped(text: str) -> list[str]:
     joined: list[str] = []
     wrapped = False
     for line in text.splitlines():
-        if addressed_to_an_assistant(line):
+        if addressed_to_an_assistant(line) or _FENCE.match(line):
             line = ""
         apart = not line.strip() or _LIST_MARK.match(line) or _HEADING.fullmatch(line)
         if wrapped and not apart:

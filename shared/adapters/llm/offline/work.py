@@ -14,6 +14,7 @@ from shared.ports.model import RequestedCall
 AT_ONCE = 5
 """Design §2: at most 5 calls run at once."""
 
+_GOAL_CHARS = 1_900
 LABEL = "(Acta's offline stand-in: rules, no language model.)"
 _CLOSED = ("completed", "failed", "skipped")
 
@@ -64,7 +65,14 @@ def plan_call(work: Work, *, name_tools: bool) -> RequestedCall:
         if stage.tool and name_tools:
             step["tool"] = stage.tool
         steps.append({**step, "requires_permission": stage.permission})
-    return RequestedCall(PLAN_TOOL, {"action": "create", "goal": work.goal.text, "steps": steps})
+    return RequestedCall(
+        PLAN_TOOL, {"action": "create", "goal": goal_in_plan(work.goal.text), "steps": steps}
+    )
+
+
+def goal_in_plan(text: str) -> str:
+    """As much of a goal as a plan takes; the whole of it stays in the conversation."""
+    return text.strip()[:_GOAL_CHARS]
 
 
 class Turn(NamedTuple):

@@ -1,0 +1,64 @@
+"""One request of ours to AWS and its answer, as seen on the wire."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tests.bench.capacity import WRITES, Capacity, capacity
+
+_TARGET = {"DynamoDB_20120810": "dynamodb", "AWSStepFunctions": "states", "secretsmanager": "secretsmanager"}
+_S3_OPERATIONS = {"GET": "GetObject", "PUT": "PutObject", "DELETE": "DeleteObject", "HEAD": "HeadObject"}
+
+
+class Exchange(NamedTuple):
+    """`sent` and `received`: bytes on the wire, headers included. `key`: a commit's key, an object's key."""
+
+    service: str
+    operation: str
+    sent: int
+    received: int
+    status: int
+    key: str = ""
+    capacity: Capacity = Capacity()
+
+    @property
+    def is_write(self) -> bool:
+        return self.service == "dynamodb" and self.operation in WRITES
+
+    @property
+    def is_blob(self) -> bool:
+        return self.service == "s3" and "/sessions/" in self.key
+
+
+def exchange(
+    method: str,
+    path: str,
+    headers: Mapping[str, str],
+    body: bytes,
+    status: int,
+    answer: bytes,
+    sent: int,
+    received: int,
+) -> Exchange:
+    """`headers` by lower-case name."""
+    prefix, _, operation = headers.get("x-amz-target", "").rpartition(".")
+    if prefix not in _TARGET:
+        key = path.partition("?")[0]
+        listing = re.fullmatch(r"/[^/]+/?", key) is not None
+        return Exchange(
+            "s3", "ListObjects" if listing else _S3_OPERATIONS.get(method, method), sent, received, status, key
+        )
+    service = _TARGET[prefix]
+    if service != "dynamodb":
+        return Exchange(service, operation, sent, received, status)
+    request, reply = json.loads(body or b"{}"), json.loads(answer or b"{}")
+    return Exchange(
+        service, operation, sent, received, status, _commit_key(request), capacity(operation, request, reply)
+    )
+
+
+def _commit_key(request: Mapping[str, Any]) -> str:
+    """Of the commit that is put, alone or first in a transaction."""
+    puts = [request, *(each.get("Put", {}) for each in request.get("TransactItems", ()))]
+    return next((str(put["Item"]["k"]["S"]) for put in puts if "k" in put.get("Item", {})), "")

@@ -1,0 +1,142 @@
+"""Where everything is measured: the deployed stack on the local AWS, a counting proxy before it, a scripted model."""
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from infra.local.emulator_process import free_port
+from infra.local.progress import Progress
+from infra.local.stack import LocalStack
+from shared.adapters.aws_clients import make_client
+from shared.adapters.clock import SystemClock
+from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.s3.files import S3Files
+from shared.agent.journal import Journal
+from tests.bench.provider import ScriptedProvider
+from tests.bench.proxy import CountingProxy
+from tests.bench.script import Reply
+
+TENANT, USER = "bench", "ann"
+GOAL = "Read all field notes in my storage and write a report on what they say about deliveries, with figures."
+FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin")
+RUN_SECONDS = 120.0
+RUNTIME = {
+    "AWS_REGION": "us-east-1",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "000000000000",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+}
+
+
+class RunFailed(RuntimeError):
+    """A session did not do the work it was to be measured at; the message says what went wrong."""
+
+
+class Stand:
+    """Lambdas reach AWS through `proxy` and the model at `provider`; this process asks the emulator itself."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.scratch = tempfile.TemporaryDirectory(prefix="acta-bench-")
+        port = free_port()
+        self.proxy = CountingProxy(port)
+        self.provider = ScriptedProvider()
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("ACTA_", "AWS_", "ANTHROPIC_", "OPENAI_"))
+        }
+        self.environ = {
+            **kept,
+            "ACTA_AWS_PORT": str(port),
+            "ACTA_LAMBDA_AWS_ENDPOINT_URL": self.proxy.url,
+            "ACTA_PROVIDER": "anthropic",
+            "ANTHROPIC_API_KEY": "scripted",
+            "ANTHROPIC_BASE_URL": self.provider.url,
+            "NO_PROXY": "127.0.0.1,localhost",
+        }
+        self.stack = LocalStack(Path(self.scratch.name) / "state", environ=self.environ, progress=progress)
+
+    def __enter__(self) -> Self:
+        try:
+            self.stack.start()
+            self.settings = self.function("step")
+            self.machine = self.client("stepfunctions").list_state_machines()["stateMachines"][0]["stateMachineArn"]
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        self.stack.stop()
+        self.proxy.stop()
+        self.provider.stop()
+        self.scratch.cleanup()
+
+    def client(self, service: str, *, counted: bool = False) -> Any:
+        """Of this process; `counted`: by way of the proxy."""
+        return make_client(
+            service,
+            region_name=RUNTIME["AWS_REGION"],
+            aws_access_key_id=RUNTIME["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=RUNTIME["AWS_SECRET_ACCESS_KEY"],
+            endpoint_url=self.proxy.url if counted else self.stack.aws_endpoint_url,
+        )
+
+    def function(self, name: str) -> Mapping[str, str]:
+        """The environment variables its template gives the function."""
+        configuration = self.client("lambda").get_function_configuration(FunctionName=f"acta-local-{name}")
+        variables: Mapping[str, str] = configuration["Environment"]["Variables"]
+        return variables
+
+    def journal(self, *, counted: bool = False) -> Journal:
+        """A new one, as in a worker that has just started."""
+        clock = SystemClock()
+        table, bucket = self.settings["ACTA_TABLE"], self.settings["ACTA_BUCKET"]
+        log = DynamoLog(table, clock, self.client("dynamodb", counted=counted))
+        return Journal(log, S3Blobs(bucket, self.client("s3", counted=counted)), clock)
+
+    def put_files(self, files: Mapping[str, str]) -> None:
+        store = S3Files(self.settings["ACTA_BUCKET"], self.client("s3"))
+        for path, text in files.items():
+            store.write(TENANT, path, text.encode())
+
+    def run(self, replies: list[Reply], **play: Any) -> str:
+        """Starts a session over HTTP and waits for its execution's end; the execution's ARN. Raises RunFailed."""
+        self.provider.play(replies, **play)
+        self.proxy.take()
+        body = {"message": GOAL, "max_steps": len(replies) + 10, "token_budget": 100_000_000}
+        token = self.stack.issuer.issue_token(TENANT, USER, "member")
+        headers = {"Authorization": f"Bearer {token}"}
+        answer = httpx.post(
+            f"{self.stack.url}/v1/sessions", json=body, headers=headers, timeout=60, trust_env=False
+        )
+        if answer.status_code != 202:
+            raise RunFailed(f"the session did not start: {answer.status_code}")
+        session = answer.json()["data"]
+        name = f"{session['session_id']}-{session['run']['run_id']}-1"
+        arn = f"{self.machine.replace(':stateMachine:', ':execution:')}:{name}"
+        states, deadline = self.client("stepfunctions"), time.monotonic() + RUN_SECONDS
+        while states.describe_execution(executionArn=arn)["status"] == "RUNNING":
+            if time.monotonic() > deadline:
+                raise RunFailed(f"the run was not over after {RUN_SECONDS:.0f} s")
+            time.sleep(0.1)
+        if self.provider.problems or not self.provider.is_at_end:
+            raise RunFailed(
+                "; ".join(self.provider.problems[:3])
+                or f"the run ended after {len(self.provider.sent)} of {len(replies)} replies"
+            )
+        return arn

@@ -1,0 +1,130 @@
+"""One run of a script on the stand, and what its turns cost."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tests.bench import history
+from tests.bench.exchange import Exchange
+from tests.bench.processes import lambda_cpu_ms
+from tests.bench.script import Reply
+from tests.bench.stand import RunFailed, Stand
+
+Figures = dict[str, float]
+
+
+class Run(NamedTuple):
+    """`turns`: the exchanges of each turn; `histories`: what it left in the engine; both without the ends.
+
+    `model_bytes`: a request's body at the last turn. `process_ms`: CPU a turn of the deployed Lambdas' whole
+    processes; None where the system does not tell.
+    """
+
+    session_id: str
+    turns: Sequence[Sequence[Exchange]]
+    histories: Sequence[history.TurnHistory]
+    model_bytes: int
+    process_ms: float | None
+
+
+def run(stand: Stand, replies: list[Reply]) -> Run:
+    """Raises RunFailed."""
+    last = len(replies) - 1
+    marks: dict[int, float] = {}
+
+    def mark(turn: int) -> None:
+        if turn in (3, last) and stand.stack.emulator is not None:
+            marks[turn] = sum(lambda_cpu_ms(stand.stack.emulator.pid).values())
+
+    arn = stand.run(replies, before=mark)
+    turns = windows(stand.proxy.take())
+    if len(turns) != last - 1:
+        raise RunFailed(f"{last} turns left {len(turns)} windows")
+    measured = marks.get(3, 0) > 0 and last > 3
+    return Run(
+        session_id=arn.rpartition(":")[2].partition("-")[0],
+        turns=turns[:-1],
+        histories=history.turns(history.events(stand.client("stepfunctions"), arn))[1:],
+        model_bytes=stand.provider.sent[-2],
+        process_ms=(marks[last] - marks[3]) / (last - 3) if measured else None,
+    )
+
+
+def windows(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
+    """What passed after the commit of one Think up to and with the commit of the next.
+
+    So a window is the first turn's calls, with whatever they read and write, and the second turn's reading and
+    commit: one of each, as in any turn. What came before the first such commit (start, plan) is left out.
+    """
+    found: list[list[Exchange]] = []
+    current: list[Exchange] | None = None
+    for each in exchanges:
+        if current is not None:
+            current.append(each)
+        if each.is_write and each.status == 200 and each.key.endswith("/think"):
+            if current is not None:
+                found.append(current)
+            current = []
+    return found
+
+
+def figures(run: Run) -> Figures:
+    """Means a turn; `flat` is 1 where the first third's costs are the last third's."""
+    dynamodb = [_dynamodb(turn) for turn in run.turns]
+    third = max(1, len(dynamodb) // 3)
+    early, late = _mean(dynamodb[:third]), _mean(dynamodb[-third:])
+    traffic = _mean([_traffic(turn) for turn in run.turns])
+    engine = _mean([each._asdict() for each in run.histories])
+    return {
+        **_mean(dynamodb),
+        "wcu_most": max(each["wcu"] for each in dynamodb),
+        "wcu_first_third": early["wcu"],
+        "wcu_last_third": late["wcu"],
+        "rru_first_third": early["rru"],
+        "rru_last_third": late["rru"],
+        "flat": float(all(abs(early[name] - late[name]) <= 0.5 for name in early if not name.startswith("item"))),
+        **traffic,
+        "transitions": engine["transitions"],
+        "history_events": engine["events"],
+        "payload_bytes": max(each.payload for each in run.histories),
+        "payload_bytes_all_states": engine["payloads"],
+        "task_bytes_before_output": engine["tasks"],
+        "lambda_invokes": engine["lambda_invokes"],
+        "model_request_bytes_last_turn": run.model_bytes,
+        **({"cpu_ms_deployed_processes": run.process_ms} if run.process_ms is not None else {}),
+    }
+
+
+def _dynamodb(turn: Sequence[Exchange]) -> Figures:
+    asked = [each for each in turn if each.service == "dynamodb"]
+    writes = [each for each in asked if each.is_write]
+    thinks = [each for each in writes if each.key.endswith("/think")]
+    return {
+        "dynamodb_requests": len(asked),
+        "dynamodb_writes": len(writes),
+        "dynamodb_reads": len(asked) - len(writes),
+        "wcu": sum(each.capacity.wcu for each in writes),
+        "rru": sum(each.capacity.rru for each in asked),
+        "wcu_think": sum(each.capacity.wcu for each in thinks),
+        "wcu_calls": sum(each.capacity.wcu for each in writes) - sum(each.capacity.wcu for each in thinks),
+        "item_bytes_think": sum(each.capacity.item_bytes for each in thinks),
+        "item_bytes_calls": sum(each.capacity.item_bytes for each in writes if each not in thinks),
+        "item_bytes_read": sum(each.capacity.item_bytes for each in asked if not each.is_write),
+    }
+
+
+def _traffic(turn: Sequence[Exchange]) -> Figures:
+    objects = [each for each in turn if each.service == "s3"]
+    blobs = [each for each in objects if each.is_blob]
+    return {
+        "bytes_out": sum(each.sent for each in turn),
+        "bytes_in": sum(each.received for each in turn),
+        "s3_requests": len(objects),
+        "s3_blob_puts": sum(1 for each in blobs if each.operation == "PutObject"),
+        "s3_blob_gets": sum(1 for each in blobs if each.operation == "GetObject"),
+        "s3_file_requests": len(objects) - len(blobs),
+        "other_requests": sum(1 for each in turn if each.service not in ("dynamodb", "s3")),
+    }
+
+
+def _mean(rows: Sequence[Figures]) -> Figures:
+    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}

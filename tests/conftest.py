@@ -1,0 +1,49 @@
+"""What several suites share: one deployment on the local AWS for the whole test session."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from infra.local.issuer import Issuer
+
+RUNNING = "ACTA_TEST_STATE"
+"""The state directory of a stack that is up already (`acta up`), to test against instead of a new one."""
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """Where the deployment is: its API, the AWS behind it, and who signs its tokens."""
+
+    url: str
+    aws_endpoint_url: str
+    issuer: Issuer
+
+
+def neutral_environ() -> dict[str, str]:
+    """This process's variables without any that would choose a model or a setting."""
+    chosen = ("_API_KEY", "_BASE_URL")
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ACTA_", "AWS_")) and not name.endswith(chosen)
+    }
+
+
+@pytest.fixture(scope="session")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    """Started once, with the `offline` model; a test that wants another model configures the function."""
+    from infra.local.stack import LocalStack
+    from infra.local.state import StateDir
+
+    running = os.environ.get(RUNNING)
+    if running:
+        state = StateDir(Path(running))
+        found = state.running()
+        yield Deployed(found.api_url, found.aws_endpoint_url, Issuer.from_state(state.path, found.api_url))
+        return
+    environ: Mapping[str, str] = neutral_environ()
+    with LocalStack(tmp_path_factory.mktemp("stack") / "state", environ=environ) as stack:
+        yield Deployed(stack.url, stack.aws_endpoint_url, stack.issuer)

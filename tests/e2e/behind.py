@@ -1,0 +1,117 @@
+"""What is behind the API, seen as an operator of the account sees it: the table, the bucket, executions, logs."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin")
+
+
+class Behind:
+    def __init__(self, endpoint_url: str) -> None:
+        self._endpoint_url = endpoint_url
+        self._clients: dict[str, Any] = {}
+
+    def client(self, service: str) -> Any:
+        if service not in self._clients:
+            self._clients[service] = boto3.client(
+                service,
+                endpoint_url=self._endpoint_url,
+                region_name="us-east-1",
+                aws_access_key_id="test",
+                aws_secret_access_key="test",
+                config=Config(retries={"total_max_attempts": 1}, read_timeout=120),
+            )
+        return self._clients[service]
+
+    @cached_property
+    def settings(self) -> Mapping[str, str]:
+        return dict(self._environment("start"))
+
+    def _environment(self, function: str) -> Mapping[str, str]:
+        found = self.client("lambda").get_function_configuration(FunctionName=f"acta-local-{function}")
+        variables: Mapping[str, str] = found["Environment"]["Variables"]
+        return variables
+
+    @contextmanager
+    def configured(self, *functions: str, **variables: str) -> Iterator[None]:
+        """The functions with these variables as well, as an operator would set them; as before afterwards."""
+        before = {name: self._environment(name) for name in functions}
+        for name in functions:
+            self._configure(name, {**before[name], **variables})
+        try:
+            yield
+        finally:
+            for name in functions:
+                self._configure(name, before[name])
+
+    def _configure(self, function: str, variables: Mapping[str, str]) -> None:
+        self.client("lambda").update_function_configuration(
+            FunctionName=f"acta-local-{function}", Environment={"Variables": variables}
+        )
+
+    def items_of(self, word: str) -> list[Any]:
+        """Every item of the table whose keys or attributes have the word in them, in the clear."""
+        pages = self.client("dynamodb").get_paginator("scan").paginate(TableName=self.settings["ACTA_TABLE"])
+        return [item for page in pages for item in page["Items"] if word in str(item)]
+
+    def objects_of(self, word: str) -> list[str]:
+        """Every key of the bucket that has the word in it."""
+        pages = self.client("s3").get_paginator("list_objects_v2").paginate(Bucket=self.settings["ACTA_BUCKET"])
+        return [each["Key"] for page in pages for each in page.get("Contents", ()) if word in each["Key"]]
+
+    def executions(self, session_id: str) -> list[dict[str, Any]]:
+        """Of that session, oldest first."""
+        arn = self.settings["ACTA_STATE_MACHINE_ARN"]
+        pages = self.client("stepfunctions").get_paginator("list_executions").paginate(stateMachineArn=arn)
+        found = [each for page in pages for each in page["executions"] if each["name"].startswith(session_id)]
+        return sorted(found, key=lambda each: each["startDate"])
+
+    def history(self, execution_arn: str) -> list[dict[str, Any]]:
+        pages = self.client("stepfunctions").get_paginator("get_execution_history")
+        found = pages.paginate(executionArn=execution_arn, includeExecutionData=True)
+        return [event for page in found for event in page["events"]]
+
+    def start_again(self, execution_arn: str) -> str:
+        """StartExecution with the name and input the execution has; its ARN or the error's code."""
+        states = self.client("stepfunctions")
+        known = states.describe_execution(executionArn=execution_arn)
+        try:
+            answer = states.start_execution(
+                stateMachineArn=known["stateMachineArn"], name=known["name"], input=known["input"]
+            )
+        except states.exceptions.ExecutionAlreadyExists:
+            return "ExecutionAlreadyExists"
+        return str(answer["executionArn"])
+
+    def log_lines(self) -> list[str]:
+        """Of every Lambda, all that it ever wrote."""
+        logs = self.client("logs")
+        lines: list[str] = []
+        for name in FUNCTIONS:
+            pages = logs.get_paginator("filter_log_events").paginate(logGroupName=f"/aws/lambda/acta-local-{name}")
+            lines += [event["message"] for page in pages for event in page["events"]]
+        return lines
+
+
+def entered(history: list[dict[str, Any]]) -> list[str]:
+    """The names of the states entered, which are the transitions that are paid for."""
+    return [
+        event["stateEnteredEventDetails"]["name"] for event in history if event["type"].endswith("StateEntered")
+    ]
+
+
+def payloads(history: list[dict[str, Any]]) -> list[str]:
+    """What went into each state and came out of it, as JSON text."""
+    details = ("stateEnteredEventDetails", "stateExitedEventDetails")
+    found = [event.get(name, {}) for event in history for name in details]
+    return [each[side] for each in found for side in ("input", "output") if side in each]
+
+
+def as_text(history: list[dict[str, Any]]) -> str:
+    return json.dumps(history, default=str)

@@ -1,0 +1,99 @@
+"""`acta up` as a child process, driven like a script does."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+PATIENCE_SECONDS = 240
+
+
+class Served:
+    """One state directory and, while running, the process that serves it."""
+
+    def __init__(self, state: Path) -> None:
+        self.state = state
+        self.process: subprocess.Popen[str] | None = None
+        self.ready: dict[str, Any] = {}
+        self.progress = ""
+
+    def start(self) -> None:
+        """Nothing if it runs already."""
+        if self.process is not None:
+            return
+        log = self.state.with_suffix(".stderr")
+        with log.open("w") as stderr:
+            self.process = subprocess.Popen(
+                command("up", "--json", "--state", str(self.state)),
+                env=environ(),
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+            )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        self.progress = log.read_text()
+        assert line, f"acta up ended: {self.progress}"
+        self.ready = json.loads(line)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """The exit code, and what came on standard output after the first line."""
+        assert self.process is not None
+        assert self.process.stdout is not None
+        self.process.send_signal(number)
+        rest = self.process.stdout.read()
+        code = self.process.wait(PATIENCE_SECONDS)
+        self.process.stdout.close()
+        self.process = None
+        return code, rest
+
+    def acta(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        return acta(*arguments, "--state", str(self.state))
+
+    def get(self, path: str, token: str | None = None) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token or self.ready['token']}"}
+        return httpx.get(self.ready["api_url"] + path, headers=headers, trust_env=False, timeout=60)
+
+    def descendants(self) -> list[int]:
+        """Process ids of everything below `acta up`."""
+        assert self.process is not None
+        listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
+        pairs = [tuple(map(int, line.split())) for line in listing.stdout.splitlines()]
+        family = [self.process.pid]
+        for member in family:
+            family.extend(pid for pid, parent in pairs if parent == member)
+        return family[1:]
+
+
+def acta(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command(*arguments),
+        env=environ(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "infra.cli.main", *arguments]
+
+
+def environ() -> dict[str, str]:
+    """This one without what would choose a model or a deployment."""
+    chosen = ("ACTA_", "ANTHROPIC_", "OPENAI_", "AWS_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(chosen)}
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

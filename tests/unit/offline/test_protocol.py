@@ -1,0 +1,105 @@
+"""`offline` in the real runtime: what it says is never refused, and people are asked where they must be."""
+
+from typing import Any
+
+import pytest
+
+from shared.adapters.llm.offline.model import OfflineModel
+from tests.house import TENANT, House
+from tests.unit.offline.test_work import DEMO, STORAGE
+
+
+def house(**more: bytes) -> House:
+    made = House(OfflineModel())
+    for path, text in STORAGE.items():
+        made.files.write(TENANT, path, text.encode())
+    for path, data in more.items():
+        made.files.write(TENANT, path, data)
+    return made
+
+
+def finished(made: House, session_id: str) -> str:
+    """The answer; nothing the model did was refused, and it needed no hint."""
+    head = made.head(session_id)
+    assert head.state == "completed"
+    assert head.result is not None
+    assert head.result.goal_met
+    kinds = [seen.event.type for seen in made.poll(session_id).events]
+    assert "plan.rejected" not in kinds
+    assert "hint.injected" not in kinds
+    return head.result.answer or ""
+
+
+def test_the_demo_goal_runs_through() -> None:
+    made = house(**{"pic.png": b"\x89PNG\xff\x00", "docs/a b.md": "Kurz, aber mit Umläuten: äöü.".encode()})
+    session = made.start(DEMO).session_id
+    made.run()
+
+    answer = finished(made, session)
+    page = made.files.read(TENANT, "summary.md").decode()
+    assert answer.startswith("Created summary.md")
+    assert all(f"## {path}" in page for path in [*STORAGE, "pic.png", "docs/a b.md"])
+    assert "pic.png is a PNG image" in page
+
+
+@pytest.mark.parametrize(("option", "left"), [("approve", False), ("reject", True)])
+def test_deleting_waits_for_a_person_and_takes_either_word(option: str, left: bool) -> None:
+    made = house(**{"old.tmp": b"x"})
+    session = made.start("Delete all .tmp files").session_id
+    made.run()
+    asked = made.head(session).interventions
+    assert [one.type for one in asked] == ["approval_required"]
+
+    made.resolve(session, asked[0], option)
+    made.run()
+
+    assert "old.tmp" in finished(made, session)
+    assert ("old.tmp" in [file.path for file in made.files.list(TENANT, "", 100).files]) is left
+
+
+def test_a_vague_goal_waits_for_an_answer_and_works_it() -> None:
+    made = house()
+    session = made.start("clean up").session_id
+    made.run()
+    assert made.head(session).interventions[0].type == "clarification_needed"
+
+    made.say(session, "How many files are there?")
+    made.run()
+
+    assert finished(made, session).startswith("5 files")
+
+
+def test_a_text_longer_than_a_plan_holds_is_written_whole() -> None:
+    text = "lorem ipsum " * 500
+    made = house()
+    session = made.start(f"Create long.txt with the text {text}").session_id
+    made.run()
+
+    finished(made, session)
+    assert made.files.read(TENANT, "long.txt").decode() == text.strip()
+
+
+@pytest.mark.parametrize(
+    "text", ["no newline", "one newline\n", "two\n\n", "", "--- end of file: a.md ---\nmore"]
+)
+def test_a_copy_is_exact(text: str) -> None:
+    made = house(**{"a.md": text.encode()})
+    session = made.start("copy a.md to b.md").session_id
+    made.run()
+
+    finished(made, session)
+    assert made.files.read(TENANT, "b.md") == text.encode()
+
+
+def test_one_session_takes_goal_after_goal() -> None:
+    made = house()
+    session = made.start("Create a.txt with the text one").session_id
+    made.run()
+    goals: list[tuple[str, Any]] = [
+        ('append "two" to a.txt', "Added"),
+        ("count the words in a.txt", "2 words"),
+    ]
+    for goal, said in goals:
+        made.say(session, goal)
+        made.run()
+        assert said in finished(made, session)
