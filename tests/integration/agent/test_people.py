@@ -188,7 +188,7 @@ def test_a_cancelled_session_runs_nothing_any_more() -> None:
 def test_a_cancel_before_a_call_with_an_effect_keeps_it_from_starting() -> None:
     house = House(ScriptedModel([plans("write"), says("", call("create_file", path="x", content="y"))]))
     session = house.start("Write").session_id
-    house.run(lambda decision: house.cancel(session) if decision.next == "act" else None)  # type: ignore[arg-type,func-returns-value]
+    house.run(lambda decision: house.cancel(session) if decision.next == "act" else None)
     assert files(house) == []
     assert house.head(session).state == "cancelled"
 
