@@ -114,7 +114,7 @@ class House:
         self.workflow.expire(head.wait.token)
         self._state(Decision(next="ask", at=position(head)))
 
-    def run(self, before: Callable[[Decision], None] = lambda decision: None) -> None:
+    def run(self, before: Callable[[Decision], object] = lambda decision: None) -> None:
         """Drives every execution that was started or woken until all have ended or wait for people.
 
         `before` is called ahead of each state with the decision that led to it.
@@ -126,7 +126,7 @@ class House:
             self._execute(decision, before)
         raise AssertionError("the engine did not come to rest")
 
-    def _execute(self, decision: Decision, before: Callable[[Decision], None]) -> None:
+    def _execute(self, decision: Decision, before: Callable[[Decision], object]) -> None:
         for _ in range(MOST_STEPS):
             self.decisions.append(decision)
             before(decision)

@@ -24,8 +24,8 @@ def admit(deployed: Deployed) -> Iterator[Admit]:
     """Makes people: `admit()` of a new tenant, `admit(tenant="t", user="u", role="admin")` of a given one."""
     admitted: list[Person] = []
 
-    def make(tenant: str = "", user: str = "ann", role: Role = "member") -> Person:
-        tenant = tenant or f"tenant-{uuid.uuid4().hex}"
+    def make(tenant: str | None = None, user: str = "ann", role: Role = "member") -> Person:
+        tenant = f"tenant-{uuid.uuid4().hex}" if tenant is None else tenant
         token = deployed.issuer.issue_token(tenant, user, role)
         admitted.append(Person(deployed.url, token, tenant, user))
         return admitted[-1]

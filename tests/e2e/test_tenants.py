@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from tests.e2e.behind import Behind
+from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.person import Person, Seen, refused
 from tests.e2e.samples import DELETION, OLD
@@ -88,11 +88,11 @@ def test_a_tenant_in_query_headers_or_cookies_has_no_effect(ann: Person, strange
     refused(stranger.get(path, forged, tenant=ann.tenant), 404, "SESSION_NOT_FOUND")
 
 
-def test_two_authorizations_in_one_request_open_nothing(deployed_url: str, ann: Person, stranger: Person) -> None:
+def test_two_authorizations_in_one_request_open_nothing(deployed: Deployed, ann: Person, stranger: Person) -> None:
     """Whichever the gateway reads, only a signed token counts, and never two of them."""
     ann.put_file("secret.txt", "hers")
     both = [("Authorization", f"Bearer {stranger.token}"), ("Authorization", f"Bearer {ann.token}")]
-    answer = httpx.get(f"{deployed_url}/v1/files", headers=both, trust_env=False)
+    answer = httpx.get(f"{deployed.url}/v1/files", headers=both, trust_env=False)
     assert answer.status_code in (200, 401)
     if answer.status_code == 200:
         assert answer.json()["data"]["items"] == []
@@ -106,20 +106,16 @@ def test_a_listing_s_cursor_is_worth_nothing_to_another_tenant(ann: Person, stra
     assert not any(session_id in answer.text for session_id in ids)
 
 
-@pytest.mark.parametrize("tenant", ["a.b", "a@b.example", "UPPER", "a:b", "a+b", "x" * 128])
-def test_tenants_with_unusual_names_are_kept_apart(admit: Admit, behind: Behind, tenant: str) -> None:
-    her, other = admit(tenant), admit(tenant[:-1] or "y")
-    her.put_file("one.txt", "hers")
-    assert other.files() <= her.files() - {"one.txt"} | set()
-    session_id = her.start()
-    assert her.snapshot(session_id)["state"] == "idle"
+@pytest.mark.parametrize(
+    ("tenant", "like_it"), [("a", "a.b"), ("a:b", "a"), ("Acme", "acme"), ("a@b", "a@b.example"), ("x" * 128, "x" * 127)]
+)
+def test_tenants_whose_names_begin_alike_are_kept_apart(admit: Admit, tenant: str, like_it: str) -> None:
+    hers, other = admit(tenant), admit(like_it)
+    hers.put_file("one.txt", "hers")
+    session_id = hers.start()
+    assert other.files() == set()
+    assert other.items("/v1/sessions") == []
     refused(other.get(f"/v1/sessions/{session_id}"), 404, "SESSION_NOT_FOUND")
-    her.delete(f"/v1/sessions/{session_id}")
-    her.delete("/v1/files/one.txt")
-
-
-@pytest.mark.parametrize("tenant", ["", " ", "a/b", "a#b", "../a", "a b", "ä", "x" * 129, "a\0b", ".a"])
-def test_a_token_whose_tenant_cannot_be_one_is_forbidden(admit: Admit, tenant: str) -> None:
-    person = admit("t")
-    person.http.headers["Authorization"] = "Bearer " + admit.token(tenant)  # type: ignore[attr-defined]
-    refused(person.get("/v1/sessions"), 403, "FORBIDDEN")
+    assert hers.snapshot(session_id)["state"] == "idle"
+    assert hers.delete(f"/v1/sessions/{session_id}").status_code == 204
+    assert hers.delete("/v1/files/one.txt").status_code == 204

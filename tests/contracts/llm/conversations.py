@@ -6,6 +6,8 @@ from shared.domain.content import Content
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
 from shared.ports.model import ModelRequest, ToolDefinition
 
+KEY = "sk-test-not-to-be-seen"
+PATIENCE = 20.0
 SECRET_TEXT = "the-secret-of-the-prompt"
 
 READ_FILE = ToolDefinition(

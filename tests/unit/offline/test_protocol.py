@@ -6,7 +6,7 @@ import pytest
 
 from shared.adapters.llm.offline.model import OfflineModel
 from tests.house import TENANT, House
-from tests.unit.offline.test_work import DEMO, STORAGE
+from tests.unit.offline.storage import DEMO, STORAGE
 
 
 def house(**more: bytes) -> House:
