@@ -30,7 +30,9 @@ class PlainPhases:
         self.line(f"  {phase}: done in {seconds:.0f} s" + (f" ({text})" if text else ""))
 
     def line(self, text: str) -> None:
-        print(encodable(text, self.stream.encoding), file=self.stream, flush=True)
+        # one write: phases overlap, and so would their lines
+        self.stream.write(encodable(f"{text}\n", self.stream.encoding))
+        self.stream.flush()
 
 
 @contextmanager

@@ -122,13 +122,22 @@ class Wait(Value):
 
 
 class Progress(Value):
-    """Counters of §5; stored, so that a crash cannot reset them."""
+    """Counters of §5; stored, so that a crash cannot reset them. Calls and replies are known by fingerprint
+    (`shared.domain.stuck`); `rung` is how far up the ladder of being stuck the run is.
+    """
 
     text_replies: int = 0
     planning_attempts: int = 0
     provider_waits: int = 0
     hint: str = ""
     """What the next turn's tail tells the model, once."""
+    last_reply: str = ""
+    same_replies: int = 0
+    idle_turns: int = 0
+    succeeded: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    window: tuple[str, ...] = ()
+    rung: int = 0
 
 
 class Head(Value):

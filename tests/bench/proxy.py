@@ -73,6 +73,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = forward  # noqa: N815 - the base class's names
 
+    def handle_expect_100(self) -> bool:
+        """Answered at once, past the buffer: the SDK waits a whole second for it."""
+        going_on = super().handle_expect_100()
+        self.wfile.flush()
+        return going_on
+
     def _body(self) -> bytes:
         if "chunked" in self.headers.get("Transfer-Encoding", ""):
             chunks = []

@@ -1,0 +1,22 @@
+"""What a worker pays that starts in the middle of a session: it reads the log, and the texts it points to."""
+
+from shared.agent.thread import position
+from tests.bench.stand import TENANT, Stand
+from tests.bench.work import Figures
+
+
+def cold_read(stand: Stand, session_id: str) -> Figures:
+    """The step function's first reading: the whole conversation. (The tool function reads its turn, cold or warm.)"""
+    head = stand.journal().newest(TENANT, session_id).head
+    journal = stand.journal(counted=True)
+    stand.proxy.take()
+    journal.conversation(position(head))
+    passed = stand.proxy.take()
+    queries = [each for each in passed if each.service == "dynamodb"]
+    return {
+        "cold_dynamodb_requests": len(queries),
+        "cold_rru": sum(each.capacity.rru for each in queries),
+        "cold_s3_requests": len(passed) - len(queries),
+        "cold_bytes_in": sum(each.received for each in passed),
+        "cold_bytes_out": sum(each.sent for each in passed),
+    }

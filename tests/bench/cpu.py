@@ -1,0 +1,151 @@
+"""CPU of a turn, split into what the SDK clients take and what is ours.
+
+The step and the tool function run outside Lambda, each in a process of the runtime's interpreter on its deployed
+bundle (`cpu_worker`), and are handed the events the state machine would send; AWS and the model are the same as in
+the deployed runs. So everything is the product's but the runtime client, which is not there.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import mean, median
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from infra.bundle import ROOT, Bundler
+from infra.local.stack import RUNTIME_PYTHON
+from infra.uv import Target
+from shared.agent.agents import DEFAULT_AGENT
+from shared.agent.start import NewSession, start
+from shared.domain.commit import Decision
+from tests.bench.script import Reply
+from tests.bench.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand
+
+HERE = Path(__file__).parent
+LOCAL = Target(sys.version_info[:2])
+
+
+class Spent(NamedTuple):
+    """Milliseconds of CPU of one invocation. `modules`: the LLM SDKs imported after it."""
+
+    total: float
+    sdk: float
+    modules: tuple[str, ...]
+
+    @property
+    def own(self) -> float:
+        return max(0.0, self.total - self.sdk)
+
+
+class LambdaCode:
+    """One function's bundle in a process that serves one event at a time."""
+
+    def __init__(self, stand: Stand, name: str) -> None:
+        environ = {
+            **{key: value for key, value in stand.environ.items() if key.startswith(("ANTHROPIC_", "ACTA_PROVIDER"))},
+            **stand.function(name),
+            **RUNTIME,
+            "PATH": os.defpath,
+            "TZ": ":UTC",
+            "AWS_ENDPOINT_URL": stand.stack.aws_endpoint_url,
+            "AWS_EXECUTION_ENV": f"AWS_Lambda_python{sys.version_info[0]}.{sys.version_info[1]}",
+            "AWS_LAMBDA_FUNCTION_NAME": f"acta-local-{name}",
+        }
+        bundle = Bundler(LOCAL).build(name)
+        self._process = subprocess.Popen(
+            [str(RUNTIME_PYTHON), "-P", "-s", "-B", str(HERE / "cpu_worker.py"), str(bundle), name],
+            env=environ, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.import_ms = float(self._answer()["import_ms"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+    def invoke(self, event: Mapping[str, Any]) -> tuple[Any, Spent]:
+        """Raises RunFailed where the handler raised."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(event) + "\n")
+        self._process.stdin.flush()
+        answer = self._answer()
+        return answer["result"], Spent(answer["total"], answer["sdk"], tuple(answer["modules"]))
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RunFailed("a function under measurement ended by itself")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+class Turns(NamedTuple):
+    """`turns`: (step, tool) of each turn, the first and the last left out. `first`: the first invocation of each."""
+
+    turns: list[tuple[Spent, Spent]]
+    first: tuple[Spent, Spent]
+
+
+class _NoEngine:
+    """Stands for Step Functions: the measurement walks the states itself."""
+
+    def start(self, decision: Decision) -> bool:
+        return True
+
+    def wake(self, token: str, decision: Decision) -> None: ...
+
+    def stop(self, session_id: str, run_id: str, generation: int) -> None: ...
+
+
+def walk(stand: Stand, step: LambdaCode, tool: LambdaCode, replies: list[Reply]) -> Turns:
+    """One session from its first decision to its last, each state's function invoked in turn."""
+    stand.provider.play(replies)
+    journal = stand.journal()
+    new = NewSession(TENANT, USER, DEFAULT_AGENT, GOAL, len(replies) + 10, 100_000_000, None, 0, {})
+    session = start(journal, _NoEngine(), new)
+    head = journal.newest(TENANT, session.session_id).head
+    assert head.run is not None
+    at: dict[str, Any] = {
+        "tenant": TENANT, "session_id": head.session_id, "run_id": head.run.run_id, "generation": 1,
+        "turn": head.run.turn, "first": head.run.first,
+    }  # fmt: skip
+    decision, planned = step.invoke({"op": "plan", "at": at, "attempt": 0})
+    turns: list[tuple[Spent, Spent]] = []
+    while True:
+        decision, thought = step.invoke({"op": "think", "at": decision["at"], "attempt": 0})
+        if decision["next"] != "act":
+            break
+        spent = []
+        for call in decision["calls"]:
+            event = {"op": "tool", "at": decision["at"], "call_id": call, "attempt": 0}
+            spent.append(tool.invoke(event)[1])
+        acted = Spent(sum(s.total for s in spent), sum(s.sdk for s in spent), spent[-1].modules)
+        turns.append((thought, acted))
+    if stand.provider.problems or not stand.provider.is_at_end:
+        raise RunFailed("; ".join(stand.provider.problems[:3]) or "the walk ended early")
+    return Turns(turns[1:], (planned, turns[0][1]))
+
+
+def figures(turns: Turns) -> dict[str, float]:
+    """Medians over the turns: other work on the machine makes a few turns dear, it makes none cheap."""
+    own = [step.own + tool.own for step, tool in turns.turns]
+    third = max(1, len(own) // 3)
+    return {
+        "cpu_ms": median(own),
+        "cpu_ms_mean": mean(own),
+        "cpu_ms_first_third": median(own[:third]),
+        "cpu_ms_last_third": median(own[-third:]),
+        "cpu_ms_step": median([step.own for step, _ in turns.turns]),
+        "cpu_ms_tool": median([tool.own for _, tool in turns.turns]),
+        "cpu_ms_sdk": median([step.sdk + tool.sdk for step, tool in turns.turns]),
+        "cpu_ms_total": median([step.total + tool.total for step, tool in turns.turns]),
+    }

@@ -1,0 +1,201 @@
+"""What goes wrong with a provider, on the wire of both official SDKs."""
+
+import json
+import socket
+from typing import Any
+
+import pytest
+from llmock.scenarios import Fail, Reply, StreamFault, ToolCall, ToolFault
+
+from shared.domain.errors import (
+    ActaError,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderQuotaExceeded,
+    ProviderRejected,
+    ProviderTimeout,
+    ProviderUnavailable,
+    StreamBroken,
+)
+from shared.ports.model import Model
+from tests.contracts.llm.conftest import CLASSES
+from tests.contracts.llm.conversations import KEY, PATIENCE, SECRET_TEXT, request
+
+pytestmark = pytest.mark.contract
+
+
+def failure(model: Model, expected: type[ActaError], *, timeout: float = PATIENCE) -> ActaError:
+    with pytest.raises(expected) as caught:
+        model.complete(request(), timeout=timeout)
+    assert type(caught.value) is expected
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (400, ProviderRejected),
+        (401, ProviderKeyRefused),
+        (402, ProviderQuotaExceeded),
+        (403, ProviderKeyRefused),
+        (404, ProviderRejected),
+        (413, ProviderRejected),
+        (422, ProviderRejected),
+        (429, ProviderOverloaded),
+        (500, ProviderUnavailable),
+        (502, ProviderUnavailable),
+        (503, ProviderOverloaded),
+        (504, ProviderUnavailable),
+        (529, ProviderOverloaded),
+    ],
+)
+def test_a_status_becomes_the_error_of_who_has_to_react(
+    model: Model, llmock: Any, status: int, expected: type[ActaError]
+) -> None:
+    llmock.add(Fail(status))
+
+    failure(model, expected)
+
+    assert len(llmock.requests) == 1, "retries are the engine's"
+
+
+def test_the_wait_a_rate_limit_asks_for_is_kept(model: Model, llmock: Any) -> None:
+    llmock.rate_limit(retry_after=7.0)
+
+    error = failure(model, ProviderOverloaded)
+
+    assert isinstance(error, ProviderOverloaded)
+    assert error.retry_after == 7.0
+
+
+def test_a_used_up_quota_is_not_waited_for(provider: str, model: Model, llmock: Any) -> None:
+    code = {"openai": "insufficient_quota", "anthropic": "billing_error"}[provider]
+    llmock.add(Fail(429, code=code))
+
+    failure(model, ProviderQuotaExceeded)
+
+
+def test_an_error_quotes_neither_key_nor_prompt_nor_body(model: Model, llmock: Any) -> None:
+    llmock.add(Fail(400, message=f"cannot accept {SECRET_TEXT}", code=f"odd {SECRET_TEXT}"))
+
+    error = failure(model, ProviderRejected)
+
+    assert SECRET_TEXT not in str(error)
+    assert KEY not in str(error)
+    assert "400" in str(error)
+    assert error.__cause__ is None
+    assert error.__context__ is None
+
+
+@pytest.mark.parametrize("after", [0, 1, 3, 5])
+@pytest.mark.parametrize("kind", ["disconnect", "truncate", "malformed"])
+def test_an_answer_that_breaks_off_is_never_taken_for_a_whole_one(
+    model: Model, llmock: Any, kind: Any, after: int
+) -> None:
+    llmock.add(
+        Reply(
+            text="one two three four five six",
+            tool_calls=(ToolCall("read_file", {"path": "a/long/path.md"}),),
+        ),
+        StreamFault(kind, after_chunks=after),
+    )
+
+    error = failure(model, StreamBroken)
+
+    assert error.__cause__ is None
+    assert error.__context__ is None
+
+
+@pytest.mark.parametrize("after", range(2, 12))
+def test_a_call_cut_anywhere_is_never_returned(model: Model, llmock: Any, after: int) -> None:
+    llmock.add(
+        Reply(tool_calls=(ToolCall("read_file", {"path": "a/rather/long/path/to/a/file.md"}),)),
+        StreamFault("truncate", after_chunks=after),
+    )
+    try:
+        reply = model.complete(request(), timeout=PATIENCE)
+    except StreamBroken:
+        return
+    assert reply.calls[0].input == {"path": "a/rather/long/path/to/a/file.md"}
+
+
+def test_arguments_that_are_not_json_come_back_as_malformed(model: Model, llmock: Any) -> None:
+    llmock.add(Reply(tool_calls=(ToolCall("read_file", {"path": "x"}),)), ToolFault("malformed_arguments"))
+
+    reply = model.complete(request(), timeout=PATIENCE)
+
+    assert reply.calls[0].input is None
+    assert "not valid JSON" in (reply.calls[0].malformed or "")
+
+
+def test_a_tool_nobody_offered_is_passed_on(model: Model, llmock: Any) -> None:
+    llmock.add(Reply(tool_calls=(ToolCall("read_file", {}),)), ToolFault("unknown_tool"))
+
+    assert model.complete(request(), timeout=PATIENCE).calls[0].name == "llmock_unknown_tool"
+
+
+def test_an_answer_at_its_limit_says_so(model: Model, llmock: Any) -> None:
+    llmock.add(Reply(text="The beginning of", finish_reason="length"))
+
+    reply = model.complete(request(), timeout=PATIENCE)
+
+    assert (reply.text, reply.stop) == ("The beginning of", "max_tokens")
+
+
+def test_a_call_cut_at_the_limit_is_malformed(model: Model, llmock: Any) -> None:
+    llmock.add(
+        Reply(
+            tool_calls=(ToolCall("read_file", {"path": "a"}), ToolCall("read_file", {"path": "b"})),
+            finish_reason="length",
+        ),
+        ToolFault("malformed_arguments"),
+    )
+
+    reply = model.complete(request(), timeout=PATIENCE)
+
+    assert reply.stop == "max_tokens"
+    assert reply.calls[0].input is None
+    assert reply.calls[1].input == {"path": "b"}
+
+
+def test_a_refusal_is_told_apart(model: Model, llmock: Any) -> None:
+    llmock.add(Reply(text="I cannot.", finish_reason="content_filter"))
+
+    assert model.complete(request(), timeout=PATIENCE).stop == "refusal"
+
+
+def test_a_provider_that_does_not_answer_in_time_is_given_up(model: Model, llmock: Any) -> None:
+    llmock.delay(3.0)
+
+    failure(model, ProviderTimeout, timeout=0.4)
+
+
+def test_an_answer_that_stalls_is_given_up(model: Model, llmock: Any) -> None:
+    llmock.reply("one two three four").stall(after_chunks=3, seconds=3.0)
+
+    failure(model, ProviderTimeout, timeout=0.4)
+
+
+def test_an_answer_that_drips_past_its_time_is_given_up(model: Model, llmock: Any) -> None:
+    llmock.reply("word " * 60).pace(50)
+
+    failure(model, ProviderTimeout, timeout=0.6)
+
+
+def test_nobody_listening_is_an_unavailable_provider(provider: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        model = CLASSES[provider](KEY, f"http://127.0.0.1:{taken.getsockname()[1]}")
+
+        failure(model, ProviderUnavailable)
+
+
+def test_the_key_is_sent_and_the_request_is_streamed(model: Model, llmock: Any) -> None:
+    llmock.reply("ok")
+
+    model.complete(request(), timeout=PATIENCE)
+
+    body = llmock.last_request.body
+    assert body["stream"] is True
+    assert SECRET_TEXT in json.dumps(body)
+    assert llmock.last_request.sdk_retry_count in (None, 0)

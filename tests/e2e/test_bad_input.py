@@ -1,0 +1,136 @@
+"""What cannot be right is refused in the envelope, names the field, and leaves nothing behind."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.e2e.behind import Behind
+from tests.e2e.person import Person, refused
+
+HUGE = "9" * 400
+
+
+@pytest.fixture
+def nothing_left(ann: Person, behind: Behind) -> Any:
+    """After the test the tenant has no session, no item and no object."""
+    yield
+    assert ann.items("/v1/sessions") == []
+    assert behind.items_of(ann.tenant) == []
+    assert behind.objects_of(ann.tenant) == []
+
+
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize(
+    "body",
+    ["{", "[]", '"x"', "null", "1", '{"message": "hi"', '{"message": "a", "message": "b"}', '{"message": NaN}',
+     '{"max_steps": ' + HUGE + "}", "[" * 5_000, '{"message": "\\ud800"}', "\ufeff{}", "{'message': 'hi'}"],
+)  # fmt: skip
+def test_a_body_that_is_not_a_json_object_is_refused(ann: Person, body: str) -> None:
+    answer = ann.http.post("/v1/sessions", content=body.encode(), headers={"Content-Type": "application/json"})
+    refused(answer, 400, "VALIDATION_ERROR")
+
+
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("message", 1), ("message", ["hi"]), ("message", {"text": "hi"}), ("message", ""), ("message", "  \n"),
+        ("message", "a\0b"), ("message", "x" * 10_001), ("message", True),
+        ("max_steps", 0), ("max_steps", 1_001), ("max_steps", -1), ("max_steps", "5"), ("max_steps", 1.5),
+        ("max_steps", True), ("max_steps", 10**30),
+        ("token_budget", 0), ("token_budget", 10**12), ("token_budget", "many"),
+        ("cost_budget_usd", 0), ("cost_budget_usd", -1), ("cost_budget_usd", 1e308), ("cost_budget_usd", "1"),
+        ("review_every", -1), ("review_every", 1_001),
+        ("agent_id", ""), ("agent_id", "a/b"), ("agent_id", 7),
+        ("metadata", []), ("metadata", {"a": 1}), ("metadata", {"a": "x" * 257}), ("metadata", {"": "a"}),
+        ("metadata", {str(n): "a" for n in range(17)}), ("metadata", {"a": "\0"}),
+        ("unknown", 1), ("Message", "hi"),
+    ],
+)  # fmt: skip
+def test_a_field_of_a_wrong_type_or_size_is_refused_by_name(ann: Person, field: str, value: object) -> None:
+    error = refused(ann.post("/v1/sessions", {"message": "hi", field: value}), 400, "VALIDATION_ERROR")
+    assert any(name == field or name.startswith(f"{field}.") for name in error["details"]), error["details"]
+    assert all(isinstance(text, str) for texts in error["details"].values() for text in texts)
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_an_agent_nobody_defined_is_not_found(ann: Person) -> None:
+    refused(ann.post("/v1/sessions", {"message": "hi", "agent_id": "nobody"}), 404, "NOT_FOUND")
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_a_body_of_another_media_type_is_refused(ann: Person) -> None:
+    for kind in ("text/plain", "application/xml", "application/x-www-form-urlencoded", "multipart/form-data"):
+        answer = ann.http.post("/v1/sessions", content=b'{"message": "hi"}', headers={"Content-Type": kind})
+        refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+def test_the_longest_message_is_taken(ann: Person) -> None:
+    session_id = ann.start()
+    assert ann.post(f"/v1/sessions/{session_id}/messages", {"content": "x" * 10_001}).status_code == 400
+    assert ann.snapshot(session_id)["state"] == "idle"
+    assert ann.post(f"/v1/sessions/{session_id}/messages", {"content": "x " * 5_000}).status_code == 202
+    ann.post(f"/v1/sessions/{session_id}/cancel")
+
+
+@pytest.mark.parametrize(
+    "session_id", ["ses_01AAAAAAAAAAAAAAAAAAAAAAAA", "x", "%20", "..%2f..", "ses_%00", "a#b", "T%23a", "é", "x" * 600, "-", "'"]
+)
+def test_a_session_that_does_not_exist_is_not_found_whatever_its_name(ann: Person, session_id: str) -> None:
+    path = f"/v1/sessions/{session_id.replace('#', '%23')}"
+    for answer in (
+        ann.get(path), ann.get(path + "/plan"), ann.get(path + "/events"), ann.get(path + "/interventions"),
+        ann.post(path + "/cancel"), ann.post(path + "/messages", {"content": "hi"}), ann.delete(path),
+    ):  # fmt: skip
+        assert answer.status_code in (400, 404), answer.text
+        body = answer.json()
+        assert body["success"] is False
+        assert body["error"]["code"] in ("SESSION_NOT_FOUND", "NOT_FOUND", "VALIDATION_ERROR")
+
+
+def test_a_path_nobody_answers_is_not_found_and_a_wrong_method_names_the_right_ones(ann: Person) -> None:
+    for path in ("/", "/v1", "/v2/sessions", "/v1/session", "/v1/sessions/", "/v1/sessions/x/y/z", "/favicon.ico"):
+        refused(ann.get(path), 404, "NOT_FOUND")
+    for method, path, allowed in (
+        ("PUT", "/v1/sessions", "GET, POST"), ("DELETE", "/v1/sessions", "GET, POST"),
+        ("PATCH", "/v1/sessions/x", "DELETE, GET"), ("GET", "/v1/sessions/x/pause", "POST"),
+        ("POST", "/v1/files/x", "DELETE, GET, PUT"), ("POST", "/healthz", "GET"),
+    ):  # fmt: skip
+        answer = ann.http.request(method, path)
+        refused(answer, 405, "METHOD_NOT_ALLOWED")
+        assert answer.headers["allow"] == allowed
+
+
+def test_a_list_is_not_given_for_a_state_limit_or_cursor_that_is_none(ann: Person) -> None:
+    for query in ({"state": "nonsense"}, {"limit": 0}, {"limit": 101}, {"limit": "x"}, {"cursor": "nonsense"}):
+        refused(ann.get("/v1/sessions", **query), 400, "VALIDATION_ERROR")
+        if query != {"limit": 101}:
+            refused(ann.get("/v1/interventions", **query), 400, "VALIDATION_ERROR")
+
+
+def test_a_resolution_that_does_not_fit_is_refused_and_decides_nothing(ann: Person) -> None:
+    ann.put_file("old.txt", "old")
+    seen = ann.asked(ann.start("Delete the file old.txt"))
+    session_id, (asked,) = seen.session["session_id"], seen.session["interventions"]
+    path = f"/v1/sessions/{session_id}/interventions/{asked['intervention_id']}/resolve"
+    for body in (
+        {}, {"option": ""}, {"option": "maybe"}, {"option": "answer", "input": {"text": "x"}}, {"option": 1},
+        {"option": "approve", "input": {"path": "x"}}, {"option": "modify"}, {"option": "modify", "input": {}},
+        {"option": "modify", "input": {"path": 7}}, {"option": "modify", "input": {"path": "a", "more": 1}},
+        {"option": "approve", "comment": "x" * 2_001}, {"option": "approve", "comment": "a\0"},
+        {"option": "approve", "resolved_by": "ben"}, {"option": "modify", "input": []},
+    ):  # fmt: skip
+        refused(ann.post(path, body), 400, "VALIDATION_ERROR")
+    refused(ann.resolve(session_id, "int_unknown", "approve"), 404, "INTERVENTION_NOT_FOUND")
+    assert ann.snapshot(session_id)["interventions"] == [asked]
+    assert ann.file("old.txt") == "old"
+
+
+def test_a_body_above_the_gateway_s_limit_is_refused_and_below_it_by_acta(ann: Person, behind: Behind) -> None:
+    large = json.dumps({"message": "x" * 1_000_000}).encode()
+    answer = ann.http.post("/v1/sessions", content=large, headers={"Content-Type": "application/json"})
+    refused(answer, 400, "VALIDATION_ERROR")
+    too_large = ann.http.post("/v1/sessions", content=b"x" * (10 * 1024 * 1024 + 1))
+    assert too_large.status_code == 413
+    assert behind.items_of(ann.tenant) == []

@@ -1,0 +1,109 @@
+"""`offline` doing real work: one task after the other."""
+
+import pytest
+
+from tests.unit.offline.agent import Agent
+from tests.unit.offline.storage import STORAGE, agent
+
+
+def test_deleting_asks_by_calling_and_a_yes_deletes() -> None:
+    run = agent(**{"a.tmp": "1", "b.tmp": "2"}).run("delete all .tmp files")
+
+    assert run.state == "completed"
+    assert set(run.files) == set(STORAGE)
+    assert "Deleted a.tmp. Deleted b.tmp." in run.answer
+    steps = run.calls("update_plan")[0]["steps"]
+    assert [step["requires_permission"] for step in steps] == [False, True]
+
+
+def test_a_rejected_deletion_is_skipped_told_and_not_tried_again() -> None:
+    run = agent(**{"a.tmp": "1", "b.tmp": "2"})
+    run.approve = lambda path: path == "a.tmp"
+    run.run("Delete a.tmp, then delete b.tmp, then list the files")
+
+    assert run.state == "completed"
+    assert "b.tmp" in run.files
+    assert [step.status for step in run.plan or []] == ["completed", "skipped", "completed"]
+    assert "b.tmp was not deleted: rejected by a person: keep it." in run.answer
+    assert len(run.calls("delete_file")) == 2
+
+
+def test_a_failing_tool_fails_its_step_and_the_answer_says_why() -> None:
+    run = agent().run("Read missing.md and list the files")
+
+    assert run.state == "completed"
+    assert [step.status for step in run.plan or []] == ["failed", "completed"]
+    assert "missing.md could not be read: there is no file missing.md." in run.answer
+    assert "notes.md" in run.answer
+
+
+@pytest.mark.parametrize(
+    ("goal", "path", "text"),
+    [
+        ("Create hello.txt with the text Hello, world", "hello.txt", "Hello, world"),
+        ('Append "Pay the rent" to todo.txt', "todo.txt", STORAGE["todo.txt"] + "Pay the rent\n"),
+        ('Append "first line" to new.txt', "new.txt", "first line\n"),
+        ("Copy notes.md to copy/notes.md", "copy/notes.md", STORAGE["notes.md"].rstrip("\n")),
+    ],
+)
+def test_writing_goals_leave_the_file_they_ask_for(goal: str, path: str, text: str) -> None:
+    run = agent().run(goal)
+
+    assert run.state == "completed"
+    assert run.files[path].rstrip("\n") == text.rstrip("\n")
+
+
+def test_moving_keeps_the_source_when_its_deletion_is_rejected() -> None:
+    run = agent()
+    run.approve = lambda path: False
+    run.run("Move todo.txt to done.txt")
+
+    assert run.files["done.txt"].strip() == STORAGE["todo.txt"].strip()
+    assert "todo.txt is still there" in run.answer
+
+
+def test_appending_never_overwrites_what_could_not_be_read() -> None:
+    run = agent()
+    run.unreadable = ("todo.txt",)
+    run.run('Append "x" to todo.txt')
+
+    assert run.files["todo.txt"] == STORAGE["todo.txt"]
+    assert "Nothing was added" in run.answer
+
+
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        ("How many files are there?", "5 files in the storage"),
+        ("Count the words in todo.txt", "12 words in 1 file"),
+        ("How many lines are in todo.txt", "2 lines in 1 file"),
+        ("Find the word budget across all files", "line 7: - The budget may not suffice"),
+        ("Which files mention unicorns?", "No file contains “unicorns”"),
+        ("find files named sales", "- sales.csv"),
+        ("What's the weather in Paris?", "Paris: 17 °C, light rain."),
+        ("weather in Nowhere", "not available (unknown place)"),
+        ("Show me notes.md", "    # Project Acta"),
+        ("list all csv files", "- sales.csv (56 bytes)"),
+    ],
+)
+def test_a_question_about_the_storage_is_answered_from_it(goal: str, said: str) -> None:
+    run = agent().run(goal)
+
+    assert run.state == "completed"
+    assert said in run.answer
+
+
+def test_counts_by_folder_add_up() -> None:
+    run = Agent({"a.md": "x", "docs/b.md": "x", "docs/c.md": "x"}).run("count files per folder")
+
+    assert "- (root): 1 file\n- docs: 2 files" in run.answer
+
+
+def test_a_goal_beyond_rules_is_declined_honestly() -> None:
+    run = agent().run("Translate notes.md into German")
+
+    assert run.state == "completed"
+    assert len(run.plan or []) == 1
+    assert "no language model" in run.answer
+    assert "ANTHROPIC_API_KEY" in run.answer
+    assert run.calls("read_file") == []
