@@ -10,10 +10,10 @@ from types import MappingProxyType
 
 from infra.environments import FunctionName
 
-FILES = "*/files/*"
-"""Keys of what users and the file tools see: `{tenant}/files/{path}`."""
-SESSIONS = "*/sessions/*"
-"""Keys of sessions' content-addressed blobs: `{tenant}/sessions/{session}/{hash}`."""
+FILES = "files/*"
+"""Keys of what users and the file tools see: `files/{tenant}/{path}`."""
+SESSIONS = "sessions/*"
+"""Keys of sessions' content-addressed blobs: `sessions/{tenant}/{session}/{hash}`."""
 
 READ = frozenset({"dynamodb:GetItem", "dynamodb:Query"})
 COMMIT = READ | {"dynamodb:PutItem"}

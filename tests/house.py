@@ -16,6 +16,7 @@ from shared.agent import control
 from shared.agent.act import Hands, lose_call, run_call
 from shared.agent.agents import DEFAULT_AGENT, default_agent
 from shared.agent.ask import ask
+from shared.agent.attempts import Attempts
 from shared.agent.engine import give_up, roll_over
 from shared.agent.history import History
 from shared.agent.journal import Journal
@@ -60,18 +61,19 @@ class House:
         self.hands = Hands(
             Journal(self.log, self.blobs, self.clock), self.registry, BuiltinTools(self.files, self.settings)
         )
-        self.desk = Desk(self._fresh(), self.index, self.workflow, self.registry)
+        self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
+        self.attempts = Attempts()
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
 
-    def _fresh(self) -> Journal:
+    def fresh_journal(self) -> Journal:
         return Journal(self.log, self.blobs, self.clock)
 
     @property
     def worker(self) -> Worker:
         return Worker(
             self.journal, self.model, "test-model", default_agent(self.settings.max_output_tokens),
-            self.registry, self.timeouts, self.settings.roll_over_events,
+            self.registry, self.timeouts, self.settings.roll_over_events, self.attempts,
         )  # fmt: skip
 
     def start(self, message: str | None, **limits: Any) -> Head:
@@ -80,26 +82,26 @@ class House:
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
             cost_budget_usd=None, review_every=limits.get("review_every", 0), metadata={},
         )  # fmt: skip
-        return start(self._fresh(), self.workflow, new)
+        return start(self.fresh_journal(), self.workflow, new)
 
     def say(self, session_id: str, text: str) -> Head:
-        return post_message(self._fresh(), self.workflow, TENANT, session_id, text, USER)
+        return post_message(self.fresh_journal(), self.workflow, TENANT, session_id, text, USER)
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
         chosen = Resolution(option, given or None, None)
         return resolve(self.desk, TENANT, session_id, one.intervention_id, chosen, USER)[1]
 
     def cancel(self, session_id: str) -> Head:
-        return control.cancel(self._fresh(), self.workflow, TENANT, session_id, USER).head
+        return control.cancel(self.fresh_journal(), self.workflow, TENANT, session_id, USER).head
 
     def pause(self, session_id: str) -> Head:
-        return control.pause(self._fresh(), TENANT, session_id, USER)
+        return control.pause(self.fresh_journal(), TENANT, session_id, USER)
 
     def resume(self, session_id: str) -> Head:
-        return control.resume(self._fresh(), self.workflow, TENANT, session_id, USER)
+        return control.resume(self.fresh_journal(), self.workflow, TENANT, session_id, USER)
 
     def head(self, session_id: str) -> Head:
-        return self._fresh().newest(TENANT, session_id).head
+        return self.fresh_journal().newest(TENANT, session_id).head
 
     def history(self, session_id: str) -> History:
         return History(self.log, self.blobs, TENANT, session_id)
@@ -133,7 +135,7 @@ class House:
             try:
                 following = self._state(decision)
             except EngineError as error:
-                give_up(self._fresh(), decision.at, type(error).__name__)
+                give_up(self.fresh_journal(), decision.at, type(error).__name__)
                 return
             if following is None:
                 return
@@ -152,17 +154,17 @@ class House:
                     try:
                         run_call(self.hands, at, call_id, 0, 60)
                     except EngineError as error:
-                        lose_call(self._fresh(), at, call_id, type(error).__name__)
+                        lose_call(self.fresh_journal(), at, call_id, type(error).__name__)
                 return Decision(next="think", at=at)
             case "ask":
                 token = self.workflow.wait(decision)
-                ask(self._fresh(), self.workflow, self.timeouts, at, token)
+                ask(self.fresh_journal(), self.workflow, self.timeouts, at, token)
                 return None
             case "wait":
                 self.waits.append(decision.wait_seconds or 0)
                 return Decision(next=decision.then or "think", at=at)
             case "roll_over":
-                roll_over(self._fresh(), self.workflow, at)
+                roll_over(self.fresh_journal(), self.workflow, at)
                 self.workflow.close(decision)
                 return None
             case "done" | "failed":

@@ -10,6 +10,7 @@ from shared.adapters.registry import BuiltinRegistry
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.secrets import secret_text
 from shared.agent.agents import default_agent
+from shared.agent.attempts import Attempts
 from shared.agent.journal import Journal
 from shared.agent.people import Timeouts
 from shared.agent.worker import Worker
@@ -29,4 +30,5 @@ def worker() -> Worker:
         registry=BuiltinRegistry(),
         timeouts=Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds),
         roll_over_events=chosen.roll_over_events,
+        attempts=Attempts(),
     )

@@ -13,15 +13,21 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from shared.adapters.phrases import BY_CHECKSUM, CURRENT
+from shared.domain.agent import AgentDefinition
 from shared.domain.commit import COMMIT_VERSION, Commit
 from shared.domain.errors import SchemaUnknown
 from shared.domain.intervention import Intervention
+from shared.domain.memory import Memory
+from shared.domain.prompt import Prompt
 from shared.domain.session import HEAD_VERSION
 from shared.domain.value import Value
 
 INTERVENTION_VERSION = 1
 RECORD_VERSION = 1
 LISTING_VERSION = 1
+AGENT_VERSION = 1
+PROMPT_VERSION = 1
+MEMORY_VERSION = 1
 
 _HAS_DICTIONARY = 0x20
 """A flag of zlib's second byte; the dictionary's checksum is in the next four (RFC 1950)."""
@@ -73,6 +79,33 @@ def from_intervention(intervention: Intervention) -> bytes:
 def to_intervention(version: int, data: bytes) -> Intervention:
     check_version("intervention", version, INTERVENTION_VERSION)
     return _parsed("intervention", Intervention, data)
+
+
+def from_agent(agent: AgentDefinition) -> bytes:
+    return pack(agent.model_dump_json().encode())
+
+
+def to_agent(version: int, data: bytes) -> AgentDefinition:
+    check_version("agent", version, AGENT_VERSION)
+    return _parsed("agent", AgentDefinition, data)
+
+
+def from_prompt(prompt: Prompt) -> bytes:
+    return pack(prompt.model_dump_json().encode())
+
+
+def to_prompt(version: int, data: bytes) -> Prompt:
+    check_version("prompt", version, PROMPT_VERSION)
+    return _parsed("prompt", Prompt, data)
+
+
+def from_memory(memory: Memory) -> bytes:
+    return pack(memory.model_dump_json().encode())
+
+
+def to_memory(version: int, data: bytes) -> Memory:
+    check_version("memory", version, MEMORY_VERSION)
+    return _parsed("memory", Memory, data)
 
 
 def _parsed(what: str, model: type[_Document], data: bytes) -> _Document:

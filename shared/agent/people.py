@@ -12,6 +12,7 @@ from shared.domain.ids import INTERVENTION
 from shared.domain.intervention import (
     DEFAULTS,
     OPTIONS,
+    STUCK_OPTIONS,
     Intervention,
     InterventionType,
     PendingCall,
@@ -55,12 +56,12 @@ def open_approval(change: Change, call: ToolCall, timeouts: Timeouts, clock: Clo
 
 def open_question(
     change: Change,
-    type: Literal["clarification_needed", "budget_exceeded", "checkpoint_review"],
+    type: Literal["clarification_needed", "budget_exceeded", "checkpoint_review", "error_recovery"],
     text: str,
     clock: Clock,
     **context: Any,
 ) -> None:
-    """Asks a person without a deadline."""
+    """Asks a person without a deadline. `error_recovery`: of a session that is stuck, not of a call."""
     _open(change, type, {"question": text[:MAX_QUESTION_CHARS], **context}, clock)
 
 
@@ -79,7 +80,7 @@ def _open(
             type=type,
             context=context,
             tool_call=call,
-            options=OPTIONS[type],
+            options=STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type],
             default_action=DEFAULTS[type],
             timeout_at=change.now + timedelta(seconds=timeout) if timeout is not None else None,
             created_at=change.now,

@@ -1,10 +1,11 @@
 """The Plan state: the model makes a plan and nothing else; no tool can run (design §2, §4)."""
 
+from shared.agent.circling import Outcome
 from shared.agent.endings import failed
 from shared.agent.journal import Draft
 from shared.agent.people import asking, open_question, resumed
 from shared.agent.reply import Absorbed
-from shared.agent.tail import planning_tail
+from shared.agent.tail import PLAN_RETRIES, planning_tail
 from shared.agent.thread import position
 from shared.agent.turn import Stage, decided, take_turn
 from shared.agent.worker import Worker
@@ -15,13 +16,6 @@ from shared.domain.conversation import Entry
 from shared.domain.session import Head
 from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
 
-MAX_ATTEMPTS = 4
-"""One try and three retries with feedback; then a person is asked (design §4)."""
-
-RETRY_HINT = (
-    "There is still no plan. Call update_plan with action create, a goal and 1 to 10 steps; the last refusal above "
-    "says what was wrong."
-)
 STUCK_QUESTION = "No usable plan came about. What exactly should be done, and in which order?"
 
 
@@ -44,13 +38,15 @@ def _request(worker: Worker, head: Head, entries: tuple[Entry, ...]) -> ModelReq
         system=worker.agent.system,
         tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
         entries=entries,
-        tail=planning_tail(head),
+        tail=planning_tail(head, worker.specs(head)),
         max_tokens=worker.agent.max_output_tokens,
         tool_choice=UPDATE_PLAN,
     )
 
 
-def _settle(worker: Worker, change: Change, absorbed: Absorbed, reply: ModelReply) -> Draft:
+def _settle(
+    worker: Worker, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
+) -> Draft:
     head = change.head
     if head.plan is not None and head.plan.status == "failed" and absorbed.closing is not None:
         return failed(change, "PLAN_FAILED", absorbed.closing[:1_000])
@@ -65,10 +61,10 @@ def _settle(worker: Worker, change: Change, absorbed: Absorbed, reply: ModelRepl
         change.to_state("executing")
         return Draft(change, Decision(next="think", at=position(change.head)))
     attempts = progress.planning_attempts + 1
-    if attempts >= MAX_ATTEMPTS:
+    if attempts > PLAN_RETRIES + 1:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
         return _ask(worker, change, STUCK_QUESTION)
-    change.set(progress=progress.model_copy(update={"planning_attempts": attempts, "hint": RETRY_HINT}))
+    change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
     if change.head.interventions:
         return Draft(change, asking(change.head, worker.timeouts))
     return Draft(change, Decision(next="plan", at=position(change.head)))

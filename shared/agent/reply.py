@@ -20,12 +20,15 @@ from shared.ports.tools import Registry
 
 
 class Absorbed(NamedTuple):
-    """`calls`: those that have to run, withheld ones included. `question`, `closing`: see continuation.Facts."""
+    """`calls`: those that have to run, withheld ones included; `called`: whether there was any at all.
+    `question`, `closing`: see continuation.Facts.
+    """
 
     message_id: str
     text: str
     calls: tuple[ToolCall, ...]
     called: bool
+    plan_changed: bool
     question: str | None
     closing: str | None
 
@@ -67,6 +70,7 @@ class ReplyReader:
             change.event("thought" if self.calls else "message.assistant", {"message_id": self.message_id})
         to_run: list[ToolCall] = []
         question = closing = None
+        plan_before = change.head.plan
         for call in self.calls:
             try:
                 if call.malformed is not None or call.input is None:
@@ -97,7 +101,10 @@ class ReplyReader:
                 to_run.append(call)
                 change.event("tool.requested", _requested(call))
         change.set(calls=tuple(OpenCall(call_id=call.call_id, name=call.name) for call in to_run))
-        return Absorbed(self.message_id, text, tuple(to_run), bool(self.calls), question, closing)
+        plan_changed = change.head.plan != plan_before
+        return Absorbed(
+            self.message_id, text, tuple(to_run), bool(self.calls), plan_changed, question, closing
+        )
 
 
 def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:

@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.agent.endings import cancelled, completed
 from shared.agent.people import resumed
+from shared.domain.budget import raised
 from shared.domain.change import Change
 from shared.domain.commit import StepRecord
 from shared.domain.content import Content
@@ -15,6 +16,7 @@ from shared.domain.intervention import Intervention, input_hash
 from shared.domain.session import OpenCall
 
 REJECTED = "Error: a person rejected this call{why}. Do not repeat it; go on another way or ask."
+RETRY = "A person has looked at it and says: go on, but another way than before."
 EXPIRED = "Error: nobody approved this call in time, so it was not run. Go on without it or ask."
 
 
@@ -87,11 +89,13 @@ def _apply(
         case "clarification_needed", "answer":
             say(change, message_id, given["text"])
         case "budget_exceeded", "raise":
-            change.set(budget=change.head.budget.model_copy(update=given))
+            limits = (given.get("token_budget"), given.get("cost_budget_usd"))
+            change.set(budget=raised(change.head.budget, *limits))
         case "budget_exceeded", "finish":
             completed(change, goal_met=False, reason="budget_exceeded", answer=None, message_id=None)
-        case "error_recovery", "retry" if given.get("hint"):
-            change.set(progress=change.head.progress.model_copy(update={"hint": given["hint"]}))
+        case "error_recovery", "retry":
+            hint = f"A person says: {given['hint']}" if given.get("hint") else RETRY
+            change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
         case _:
             pass
 

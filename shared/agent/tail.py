@@ -1,16 +1,49 @@
 """The volatile end of a request: where the plan stands, what to mind. It changes each turn and so comes last."""
 
+from collections.abc import Iterable
+
 from shared.domain.plan import ExecutionPlan, PlanStep
 from shared.domain.session import Head
+
+PLAN_RETRIES = 3
+"""With fuller feedback each; then one simpler request, then a person is asked (design §4)."""
 
 MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]", "skipped": "[-]"}
 
 
-def planning_tail(head: Head) -> str:
+PLAN_RULES = """\
+What a plan has to be: action "create"; a goal that is not blank; 1 to 10 steps, each with a description; step numbers,
+where you give them, all different; `tool`, where you name one, one of: {tools}. No other fields."""
+
+PLAN_EXAMPLE = """\
+An example of the whole input, for another goal:
+{"action": "create", "goal": "A list of the open invoices in invoices.csv", "steps": [
+  {"step_number": 1, "description": "Read invoices.csv", "tool": "read_file"},
+  {"step_number": 2, "description": "Pick the open invoices and check their sum"},
+  {"step_number": 3, "description": "Write open-invoices.md", "tool": "create_file"}]}"""
+
+SIMPLEST_PLAN = """\
+Let us make it simple. Call update_plan with action "create", the goal in one sentence, and a single step that has
+nothing but a description. You can revise the plan later."""
+
+
+def planning_tail(head: Head, tools: Iterable[str]) -> str:
+    """Each retry tells more of what is wanted; the last one asks for less (design §4). The refusal itself is in the
+    conversation, as the call's result.
+    """
+    attempts = head.progress.planning_attempts
+    if attempts > PLAN_RETRIES:
+        return SIMPLEST_PLAN
     said = [head.progress.hint] if head.progress.hint else []
     said.append(
         "Now make the plan: call update_plan (action create, or wait_for_user if the goal is unclear)."
     )
+    if attempts:
+        said.append("There is still no plan; the last answer above says what was wrong with yours.")
+    if attempts > 1:
+        said.append(PLAN_RULES.replace("{tools}", ", ".join(tools)))
+    if attempts > 2:
+        said.append(PLAN_EXAMPLE)
     return "\n\n".join(said)
 
 

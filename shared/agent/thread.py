@@ -76,6 +76,10 @@ class Thread:
             if call.call_id not in self.results
         )
 
+    def outcomes(self) -> tuple[tuple[ToolCall, ToolEntry | None], ...]:
+        """The last reply's calls and their results, None where one has none yet."""
+        return tuple((call, self.results.get(call.call_id)) for call in self._calls)
+
     def pending(self, orphans: tuple[ToolEntry, ...] = ()) -> tuple[Entry, ...]:
         """What the next request adds behind `entries`: results in call order, then the users' messages."""
         results = self.results | {orphan.call_id: orphan for orphan in orphans}

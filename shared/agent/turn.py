@@ -4,17 +4,19 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from shared.agent.circling import Outcome
 from shared.agent.endings import failed
 from shared.agent.journal import Draft
+from shared.agent.metering import record_call
 from shared.agent.people import asking, resumed
-from shared.agent.prices import cost_usd
-from shared.agent.reply import Absorbed, ReplyReader, milliseconds
+from shared.agent.reply import Absorbed, ReplyReader
+from shared.agent.spending import Bill, affordable, ask_for_budget, charge_vanished, warn_if_due
 from shared.agent.thread import Thread, overtaken, position
 from shared.agent.worker import Worker
 from shared.domain.change import Change
-from shared.domain.commit import Decision, Position, StepRecord
-from shared.domain.conversation import Entry
-from shared.domain.errors import Fenced, ModelRefused, ProviderOverloaded, SessionError
+from shared.domain.commit import Decision, Position
+from shared.domain.conversation import Entry, ToolEntry
+from shared.domain.errors import Fenced, ModelRefused, ProviderOverloaded, SessionError, TransientError
 from shared.domain.session import Head
 from shared.ports.model import ModelReply, ModelRequest
 
@@ -28,67 +30,83 @@ MAX_PROVIDER_WAITS = 20
 
 class Stage(NamedTuple):
     """`kind` names the engine's state and its commit key; `settle` adds state and decision to a change that has
-    taken in the reply.
+    taken in the reply, and is told how the calls before it went.
     """
 
     kind: Literal["plan", "think"]
     step_kind: Literal["plan", "llm"]
     request: Callable[[Worker, Head, tuple[Entry, ...]], ModelRequest]
-    settle: Callable[[Worker, Change, Absorbed, ModelReply], Draft]
+    settle: Callable[[Worker, Change, Absorbed, ModelReply, tuple[Outcome, ...]], Draft]
 
 
 def take_turn(
     worker: Worker, stage: Stage, thread: Thread, at: Position, attempt: int, timeout: float
 ) -> Decision:
     """`attempt`: the engine's retry count; `timeout`: seconds the model has. Raises Fenced and what is retried."""
-    started = worker.clock.now()
-    orphans, delivered = thread.orphans(), tuple(thread.waiting)
-    request = stage.request(worker, thread.head, (*thread.entries, *thread.pending(orphans)))
-    reply = _ask(worker, request, timeout)
+    started, orphans = worker.clock.now(), thread.orphans()
+    seen = Seen(started, attempt, orphans, tuple(thread.waiting), thread.outcomes())
+    wanted = stage.request(worker, thread.head, (*thread.entries, *thread.pending(orphans)))
+    afforded = affordable(thread.head, wanted)
+    if afforded is None:
+        return ask_for_budget(worker, thread, at)
+    key = at.key(stage.kind)
+    request, reservation = afforded
+    answer = _ask(worker, key, request, timeout)
+    bill = Bill(reservation, worker.attempts.vanished(key, attempt))
+    # Ids are issued once, however often the commit is built again after a lost race.
     reader = (
-        ReplyReader(reply, worker.model.provider, worker.clock) if isinstance(reply, ModelReply) else None
+        ReplyReader(answer, worker.model.provider, worker.clock) if isinstance(answer, ModelReply) else None
     )
 
     def build(_: Thread, change: Change) -> Draft:
         _fence(change.head, at)
-        if isinstance(reply, ProviderOverloaded):
-            return _wait(change, reply, stage.kind)
-        if isinstance(reply, SessionError):
-            return (
-                Draft(change, resumed(change.head))
-                if change.head.is_over
-                else failed(change, reply.code, str(reply))
-            )
-        _record(change, worker, stage, reply, attempt, started)
+        charge_vanished(change, bill)
+        if reader is not None:
+            return _take_in(worker, stage, change, reader, seen)
         if change.head.is_over:
-            return Draft(
-                change, resumed(change.head)
-            )  # it was paid for, so it is counted; it changes nothing else
-        if reply.stop == "refusal":
-            return failed(change, ModelRefused.code, "The model declined to go on.")
-        assert reader is not None
-        for orphan in orphans:
-            change.entry(orphan)
-        undelivered = tuple(id_ for id_ in change.head.undelivered if id_ not in delivered)
-        progress = change.head.progress.model_copy(update={"hint": "", "provider_waits": 0})
-        change.set(undelivered=undelivered, progress=progress)
-        if (
-            change.head.state == "waiting_for_tool"
-        ):  # a result was lost for good; the model goes on without it
-            change.to_state("executing")
-        absorbed = reader.absorb(
-            change, worker.registry, worker.specs(change.head), planning=stage.kind == "plan"
-        )
-        _next_turn(change, thought=stage.kind == "think", calls=len(absorbed.calls))
-        draft = stage.settle(worker, change, absorbed, reply)
-        return Draft(draft.change, _going_on(change.head, worker, draft.decision), delivered)
+            return Draft(change, resumed(change.head))
+        if isinstance(answer, ProviderOverloaded):
+            return _wait(change, answer, stage.kind)
+        assert isinstance(answer, SessionError)
+        return failed(change, answer.code, str(answer))
 
-    key = at.key(stage.kind)
     worker.journal.commit(thread, key, build)
     done = thread.recorded(key)
     if done is None or done.decision is None:
         raise Fenced("the turn was committed without a decision")
     return done.decision
+
+
+class Seen(NamedTuple):
+    """What the turn started from: the commit is about this, whatever has come meanwhile."""
+
+    started: datetime
+    attempt: int
+    orphans: tuple[ToolEntry, ...]
+    delivered: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+def _take_in(worker: Worker, stage: Stage, change: Change, reader: ReplyReader, seen: Seen) -> Draft:
+    reply = reader.reply
+    record_call(change, worker, reply, kind=stage.step_kind, attempt=seen.attempt, started=seen.started)
+    warn_if_due(change)
+    if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
+        return Draft(change, resumed(change.head))
+    if reply.stop == "refusal":
+        return failed(change, ModelRefused.code, "The model declined to go on.")
+    for orphan in seen.orphans:
+        change.entry(orphan)
+    undelivered = tuple(id_ for id_ in change.head.undelivered if id_ not in seen.delivered)
+    progress = change.head.progress.model_copy(update={"hint": "", "provider_waits": 0})
+    change.set(undelivered=undelivered, progress=progress)
+    if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
+        change.to_state("executing")
+    specs = worker.specs(change.head)
+    absorbed = reader.absorb(change, worker.registry, specs, planning=stage.kind == "plan")
+    _next_turn(change, thought=stage.kind == "think", calls=len(absorbed.calls))
+    draft = stage.settle(worker, change, absorbed, reply, seen.outcomes)
+    return Draft(change, _going_on(change.head, worker, draft.decision), seen.delivered)
 
 
 def decided(thread: Thread, at: Position, kind: str, worker: Worker) -> Decision | None:
@@ -119,49 +137,18 @@ def _fence(head: Head, at: Position) -> None:
 
 
 def _ask(
-    worker: Worker, request: ModelRequest, timeout: float
+    worker: Worker, key: str, request: ModelRequest, timeout: float
 ) -> ModelReply | SessionError | ProviderOverloaded:
     """The reply, or the error this turn has to commit; what the engine retries by itself is raised."""
     try:
         return worker.model.complete(request, timeout=timeout)
     except SessionError as error:
         return error
-    except ProviderOverloaded as error:
-        if error.retry_after is None:
-            raise
-        return error
-
-
-def _record(
-    change: Change, worker: Worker, stage: Stage, reply: ModelReply, attempt: int, started: datetime
-) -> None:
-    """The step log's row and the session's sums, from the same numbers."""
-    used, cost = reply.usage, cost_usd(worker.model.provider, worker.model_name, reply.usage)
-    change.step(
-        lambda number: StepRecord(
-            step_number=number,
-            kind=stage.step_kind,
-            name=worker.model_name,
-            started_at=started,
-            completed_at=change.now,
-            duration_ms=milliseconds(started, change.now),
-            attempt=attempt,
-            input_tokens=used.input,
-            output_tokens=used.output,
-            cached_input_tokens=used.cached_input,
-            cost_usd=cost,
-        )
-    )
-    before = change.head.usage
-    total = before.cost_usd + cost if before.cost_usd is not None and cost is not None else None
-    sums = {
-        "input_tokens": before.input_tokens + used.input,
-        "output_tokens": before.output_tokens + used.output,
-        "cached_input_tokens": before.cached_input_tokens + used.cached_input,
-        "llm_calls": before.llm_calls + 1,
-        "cost_usd": round(total, 6) if total is not None else None,
-    }
-    change.set(usage=before.model_copy(update=sums))
+    except TransientError as error:
+        worker.attempts.ended(key)
+        if isinstance(error, ProviderOverloaded) and error.retry_after is not None:
+            return error
+        raise
 
 
 def _next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
@@ -188,8 +175,6 @@ def _going_on(head: Head, worker: Worker, decision: Decision | None) -> Decision
 
 def _wait(change: Change, error: ProviderOverloaded, then: Literal["plan", "think"]) -> Draft:
     """The provider named a time: the engine waits that long at no compute cost."""
-    if change.head.is_over:
-        return Draft(change, resumed(change.head))
     progress = change.head.progress
     if progress.provider_waits >= MAX_PROVIDER_WAITS:
         return failed(

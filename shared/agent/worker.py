@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from shared.agent.agents import Agent
+from shared.agent.attempts import Attempts
 from shared.agent.journal import Journal
 from shared.agent.people import Timeouts
 from shared.domain.session import Head
@@ -23,6 +24,7 @@ class Worker(NamedTuple):
     registry: Registry
     timeouts: Timeouts
     roll_over_events: int
+    attempts: Attempts
 
     @property
     def clock(self) -> Clock:

@@ -4,6 +4,7 @@ import re
 from typing import Literal, NamedTuple
 
 from shared.domain.plan import ExecutionPlan
+from shared.domain.stuck import Stuck
 
 MAX_TEXT_REPLIES = 3
 """Replies in a row without a tool call, after which a person is asked."""
@@ -15,7 +16,8 @@ class Facts(NamedTuple):
     """What the rules look at, all of it from the head and the last reply (`text` None: there is none yet).
 
     `calls`: calls that still have to run. `text_replies`: replies in a row without any call, this one included.
-    `question`: the reason of a `wait_for_user`; `closing`: the reason of a plan's end in this reply.
+    `question`: the reason of a `wait_for_user`; `closing`: the reason of a plan's end in this reply. `stuck`: what
+    the counters show after this turn.
     """
 
     cancelled: bool = False
@@ -29,6 +31,7 @@ class Facts(NamedTuple):
     text_replies: int = 0
     question: str | None = None
     closing: str | None = None
+    stuck: Stuck | None = None
 
 
 class Stop(NamedTuple):
@@ -52,7 +55,7 @@ class Act(NamedTuple):
 
 
 class AskPerson(NamedTuple):
-    type: Literal["clarification_needed", "budget_exceeded"]
+    type: Literal["clarification_needed", "budget_exceeded", "error_recovery"]
     reason: str
     question: str = ""
 
@@ -80,6 +83,10 @@ def decide(facts: Facts) -> Continuation:
         return Complete(goal_met=False, reason="max_steps")
     if facts.over_budget:
         return AskPerson("budget_exceeded", "budget_exceeded")
+    if facts.stuck is not None and facts.stuck.rung == "fail":
+        return Fail("STUCK", facts.stuck.hint)
+    if facts.stuck is not None and facts.stuck.rung == "ask":
+        return AskPerson("error_recovery", facts.stuck.kind, facts.stuck.hint)
     if facts.calls:
         return Act()
     if facts.question is not None:

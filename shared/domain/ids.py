@@ -9,6 +9,7 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PATTERN = re.compile(r"[a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26}")
 
 SESSION, RUN, MESSAGE, CALL, EFFECT, INTERVENTION = "ses", "run", "msg", "call", "eff", "int"
+AGENT, MEMORY = "agt", "mem"
 
 
 def make_id(prefix: str, milliseconds: int, chance: bytes) -> str:

@@ -20,6 +20,9 @@ OPTIONS: dict[InterventionType, tuple[str, ...]] = {
     "budget_exceeded": ("raise", "finish", "cancel"),
 }
 
+STUCK_OPTIONS = ("retry", "cancel")
+"""Of an `error_recovery` that is about the session, not about a call."""
+
 DEFAULTS: dict[InterventionType, str] = {
     "approval_required": "reject",
     "clarification_needed": "cancel",

@@ -86,8 +86,12 @@ class Usage(Value):
 
 
 class Budget(Value):
+    """`vanished_tokens`: charged for attempts that died and may have been paid for; no step of the log has them."""
+
     token_budget: int
     cost_budget_usd: float | None = None
+    vanished_tokens: int = 0
+    warned: bool = False
 
 
 class Result(Value):

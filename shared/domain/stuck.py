@@ -90,7 +90,9 @@ def observe(
     return after.model_copy(update=cleared), Stuck(kind, rung)
 
 
-def _kind(progress: Progress, failed: list[str], window: tuple[str, ...], same: int, idle: int) -> Kind | None:
+def _kind(
+    progress: Progress, failed: list[str], window: tuple[str, ...], same: int, idle: int
+) -> Kind | None:
     if any(one in progress.failed for one in failed) or len(failed) > len(set(failed)):
         return "failing_call"
     if any(window.count(one) >= SAME_SUCCESSES for one in window):

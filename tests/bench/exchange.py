@@ -1,7 +1,6 @@
 """One request of ours to AWS and its answer, as seen on the wire."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -44,11 +43,9 @@ def exchange(
     """`headers` by lower-case name."""
     prefix, _, operation = headers.get("x-amz-target", "").rpartition(".")
     if prefix not in _TARGET:
-        key = path.partition("?")[0]
-        listing = re.fullmatch(r"/[^/]+/?", key) is not None
-        return Exchange(
-            "s3", "ListObjects" if listing else _S3_OPERATIONS.get(method, method), sent, received, status, key
-        )
+        _, _, key = path.partition("?")[0].lstrip("/").partition("/")  # behind the bucket's name
+        operation = _S3_OPERATIONS.get(method, method) if key else "ListObjects"
+        return Exchange("s3", operation, sent, received, status, key)
     service = _TARGET[prefix]
     if service != "dynamodb":
         return Exchange(service, operation, sent, received, status)

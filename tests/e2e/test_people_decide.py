@@ -150,7 +150,7 @@ def test_an_approval_nobody_gives_expires_is_recorded_as_that_and_deletes_nothin
     ann: Person, behind: Behind
 ) -> None:
     ann.put_file(OLD, "old")
-    brief = {"ACTA_APPROVAL_TIMEOUT_SECONDS": "2", "ACTA_INTERVENTION_WARN_SECONDS": "1"}
+    brief = {"ACTA_APPROVAL_TIMEOUT_SECONDS": "4", "ACTA_INTERVENTION_WARN_SECONDS": "3"}
     with behind.configured("step", "intervene", **brief):
         session_id = ann.start(DELETION)
         seen = ann.finished(session_id)

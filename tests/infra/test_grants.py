@@ -60,7 +60,7 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
                 elif "*" in resource:
                     # objects under a prefix, executions of one machine, streams of one log group
                     assert any(
-                        end in resource for end in ("/*/files/*", "/*/sessions/*", ":execution:acta-")
+                        end in resource for end in ("/files/*", "/sessions/*", ":execution:acta-")
                     ), resource
 
 
@@ -75,8 +75,8 @@ def test_files_and_sessions_are_apart(function: str, own: str, other: str | None
         if any(action.startswith("s3:") for action in actions(statement))
         for resource in resources(statement)
     ]
-    assert any(f"/*/{own}/*" in resource for resource in objects)
-    assert not any(f"/*/{other}/*" in resource for resource in objects)
+    assert any(f"/{own}/*" in resource for resource in objects)
+    assert not any(f"/{other}/*" in resource for resource in objects)
 
 
 def test_only_step_reads_the_models_keys(prod: Synthesised) -> None:

@@ -4,10 +4,11 @@ Documents are kept as the bytes a real store would hold, so that what does not s
 survive here.
 """
 
+from datetime import datetime
 from threading import RLock
 from typing import NamedTuple
 
-from shared.ports.log import IdempotencyRecord, IndexEntry
+from shared.ports.log import IdempotencyRecord, IndexEntry, KeyTaken
 
 
 class StoredCommit(NamedTuple):
@@ -22,6 +23,11 @@ class StoredIntervention(NamedTuple):
     body: bytes
 
 
+class StoredDocument(NamedTuple):
+    version: int
+    body: bytes
+
+
 class MemoryTable:
     """Maps from (tenant, …) to what is stored; `lock` makes a transaction of several changes."""
 
@@ -31,3 +37,16 @@ class MemoryTable:
         self.listing: dict[tuple[str, str], IndexEntry] = {}
         self.interventions: dict[tuple[str, str], StoredIntervention] = {}
         self.records: dict[tuple[str, str, str], IdempotencyRecord] = {}
+        self.agents: dict[tuple[str, str], StoredDocument] = {}
+        self.prompts: dict[tuple[str, str], dict[int, StoredDocument]] = {}
+        self.seeds: dict[str, StoredDocument] = {}
+        self.memories: dict[tuple[str, str], StoredDocument] = {}
+
+    def take_key(self, record: IdempotencyRecord | None, now: datetime) -> None:
+        """Inside the lock. Raises KeyTaken, before anything else is written."""
+        if record is None:
+            return
+        there = self.records.get((record.tenant, record.route, record.key))
+        if there is not None and there.expires_at > now:
+            raise KeyTaken
+        self.records[record.tenant, record.route, record.key] = record

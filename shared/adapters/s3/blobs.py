@@ -1,4 +1,4 @@
-"""Large texts on S3, at `{tenant}/sessions/{session}/{sha256 of the text}`, gzipped where that is shorter."""
+"""Large texts on S3, at `sessions/{tenant}/{session}/{sha256 of the text}`, gzipped where that is shorter."""
 
 import hashlib
 import zlib
@@ -76,4 +76,4 @@ class S3Blobs:
 
 
 def _prefix(tenant: str, session_id: str) -> str:
-    return f"{key_part(tenant)}/sessions/{key_part(session_id)}/"
+    return f"sessions/{key_part(tenant)}/{key_part(session_id)}/"

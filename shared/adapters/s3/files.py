@@ -1,4 +1,4 @@
-"""A tenant's files on S3, at `{tenant}/files/{path}`."""
+"""A tenant's files on S3, at `files/{tenant}/{path}`."""
 
 from datetime import UTC
 from typing import Any
@@ -74,7 +74,7 @@ class S3Files:
 
 
 def _root(tenant: str) -> str:
-    return f"{key_part(tenant)}/files/"
+    return f"files/{key_part(tenant)}/"
 
 
 def _key(tenant: str, path: str) -> str:

@@ -28,7 +28,7 @@ def test_a_name_is_good_in_its_own_session_only(stores: Stores, tenant: str) -> 
     name = stores.blobs.put(tenant, "ses_1", "text")
     for other, session_id in (
         (tenant, "ses_2"),
-        (f"{tenant}/sessions/ses_1", "ses_1"),
+        (f"sessions/{tenant}/ses_1", "ses_1"),
         (f"{tenant}x", "ses_1"),
     ):
         with pytest.raises(BlobMissing):

@@ -96,7 +96,7 @@ def test_a_forged_or_foreign_cursor_is_refused(stores: Stores, tenant: str) -> N
 
 def test_on_aws_a_path_may_be_as_long_as_a_key_has_room(aws: Aws, tenant: str) -> None:
     files = aws_stores(aws).files
-    room = 1_024 - len(f"{tenant}/files/")
+    room = 1_024 - len(f"files/{tenant}/")
     assert files.write(tenant, "p" * room, b"x") is True
     assert files.read(tenant, "p" * room) == b"x"
     with pytest.raises(PathRefused, match=str(room)):
@@ -105,6 +105,6 @@ def test_on_aws_a_path_may_be_as_long_as_a_key_has_room(aws: Aws, tenant: str) -
 
 def test_on_aws_the_folder_a_console_made_is_no_file(aws: Aws, tenant: str) -> None:
     stores = aws_stores(aws)
-    aws.s3.put_object(Bucket=aws.bucket, Key=f"{tenant}/files/folder/", Body=b"")
+    aws.s3.put_object(Bucket=aws.bucket, Key=f"files/{tenant}/folder/", Body=b"")
     stores.files.write(tenant, "folder/a.md", b"x")
     assert listed(stores, tenant) == [["folder/a.md"]]

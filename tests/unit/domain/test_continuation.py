@@ -65,11 +65,15 @@ def test_a_claim_of_completion_with_open_steps_is_told_what_is_open() -> None:
 
 def test_no_run_completes_over_an_undelivered_message() -> None:
     closed = plan_with("completed", status="completed")
-    assert isinstance(decide(Facts(plan=closed, text="GOAL_COMPLETE", undelivered=1, closing="r")), ThinkAgain)
+    assert isinstance(
+        decide(Facts(plan=closed, text="GOAL_COMPLETE", undelivered=1, closing="r")), ThinkAgain
+    )
 
 
 def test_text_without_a_call_mid_plan_goes_on_until_the_third() -> None:
-    answers = [decide(Facts(plan=OPEN, text="I will.", text_replies=n)) for n in range(1, MAX_TEXT_REPLIES + 1)]
+    answers = [
+        decide(Facts(plan=OPEN, text="I will.", text_replies=n)) for n in range(1, MAX_TEXT_REPLIES + 1)
+    ]
     assert [type(answer) for answer in answers] == [ThinkAgain, ThinkAgain, AskPerson]
 
 
@@ -78,7 +82,9 @@ def test_a_marker_further_down_claims_nothing() -> None:
     assert not claims_completion("The file says:\nGOAL_COMPLETE")
 
 
-@pytest.mark.parametrize(("text", "question"), [("Which one?", True), ('He said "why?"', True), ("Why? Because.", False)])
+@pytest.mark.parametrize(
+    ("text", "question"), [("Which one?", True), ('He said "why?"', True), ("Why? Because.", False)]
+)
 def test_only_the_last_words_ask(text: str, question: bool) -> None:
     assert asks(text) is question
 

@@ -5,7 +5,9 @@ import pytest
 from shared.domain.path import PathRefused, check_folder, check_path
 
 
-@pytest.mark.parametrize("path", ["a.txt", "reports/may.md", "Ärger und Öl.txt", ".hidden", "a..b", "x" * 1_024])
+@pytest.mark.parametrize(
+    "path", ["a.txt", "reports/may.md", "Ärger und Öl.txt", ".hidden", "a..b", "x" * 1_024]
+)
 def test_a_plain_relative_path_is_itself(path: str) -> None:
     assert check_path(path) == path
 
@@ -22,6 +24,8 @@ def test_any_other_spelling_is_refused(path: str) -> None:
         check_path(path)
 
 
-@pytest.mark.parametrize(("folder", "prefix"), [("", ""), (".", ""), ("/", ""), ("a", "a/"), ("a/b/", "a/b/")])
+@pytest.mark.parametrize(
+    ("folder", "prefix"), [("", ""), (".", ""), ("/", ""), ("a", "a/"), ("a/b/", "a/b/")]
+)
 def test_a_folder_is_a_prefix(folder: str, prefix: str) -> None:
     assert check_folder(folder) == prefix

@@ -73,8 +73,14 @@ def test_a_permission_the_model_asks_for_is_kept() -> None:
         ({"action": "create", "goal": "g", "steps": []}, "STEP_COUNT"),
         ({"action": "create", "goal": "g"}, "STEP_COUNT"),
         ({"action": "create", "goal": "g", "steps": [{"description": "x"}] * 11}, "STEP_COUNT"),
-        ({"action": "create", "goal": "g", "steps": [{"description": "x", "step_number": 1}] * 2}, "DUPLICATE_STEP"),
-        ({"action": "create", "goal": "g", "steps": [{"description": "x", "tool": "read_fil"}]}, "UNKNOWN_TOOL"),
+        (
+            {"action": "create", "goal": "g", "steps": [{"description": "x", "step_number": 1}] * 2},
+            "DUPLICATE_STEP",
+        ),
+        (
+            {"action": "create", "goal": "g", "steps": [{"description": "x", "tool": "read_fil"}]},
+            "UNKNOWN_TOOL",
+        ),
         ({"action": "create", "goal": "g", "steps": [{"description": ""}]}, "SCHEMA"),
         ({"action": "create", "goal": "g", "session_id": "ses_other"}, "SCHEMA"),
         ({"action": "dance"}, "SCHEMA"),

@@ -16,7 +16,9 @@ def failed(name: str) -> Attempt:
     return Attempt(name, ok=False, repeatable=False)
 
 
-def turns(*each: list[Attempt], progress: Progress | None = None, reply: str | None = None) -> list[Stuck | None]:
+def turns(
+    *each: list[Attempt], progress: Progress | None = None, reply: str | None = None
+) -> list[Stuck | None]:
     """What each turn shows; replies differ unless one is given."""
     after, seen = progress or Progress(), []
     for attempts in each:

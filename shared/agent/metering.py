@@ -1,0 +1,49 @@
+"""The step log's row of a model call and the session's sums, from the same numbers (design §3)."""
+
+from datetime import datetime
+from typing import Literal
+
+from shared.agent.prices import cost_usd
+from shared.agent.reply import milliseconds
+from shared.agent.worker import Worker
+from shared.domain.change import Change
+from shared.domain.commit import StepRecord
+from shared.ports.model import ModelReply
+
+
+def record_call(
+    change: Change,
+    worker: Worker,
+    reply: ModelReply,
+    *,
+    kind: Literal["plan", "llm"],
+    attempt: int,
+    started: datetime,
+) -> None:
+    """`started`: when the turn began to look; `attempt`: the engine's retry count."""
+    used, cost = reply.usage, cost_usd(worker.model.provider, worker.model_name, reply.usage)
+    change.step(
+        lambda number: StepRecord(
+            step_number=number,
+            kind=kind,
+            name=worker.model_name,
+            started_at=started,
+            completed_at=change.now,
+            duration_ms=milliseconds(started, change.now),
+            attempt=attempt,
+            input_tokens=used.input,
+            output_tokens=used.output,
+            cached_input_tokens=used.cached_input,
+            cost_usd=cost,
+        )
+    )
+    before = change.head.usage
+    total = before.cost_usd + cost if before.cost_usd is not None and cost is not None else None
+    sums = {
+        "input_tokens": before.input_tokens + used.input,
+        "output_tokens": before.output_tokens + used.output,
+        "cached_input_tokens": before.cached_input_tokens + used.cached_input,
+        "llm_calls": before.llm_calls + 1,
+        "cost_usd": round(total, 6) if total is not None else None,
+    }
+    change.set(usage=before.model_copy(update=sums))

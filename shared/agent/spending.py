@@ -1,0 +1,92 @@
+"""Checks a call against the budget before it is made, and settles it after (design §5)."""
+
+from typing import NamedTuple
+
+from shared.agent.journal import Draft
+from shared.agent.people import asking, open_question
+from shared.agent.thread import Thread
+from shared.agent.worker import Worker
+from shared.domain import budget
+from shared.domain.budget import Reservation
+from shared.domain.change import Change
+from shared.domain.commit import Decision, Position
+from shared.domain.conversation import AssistantEntry, Entry
+from shared.domain.session import Head
+from shared.ports.clock import Clock
+from shared.ports.model import ModelRequest
+
+
+class Bill(NamedTuple):
+    """A call's reservation and how many attempts before it vanished."""
+
+    reservation: Reservation
+    vanished: int
+
+
+def affordable(head: Head, request: ModelRequest) -> tuple[ModelRequest, Reservation] | None:
+    """The request with no more output than the budget carries; None: not even a small one."""
+    reservation = budget.reserve(head, request_bytes(request), request.max_tokens)
+    if reservation is None:
+        return None
+    return request._replace(max_tokens=reservation.output), reservation
+
+
+def request_bytes(request: ModelRequest) -> int:
+    tools = sum(len(tool.description) + len(str(tool.input_schema)) for tool in request.tools)
+    return len(request.system) + tools + sum(map(_entry_bytes, request.entries)) + len(request.tail)
+
+
+def _entry_bytes(entry: Entry) -> int:
+    calls = sum(len(str(call.input)) for call in entry.calls) if isinstance(entry, AssistantEntry) else 0
+    return entry.content.bytes + calls
+
+
+def charge_vanished(change: Change, bill: Bill) -> None:
+    if bill.vanished:
+        before = change.head.budget
+        lost = before.vanished_tokens + bill.vanished * bill.reservation.tokens
+        change.set(budget=before.model_copy(update={"vanished_tokens": lost}))
+
+
+def warn_if_due(change: Change) -> None:
+    head = change.head
+    if budget.warning_due(head):
+        change.set(budget=head.budget.model_copy(update={"warned": True}))
+        change.event("budget.warning", _figures(head))
+
+
+def ask_for_budget(worker: Worker, thread: Thread, at: Position) -> Decision:
+    """At the limit the run waits for a person instead of calling the model: nothing is killed."""
+
+    def build(_: Thread, change: Change) -> Draft:
+        if not change.head.interventions and not change.head.is_over:
+            open_budget_question(change, worker.clock)
+        return Draft(change)
+
+    worker.journal.commit(thread, at.key(f"budget-{tokens_label(thread.head)}"), build)
+    return asking(thread.head, worker.timeouts)
+
+
+def open_budget_question(change: Change, clock: Clock) -> None:
+    open_question(
+        change,
+        "budget_exceeded",
+        "The session's budget does not carry another call.",
+        clock,
+        **_figures(change.head),
+    )
+    change.to_state("waiting_for_user", "budget_exceeded")
+
+
+def tokens_label(head: Head) -> str:
+    """The limit that was met: a raised one is asked about anew."""
+    return f"{head.budget.token_budget}-{head.budget.cost_budget_usd}"
+
+
+def _figures(head: Head) -> dict[str, object]:
+    return {
+        "total_tokens": budget.tokens_used(head),
+        "token_budget": head.budget.token_budget,
+        "cost_usd": head.usage.cost_usd,
+        "cost_budget_usd": head.budget.cost_budget_usd,
+    }

@@ -1,0 +1,113 @@
+"""Cold import: the whole CPU of a fresh interpreter that imports a function's handler from its bundle.
+
+Beside it, in the same round: one that imports the same modules of the same libraries and nothing of ours, which is
+what a handler that does nothing would pay; and one that imports nothing. Of several rounds the least counts:
+whatever else the machine does can only add.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from infra.bundle import Bundler
+from infra.local.stack import RUNTIME_PYTHON
+from infra.uv import Target
+
+ROUNDS = 7
+LLM_SDKS = ("anthropic", "openai")
+OURS = ("functions", "shared")
+WORKER = Path(__file__).with_name("import_worker.py")
+LOCAL = Target(sys.version_info[:2])
+ENVIRON = {
+    "PATH": os.defpath,
+    "TZ": ":UTC",
+    "LANG": "C.UTF-8",
+    "LAMBDA_TASK_ROOT": "/var/task",  # Powertools traces only where it believes to be in a Lambda
+    "AWS_XRAY_CONTEXT_MISSING": "LOG_ERROR",
+    "AWS_REGION": "us-east-1",
+    "POWERTOOLS_METRICS_NAMESPACE": "Acta/bench",
+    "ACTA_ENV": "local",
+    "ACTA_TABLE": "t",
+    "ACTA_BUCKET": "b",
+}
+
+
+class Imported(NamedTuple):
+    """Milliseconds of CPU. `ratio`: to the do-nothing handler; `ratio_bare`: to bare Python.
+
+    `top_level_ms`: of the same libraries only their top packages, as `import x` would.
+    `llm_sdks`: those found in `sys.modules`. `own_modules`: how many of ours are.
+    """
+
+    handler_ms: float
+    libraries_ms: float
+    top_level_ms: float
+    bare_ms: float
+    llm_sdks: tuple[str, ...]
+    own_modules: int
+
+    @property
+    def ratio(self) -> float:
+        return self.handler_ms / self.libraries_ms
+
+    @property
+    def ratio_bare(self) -> float:
+        return self.handler_ms / self.bare_ms
+
+
+def measure(functions: Sequence[str], rounds: int = ROUNDS) -> dict[str, Imported]:
+    return {name: _measure(name, rounds) for name in functions}
+
+
+def _measure(function: str, rounds: int) -> Imported:
+    bundle = Bundler(LOCAL).build(function)
+    handler = f"functions.{function}.handler"
+    modules = _imported(bundle, handler)
+    libraries = [name for name, file in modules.items() if _is_library(name, file, bundle)]
+    top_level = sorted({name.split(".")[0] for name in libraries if not name.startswith("_")})
+    variants: tuple[Sequence[str], ...] = ((handler,), libraries, top_level, ())
+    for names in variants:
+        _cpu_ms(bundle, names)  # the files are in the page cache from here on
+    spent: list[list[float]] = [[] for _ in variants]
+    for _ in range(rounds):
+        for row, names in zip(spent, variants, strict=True):
+            row.append(_cpu_ms(bundle, names))
+    return Imported(
+        *map(min, spent),
+        tuple(sdk for sdk in LLM_SDKS if sdk in modules),
+        sum(1 for name in modules if name.split(".")[0] in OURS),
+    )
+
+
+def _imported(bundle: Path, handler: str) -> dict[str, str | None]:
+    command = [*_command(bundle), "--report", handler]
+    done = subprocess.run(command, env=ENVIRON, check=True, capture_output=True, text=True)
+    found: dict[str, str | None] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _is_library(name: str, file: str | None, bundle: Path) -> bool:
+    """From the bundle or from what the runtime brings, and not ours."""
+    if file is None or name.split(".")[0] in (*OURS, "__main__"):
+        return False
+    return Path(file).is_relative_to(bundle) or "site-packages" in Path(file).parts
+
+
+def _cpu_ms(bundle: Path, names: Sequence[str]) -> float:
+    """User and system time of the child, from its start to its end."""
+    child = subprocess.Popen(
+        [*_command(bundle), *names], env=ENVIRON, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise RuntimeError(f"an import failed in {bundle.name}")
+    return (usage.ru_utime + usage.ru_stime) * 1000
+
+
+def _command(bundle: Path) -> list[str]:
+    return [str(RUNTIME_PYTHON), "-P", "-s", "-B", str(WORKER), str(bundle)]

@@ -1,0 +1,122 @@
+"""The printed tables: every figure beside what it aims at."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.bench.table import cell, columns, heading, number
+
+TURN = (
+    ("DynamoDB requests", "dynamodb_requests", ""),
+    ("  writes", "dynamodb_writes", "2"),
+    ("  reads", "dynamodb_reads", "1 a Lambda"),
+    ("write units", "wcu", "<= 8, flat"),
+    ("  of it: reply / results", "", ""),
+    ("  most in one turn", "wcu_most", ""),
+    ("  first third of the turns", "wcu_first_third", ""),
+    ("  last third", "wcu_last_third", ""),
+    ("read units", "rru", ""),
+    ("bytes Lambda -> AWS", "bytes_out", ""),
+    ("bytes AWS -> Lambda", "bytes_in", ""),
+    ("S3 requests", "s3_requests", ""),
+    ("  the file itself", "s3_file_requests", ""),
+    ("  large result put / got", "", ""),
+    ("transitions", "transitions", "<= 4"),
+    ("history events", "history_events", ""),
+    ("payload bytes, largest state", "payload_bytes", "<= 1,024"),
+    ("  all states of a turn", "payload_bytes_all_states", ""),
+    ("  tasks, before Output", "task_bytes_before_output", ""),
+    ("Lambda invokes", "lambda_invokes", "2"),
+    ("CPU ms, ours", "cpu_ms", "<= 8"),
+    ("  step / tool", "", ""),
+    ("  first third of the turns", "cpu_ms_first_third", ""),
+    ("  last third", "cpu_ms_last_third", ""),
+    ("CPU ms in the SDK clients", "cpu_ms_sdk", ""),
+    ("CPU ms, total", "cpu_ms_total", ""),
+    ("  as deployed, runtime client too", "cpu_ms_deployed_processes", ""),
+)
+PAIRS = {
+    "  of it: reply / results": ("wcu_think", "wcu_calls"),
+    "  large result put / got": ("s3_blob_puts", "s3_blob_gets"),
+    "  step / tool": ("cpu_ms_step", "cpu_ms_tool"),
+}
+COLD = (
+    ("DynamoDB requests", "cold_dynamodb_requests"),
+    ("read units", "cold_rru"),
+    ("S3 requests", "cold_s3_requests"),
+    ("bytes AWS -> Lambda", "cold_bytes_in"),
+)
+OTHER = ("dynamodb_writes", "dynamodb_reads", "wcu", "rru", "s3_requests", "transitions", "history_events",
+         "payload_bytes", "lambda_invokes")  # fmt: skip
+
+
+def print_all(results: Mapping[str, Any]) -> None:
+    _turns(results["turns"])
+    _other(results["other_turns"], results["turns"]["2KB"]["20"])
+    _yardsticks(results["yardsticks"], results["turns"])
+    _imports(results["coldstart"], results["imports"], results["zip"])
+
+
+def _turns(turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
+    heading("A turn: one model call, one read-only tool call; means, warm, without the first and the last turn")
+    runs = [turns[size][count] for size in turns for count in turns[size]]
+    names = [f"{size} x{count}" for size in turns for count in turns[size]]
+    rows = []
+    for text, name, aim in TURN:
+        if text in PAIRS:
+            cells = [" / ".join(cell(run, part) for part in PAIRS[text]) for run in runs]
+        else:
+            cells = [cell(run, name) for run in runs]
+        rows.append((text, [*cells, aim]))
+    rows.append(("flat", [*("yes" if run["flat"] else "no" for run in runs), "yes"]))
+    columns([*names, "aim"], rows)
+    print(
+        "x5, x20, x100: turns in the run. CPU: the functions' bundles on the runtime's Python, all threads, median of\n"
+        "the turns; `ours` is the whole process less botocore's calls and the LLM SDK's request and stream; the runtime\n"
+        "client only has a part in the last row, which is the deployed processes' CPU as the system counts it."
+    )
+    heading("A worker that starts in mid-session: the step function's first reading, once")
+    columns(names, [(text, [cell(run, name) for run in runs]) for text, name in COLD])
+
+
+def _other(others: Mapping[str, Mapping[str, float]], read: Mapping[str, float]) -> None:
+    heading("Other turns, 20 of each")
+    runs = {"read_2KB": read, **others}
+    columns(list(runs), [(name.replace("_", " "), [cell(run, name) for run in runs.values()]) for name in OTHER])
+
+
+def _yardsticks(yardsticks: Mapping[str, Any], turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
+    heading("What would be used instead, on the same work; per turn")
+    measured = yardsticks["langgraph_measured"]
+    if "not_measured" in measured:
+        print(f"LangGraph was not measured here: {measured['not_measured']}")
+    else:
+        figures = ("dynamodb_requests", "wcu", "wcu_last_fifth", "bytes_out", "largest_item_bytes", "dead_at_turn")
+        names = [f"LangGraph {row}" for row in measured]
+        ours = [turns[size][count] for size, count in (row.split("/") for row in measured)]
+        rows = [
+            (name.replace("_", " "), [cell(row, name) for row in measured.values()] + [cell(o, name) for o in ours])
+            for name in figures
+        ]
+        columns(names + [f"Acta {row}" for row in measured], rows)
+    print("Measured beforehand, given with the goal:")
+    for name, row in yardsticks["given"].items():
+        print(f"  {name.replace('_', ' ')}: " + ", ".join(f"{key} {number(value)}" for key, value in row.items()))
+
+
+def _imports(
+    cold: Mapping[str, Mapping[str, Any]], ratios: Mapping[str, float], zips: Mapping[str, Mapping[str, float]]
+) -> None:
+    heading("Cold import: CPU of a whole interpreter, the least of several; zips")
+    rows = []
+    for name, ratio in ratios.items():
+        row = cold[name]
+        figures = [number(row[key]) for key in ("import_ms", "import_ms_do_nothing", "import_ms_bare_python")]
+        sdks = ", ".join(row["llm_sdks_after_import"]) or "none"
+        later = ", ".join(row.get("llm_sdks_after_first_event", ())) or ("none" if name == "tool" else "-")
+        first = cell(row, "first_event_ms")
+        sizes = [f"{zips[name][key] / 1e6:.2f}" if key in zips[name] else "-" for key in ("local", "aws")]
+        rows.append((name, [*figures, f"{ratio:.2f}", f"{row['ratio_to_bare_python']:.1f}", sdks, first, later, *sizes]))
+    columns(
+        ["ms", "do-nothing", "bare", "ratio (<= 1.2)", "to bare", "LLM SDKs", "first event ms", "LLM SDKs then",
+         "zip MB", "zip MB in AWS (<= 5)"], rows,
+    )  # fmt: skip

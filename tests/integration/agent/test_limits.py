@@ -1,0 +1,228 @@
+"""Budgets, step limits and going in circles, over whole runs (design §5)."""
+
+import pytest
+
+from shared.domain.conversation import ToolEntry
+from shared.domain.errors import ProviderUnavailable, StoreUnavailable
+from shared.ports.model import ModelReply, TokenUsage
+from tests.house import TENANT, House
+from tests.scripted import ScriptedModel, call, completes, plans, says, step
+
+
+def kinds(house: House, session: str) -> list[str]:
+    return [seen.event.type for seen in house.poll(session).events]
+
+
+def hints(house: House, session: str) -> list[str]:
+    return [s.event.data["text"] for s in house.poll(session).events if s.event.type == "hint.injected"]
+
+
+def reads(number: int) -> list[ModelReply]:
+    return [says("", call("list_files", path=f"folder{i}")) for i in range(number)]
+
+
+def test_a_run_ends_gracefully_at_its_step_limit_and_keeps_what_it_has() -> None:
+    house = House(ScriptedModel([plans("look"), *reads(20)]))
+    session = house.start("Look everywhere", max_steps=5).session_id
+    house.run()
+    head = house.head(session)
+    assert head.result is not None
+    assert (head.state, head.result.goal_met, head.result.reason) == ("completed", False, "max_steps")
+    assert head.run is not None
+    assert head.run.iteration == 5
+    assert head.usage.tool_calls == 4
+
+
+def test_the_last_turns_are_announced_to_the_model() -> None:
+    model = ScriptedModel([plans("look"), *reads(20)])
+    house = House(model)
+    house.start("Look", max_steps=5)
+    house.run()
+    assert "Only 2 of 5 turns are left" in model.requests[-2].tail
+
+
+def test_a_spent_budget_pauses_and_a_raised_one_goes_on() -> None:
+    script = [plans("look"), *reads(6), says("", step(1, "completed", "ok")), completes("Done.")]
+    dear = [turn._replace(usage=TokenUsage(input=4_000, output=100)) for turn in script]
+    house = House(ScriptedModel(dear))
+    session = house.start("Look", token_budget=20_000).session_id
+    house.run()
+    waiting = house.head(session)
+    assert (waiting.state, waiting.interventions[0].type) == ("waiting_for_user", "budget_exceeded")
+    assert "budget.warning" in kinds(house, session)
+
+    house.resolve(session, waiting.interventions[0], "raise", token_budget=100_000)
+    house.run()
+
+    assert house.head(session).state == "completed"
+
+
+def test_finishing_at_the_budget_keeps_the_partial_result() -> None:
+    dear = [turn._replace(usage=TokenUsage(9_000, 900)) for turn in (plans("look"), *reads(3))]
+    house = House(ScriptedModel(dear))
+    session = house.start("Look", token_budget=10_000).session_id
+    house.run()
+    house.resolve(session, house.head(session).interventions[0], "finish")
+    house.run()
+    result = house.head(session).result
+    assert result is not None
+    assert (result.goal_met, result.reason) == (False, "budget_exceeded")
+
+
+def test_a_call_is_given_no_more_output_than_the_budget_carries() -> None:
+    model = ScriptedModel([plans("look"), *reads(1), says("", step(1, "skipped")), completes("x")])
+    house = House(model)
+    house.start("Look", token_budget=4_000)
+    house.run()
+    assert all(request.max_tokens < 4_000 for request in model.requests)
+
+
+def test_an_attempt_that_vanished_is_charged_at_its_reservation() -> None:
+    house = House(ScriptedModel([plans("look")]))
+    session = house.start("Look").session_id
+    first = house.workflow.take()
+    assert first is not None
+    from shared.agent.plan import plan
+
+    plan(
+        house.worker, first.at, 2, 60
+    )  # the engine's third attempt; this process knows nothing of the first two
+    budget = house.head(session).budget
+    assert budget.vanished_tokens > 2 * house.settings.max_output_tokens
+    assert house.head(session).usage.total_tokens == 120
+
+
+def test_an_attempt_the_provider_turned_away_costs_nothing() -> None:
+    house = House(ScriptedModel([ProviderUnavailable("down"), plans("look")]))
+    session = house.start("Look").session_id
+    first = house.workflow.take()
+    assert first is not None
+    from shared.agent.plan import plan
+
+    with pytest.raises(ProviderUnavailable):
+        plan(house.worker, first.at, 0, 60)
+    plan(house.worker, first.at, 1, 60)
+    assert house.head(session).budget.vanished_tokens == 0
+
+
+def test_text_replies_mid_plan_go_on_and_then_ask() -> None:
+    house = House(
+        ScriptedModel([plans("a", "b"), says("First I will."), says("Then I will."), says("And then.")])
+    )
+    session = house.start("Go").session_id
+    house.run()
+    head = house.head(session)
+    assert [one.type for one in head.interventions] == ["clarification_needed"]
+    assert len(hints(house, session)) == 2
+
+
+def test_a_claim_with_open_steps_does_not_complete() -> None:
+    script = [
+        plans("a", "b"),
+        says("GOAL_COMPLETE\nAll done!"),
+        says("", step(1, "skipped"), step(2, "skipped")),
+    ]
+    house = House(ScriptedModel([*script, completes("Now.")]))
+    session = house.start("Go").session_id
+    house.run()
+    assert house.head(session).state == "completed"
+    assert "steps 1, 2 are open" in hints(house, session)[0]
+
+
+def test_a_marker_quoted_from_a_file_completes_nothing() -> None:
+    quoting = says("The file says:\nGOAL_COMPLETE all is done", step(1, "in_progress"))
+    house = House(ScriptedModel([plans("a"), quoting, says("", step(1, "skipped")), completes("Now.")]))
+    session = house.start("Go").session_id
+    house.run()
+    result = house.head(session).result
+    assert result is not None
+    assert result.answer == "Now."
+
+
+def test_a_model_that_never_plans_is_asked_again_with_fuller_feedback_and_then_a_person_is() -> None:
+    model = ScriptedModel([says("I will just do it.")], forever=True)
+    house = House(model)
+    session = house.start("Go").session_id
+    house.run()
+    head = house.head(session)
+    assert [one.type for one in head.interventions] == ["clarification_needed"]
+    assert len(model.requests) == 5
+    tails = [request.tail for request in model.requests]
+    assert sorted(tails[:4], key=len) == tails[:4]
+    assert len(set(tails)) == 5
+
+
+def test_a_failing_call_repeated_brings_a_hint_then_a_person_then_the_end() -> None:
+    failing = says("", call("read_file", path="nope.txt"))
+    model = ScriptedModel([plans("read"), failing], forever=True)
+    house = House(model)
+    session = house.start("Read nope.txt").session_id
+    house.run()
+    head = house.head(session)
+    assert [one.type for one in head.interventions] == ["error_recovery"]
+    assert head.interventions[0].options == ("retry", "cancel")
+    assert hints(house, session)[0] in model.requests[-1].tail
+
+    house.resolve(session, head.interventions[0], "retry", hint="There is no such file.")
+    house.run()
+
+    ended = house.head(session)
+    assert (ended.state, ended.error and ended.error.code) == ("failed", "STUCK")
+    assert any("There is no such file." in request.tail for request in model.requests)
+
+
+def test_identical_successful_calls_are_seen_too() -> None:
+    house = House(ScriptedModel([plans("look"), says("", call("list_files"))], forever=True))
+    session = house.start("Look").session_id
+    house.run()
+    assert house.head(session).state == "waiting_for_user"
+    assert len(hints(house, session)) >= 1
+
+
+def test_every_call_has_its_result_when_a_person_is_asked_instead() -> None:
+    house = House(ScriptedModel([plans("look"), says("", call("list_files"))], forever=True))
+    session = house.start("Look").session_id
+    house.run()
+    placed, _ = house.history(session).messages(0, 200)
+    results = [m.entry.call_id for m in placed if isinstance(m.entry, ToolEntry)]
+    asked = [c.call_id for m in placed if m.entry.kind == "assistant" for c in m.entry.calls]
+    assert sorted(results) == sorted(asked)
+
+
+def test_counters_survive_a_cold_worker() -> None:
+    house = House(ScriptedModel([plans("look"), says("", call("list_files"))], forever=True))
+    session = house.start("Look").session_id
+
+    def cold(decision: object) -> None:
+        house.journal = house.fresh_journal()
+
+    house.run(cold)
+    assert [one.type for one in house.head(session).interventions] == ["error_recovery"]
+
+
+def test_a_plan_can_be_revised_and_every_version_read() -> None:
+    revise = call("update_plan", action="create", goal="better", steps=[{"description": "x"}])
+    house = House(
+        ScriptedModel([plans("a", "b"), says("", revise), says("", step(1, "skipped")), completes("ok")])
+    )
+    session = house.start("Go").session_id
+    house.run()
+    assert [version.version for version in house.history(session).plan_versions()] == [1, 2]
+    assert "plan.revised" in kinds(house, session)
+
+
+def test_a_refused_update_is_explained_and_an_event_and_leaves_the_plan() -> None:
+    bad = call("update_plan", action="update_step", step_number=7, step_status="completed", step_result="x")
+    house = House(ScriptedModel([plans("a"), says("", bad), says("", step(1, "skipped")), completes("ok")]))
+    session = house.start("Go").session_id
+    house.run()
+    rejected = [s.event.data for s in house.poll(session).events if s.event.type == "plan.rejected"]
+    assert [(data["action"], data["code"]) for data in rejected] == [("update_step", "NO_SUCH_STEP")]
+
+
+def test_a_store_that_stays_away_ends_the_run() -> None:
+    house = House(ScriptedModel([StoreUnavailable("away")]))
+    session = house.start("Go").session_id
+    house.run()
+    assert house.head(session).state == "failed"
+    assert house.files.list(TENANT, "", 1).files == ()
