@@ -45,6 +45,8 @@ class Settings(BaseModel):
     max_file_bytes: Annotated[int, Field(ge=1, le=4_194_304)] = 4_194_304
     max_output_tokens: Annotated[int, Field(ge=1)] = 4_096
     token_budget: Annotated[int, Field(ge=1)] = 50_000
+    tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 0
+    """What all sessions of a tenant may use in an hour; 0: no such limit."""
     result_limit_bytes: Annotated[int, Field(ge=1_024)] = 65_536
     step_deadline_seconds: Seconds = 120
     approval_timeout_seconds: Seconds = 1_800

@@ -5,6 +5,7 @@ from typing import Any
 
 from shared.adapters.memory.blobs import MemoryBlobs
 from shared.adapters.memory.clock import FakeClock
+from shared.adapters.memory.definitions import MemoryDefinitions
 from shared.adapters.memory.files import MemoryFiles
 from shared.adapters.memory.index import MemoryIndex
 from shared.adapters.memory.log import MemoryLog
@@ -14,12 +15,12 @@ from shared.adapters.registry import BuiltinRegistry
 from shared.adapters.tools.builtin import BuiltinTools
 from shared.agent import control
 from shared.agent.act import Hands, lose_call, run_call
-from shared.agent.agents import DEFAULT_AGENT, default_agent
 from shared.agent.ask import ask
 from shared.agent.attempts import Attempts
 from shared.agent.engine import give_up, roll_over
 from shared.agent.history import History
 from shared.agent.journal import Journal
+from shared.agent.leasing import HourlyLimit
 from shared.agent.people import Timeouts
 from shared.agent.plan import plan
 from shared.agent.resolve import Desk, Resolution, resolve
@@ -28,6 +29,7 @@ from shared.agent.think import think
 from shared.agent.thread import position
 from shared.agent.watch import Cursor, Snapshot, poll
 from shared.agent.worker import Worker
+from shared.domain.agent import DEFAULT_AGENT
 from shared.domain.commit import Decision
 from shared.domain.errors import EngineError
 from shared.domain.intervention import Intervention
@@ -53,6 +55,7 @@ class House:
         self.files = MemoryFiles(self.clock)
         self.workflow = MemoryWorkflow()
         self.registry = BuiltinRegistry()
+        self.definitions = MemoryDefinitions(table, self.clock)
         self.timeouts = Timeouts(
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
         )
@@ -71,14 +74,22 @@ class House:
 
     @property
     def worker(self) -> Worker:
+        limit = self.settings.tenant_tokens_per_hour
         return Worker(
-            self.journal, self.model, "test-model", default_agent(self.settings.max_output_tokens),
-            self.registry, self.timeouts, self.settings.roll_over_events, self.attempts,
-        )  # fmt: skip
+            journal=self.journal,
+            choose_model=lambda agent, purpose: (self.model, agent.model_for(purpose) or "test-model"),
+            definitions=self.definitions,
+            registry=self.registry,
+            timeouts=self.timeouts,
+            hourly=HourlyLimit(self.journal, self.index, self.timeouts, limit),
+            attempts=self.attempts,
+            roll_over_events=self.settings.roll_over_events,
+            max_output_tokens=self.settings.max_output_tokens,
+        )
 
     def start(self, message: str | None, **limits: Any) -> Head:
         new = NewSession(
-            tenant=TENANT, user=USER, agent_id=DEFAULT_AGENT, message=message,
+            tenant=TENANT, user=USER, agent_id=limits.get("agent_id", DEFAULT_AGENT), message=message,
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
             cost_budget_usd=None, review_every=limits.get("review_every", 0), metadata={},
         )  # fmt: skip

@@ -6,7 +6,6 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from functions.start.root import root
-from shared.agent.agents import DEFAULT_AGENT
 from shared.agent.start import NewSession, post_message, restart, start
 from shared.api.app import Api
 from shared.api.envelope import success
@@ -14,7 +13,8 @@ from shared.api.once import Record
 from shared.api.requests import PostMessage, StartSession
 from shared.api.responses import session_view
 from shared.api.text import refuse_longer
-from shared.domain.errors import NotFound
+from shared.domain.agent import DEFAULT_AGENT
+from shared.domain.errors import ValidationFailed
 from shared.settings import settings
 
 DEFAULT_MAX_STEPS = 50
@@ -26,16 +26,17 @@ api = Api("start", settings())
 def start_session(body: Annotated[StartSession, Body()]) -> Response[str]:
     caller, chosen, its = api.caller, api.settings, root()
     refuse_longer("message", body.message, chosen.max_message_chars)
-    if body.agent_id not in (None, DEFAULT_AGENT):
-        raise NotFound("There is no such agent.", {"agent_id": ["no agent of that id"]})
+    agent = its.definitions.at(caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
+    if agent is None:
+        raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
     new = NewSession(
         tenant=caller.tenant,
         user=caller.user,
-        agent_id=DEFAULT_AGENT,
+        agent_id=agent.agent_id,
         message=body.message,
-        max_steps=body.max_steps or DEFAULT_MAX_STEPS,
-        token_budget=body.token_budget or chosen.token_budget,
-        cost_budget_usd=body.cost_budget_usd,
+        max_steps=body.max_steps or agent.limits.max_steps or DEFAULT_MAX_STEPS,
+        token_budget=body.token_budget or agent.limits.token_budget or chosen.token_budget,
+        cost_budget_usd=body.cost_budget_usd or agent.limits.cost_budget_usd,
         review_every=body.review_every or 0,
         metadata=body.metadata or {},
     )

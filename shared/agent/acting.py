@@ -3,7 +3,7 @@
 from shared.agent.journal import Draft
 from shared.agent.people import asking, open_approval, open_question
 from shared.agent.thread import position
-from shared.agent.worker import Worker
+from shared.agent.worker import Mind
 from shared.domain.change import Change
 from shared.domain.commit import Decision
 from shared.domain.content import Content
@@ -14,9 +14,9 @@ NOT_RUN = (
 )
 
 
-def act(worker: Worker, change: Change, calls: tuple[ToolCall, ...]) -> Draft:
+def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...]) -> Draft:
     """All approvals of a batch are settled before any of its calls runs."""
-    specs = worker.specs(change.head)
+    specs = mind.specs
     plan = change.head.plan
     guarded = {
         step.tool
@@ -25,10 +25,10 @@ def act(worker: Worker, change: Change, calls: tuple[ToolCall, ...]) -> Draft:
     }
     for call in calls:
         if specs[call.name].high_stakes or call.name in guarded:
-            open_approval(change, call, worker.timeouts, worker.clock)
-    review(worker, change)
+            open_approval(change, call, mind.timeouts, mind.clock)
+    review(mind, change)
     if change.head.interventions:
-        return hold(worker, change)
+        return hold(mind, change)
     change.to_state("waiting_for_tool")
     ready = tuple(call.call_id for call in calls)
     return Draft(change, Decision(next="act", at=position(change.head), calls=ready))
@@ -41,17 +41,17 @@ def drop(change: Change, calls: tuple[ToolCall, ...]) -> None:
     change.set(calls=())
 
 
-def review(worker: Worker, change: Change) -> None:
+def review(mind: Mind, change: Change) -> None:
     """`review_every` n: a person looks at every nth turn before it goes on; 1 is single-stepping (design §8)."""
     head = change.head
     due = head.review_every and head.run is not None and head.run.iteration % head.review_every == 0
     if due and not any(one.type == "checkpoint_review" for one in head.interventions):
         names = [call.name for call in head.calls]
-        open_question(change, "checkpoint_review", "Go on?", worker.clock, calls=names)
+        open_question(change, "checkpoint_review", "Go on?", mind.clock, calls=names)
 
 
-def hold(worker: Worker, change: Change) -> Draft:
+def hold(mind: Mind, change: Change) -> Draft:
     """Something is open: a call to approve, a review, or a pause that came while the model was thinking."""
     if change.head.state != "waiting_for_user":
         change.to_state("waiting_for_user", change.head.interventions[0].type)
-    return Draft(change, asking(change.head, worker.timeouts))
+    return Draft(change, asking(change.head, mind.timeouts))

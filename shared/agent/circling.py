@@ -1,7 +1,7 @@
 """Brings the counters of being stuck up to date after a turn (design §5)."""
 
 from shared.agent.reply import Absorbed
-from shared.agent.worker import Worker
+from shared.agent.worker import Mind
 from shared.domain.builtins import UPDATE_PLAN
 from shared.domain.change import Change
 from shared.domain.conversation import ToolCall, ToolEntry
@@ -13,10 +13,10 @@ Outcome = tuple[ToolCall, ToolEntry | None]
 
 
 def observe_turn(
-    worker: Worker, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
+    mind: Mind, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
 ) -> Stuck | None:
     """An `update_plan` counts only where it was refused: a change of the plan is progress by itself."""
-    specs = worker.specs(change.head)
+    specs = mind.specs
 
     def repeatable(name: str) -> bool:
         return name in specs and specs[name].repeatable

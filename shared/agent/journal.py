@@ -12,7 +12,14 @@ from shared.domain.errors import CommitContention, Fenced, SessionNotFound
 from shared.domain.session import Head
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
-from shared.ports.log import Companions, IdempotencyRecord, IndexEntry, NumberTaken, SessionLog
+from shared.ports.log import (
+    Companions,
+    IdempotencyRecord,
+    IndexEntry,
+    LeaseGrant,
+    NumberTaken,
+    SessionLog,
+)
 
 ATTEMPTS = 12
 """Lost races for a commit number in a row before the engine is asked to try again later."""
@@ -30,11 +37,13 @@ class Draft:
         decision: Decision | None = None,
         delivered: tuple[str, ...] = (),
         record: Callable[[Commit], IdempotencyRecord] | None = None,
+        lease: LeaseGrant | None = None,
     ) -> None:
         self.change = change
         self.decision = decision
         self.delivered = delivered
         self.record = record
+        self.lease = lease
 
 
 class Journal:
@@ -94,6 +103,7 @@ class Journal:
                 listing=_listing(thread.head, commit),
                 interventions=change.interventions,
                 idempotency=draft.record(commit) if draft.record is not None else None,
+                lease=draft.lease,
             )
             try:
                 self._log.append(offloaded(commit, self._blobs), companions)

@@ -3,17 +3,17 @@
 from datetime import datetime
 from typing import Literal
 
-from shared.agent.prices import cost_usd
 from shared.agent.reply import milliseconds
-from shared.agent.worker import Worker
+from shared.agent.worker import Mind
 from shared.domain.change import Change
 from shared.domain.commit import StepRecord
+from shared.domain.prices import cost_usd
 from shared.ports.model import ModelReply
 
 
 def record_call(
     change: Change,
-    worker: Worker,
+    mind: Mind,
     reply: ModelReply,
     *,
     kind: Literal["plan", "llm"],
@@ -21,12 +21,12 @@ def record_call(
     started: datetime,
 ) -> None:
     """`started`: when the turn began to look; `attempt`: the engine's retry count."""
-    used, cost = reply.usage, cost_usd(worker.model.provider, worker.model_name, reply.usage)
+    used, cost = reply.usage, cost_usd(mind.model.provider, mind.model_name, reply.usage)
     change.step(
         lambda number: StepRecord(
             step_number=number,
             kind=kind,
-            name=worker.model_name,
+            name=mind.model_name,
             started_at=started,
             completed_at=change.now,
             duration_ms=milliseconds(started, change.now),

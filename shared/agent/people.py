@@ -1,7 +1,7 @@
 """Opens interventions: what a person is asked, and where the session goes once every one is decided."""
 
-from datetime import timedelta
-from typing import Any, Literal
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple
 
 from shared.agent.thread import position
 from shared.domain.change import Change
@@ -11,6 +11,7 @@ from shared.domain.conversation import ToolCall
 from shared.domain.ids import INTERVENTION
 from shared.domain.intervention import (
     DEFAULTS,
+    HOURLY_OPTIONS,
     OPTIONS,
     STUCK_OPTIONS,
     Intervention,
@@ -26,12 +27,11 @@ MAX_QUESTION_CHARS = 2_000
 MAX_SHOWN_INPUT_BYTES = 2_048
 
 
-class Timeouts:
-    """Seconds: how long an approval waits, and how long before that the warning comes."""
+class Timeouts(NamedTuple):
+    """Seconds: how long an approval waits, and how long before its expiry the warning comes."""
 
-    def __init__(self, approval: float, warn: float) -> None:
-        self.approval = approval
-        self.warn = warn
+    approval: float
+    warn: float
 
 
 def open_approval(change: Change, call: ToolCall, timeouts: Timeouts, clock: Clock) -> None:
@@ -63,6 +63,25 @@ def open_question(
 ) -> None:
     """Asks a person without a deadline. `error_recovery`: of a session that is stuck, not of a call."""
     _open(change, type, {"question": text[:MAX_QUESTION_CHARS], **context}, clock)
+
+
+def open_hourly_limit(change: Change, until: datetime, limit: int, clock: Clock) -> None:
+    """The tenant's tokens of this hour are used up: goes on by itself when the next one begins."""
+    said = "The tenant's tokens of this hour are used up."
+    context = {"question": said, "scope": "tenant", "tokens_per_hour": limit}
+    change.open_intervention(
+        Intervention(
+            intervention_id=clock.new_id(INTERVENTION),
+            session_id=change.head.session_id,
+            type="budget_exceeded",
+            context=context,
+            options=HOURLY_OPTIONS,
+            default_action="continue",
+            timeout_at=until,
+            warned=True,
+            created_at=change.now,
+        )
+    )
 
 
 def _open(

@@ -8,7 +8,7 @@ from shared.agent.reply import Absorbed
 from shared.agent.tail import PLAN_RETRIES, planning_tail
 from shared.agent.thread import position
 from shared.agent.turn import Stage, decided, take_turn
-from shared.agent.worker import Worker
+from shared.agent.worker import Mind, Worker
 from shared.domain.builtins import UPDATE_PLAN
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
@@ -28,24 +28,24 @@ def plan(worker: Worker, at: Position, attempt: int, timeout: float) -> Decision
     head = thread.head
     if head.plan is not None and head.plan.is_live and not head.undelivered:
         return resumed(head)
-    return take_turn(worker, _STAGE, thread, at, attempt, timeout)
+    return take_turn(worker, _STAGE, "plan", thread, at, attempt, timeout)
 
 
-def _request(worker: Worker, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
-    spec = worker.specs(head)[UPDATE_PLAN]
+def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
+    spec = mind.specs[UPDATE_PLAN]
     return ModelRequest(
-        model=worker.model_name,
-        system=worker.agent.system,
+        model=mind.model_name,
+        system=mind.system,
         tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
         entries=entries,
-        tail=planning_tail(head, worker.specs(head)),
-        max_tokens=worker.agent.max_output_tokens,
+        tail=planning_tail(head, mind.specs),
+        max_tokens=mind.max_output_tokens,
         tool_choice=UPDATE_PLAN,
     )
 
 
 def _settle(
-    worker: Worker, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
+    mind: Mind, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
 ) -> Draft:
     head = change.head
     if head.plan is not None and head.plan.status == "failed" and absorbed.closing is not None:
@@ -53,27 +53,27 @@ def _settle(
     progress = head.progress
     if absorbed.question is not None:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
-        return _ask(worker, change, absorbed.question)
+        return _ask(mind, change, absorbed.question)
     if head.plan is not None and head.plan.is_live:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
         if change.head.interventions:  # paused meanwhile
-            return Draft(change, asking(change.head, worker.timeouts))
+            return Draft(change, asking(change.head, mind.timeouts))
         change.to_state("executing")
         return Draft(change, Decision(next="think", at=position(change.head)))
     attempts = progress.planning_attempts + 1
     if attempts > PLAN_RETRIES + 1:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
-        return _ask(worker, change, STUCK_QUESTION)
+        return _ask(mind, change, STUCK_QUESTION)
     change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
     if change.head.interventions:
-        return Draft(change, asking(change.head, worker.timeouts))
+        return Draft(change, asking(change.head, mind.timeouts))
     return Draft(change, Decision(next="plan", at=position(change.head)))
 
 
-def _ask(worker: Worker, change: Change, question: str) -> Draft:
-    open_question(change, "clarification_needed", question, worker.clock)
+def _ask(mind: Mind, change: Change, question: str) -> Draft:
+    open_question(change, "clarification_needed", question, mind.clock)
     change.to_state("waiting_for_user", "clarification_needed")
-    return Draft(change, asking(change.head, worker.timeouts))
+    return Draft(change, asking(change.head, mind.timeouts))
 
 
 _STAGE = Stage(kind="plan", step_kind="plan", request=_request, settle=_settle)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from shared.agent.journal import Draft
 from shared.agent.people import asking, open_question
 from shared.agent.thread import Thread
-from shared.agent.worker import Worker
+from shared.agent.worker import Mind
 from shared.domain import budget
 from shared.domain.budget import Reservation
 from shared.domain.change import Change
@@ -17,9 +17,10 @@ from shared.ports.model import ModelRequest
 
 
 class Bill(NamedTuple):
-    """A call's reservation and how many attempts before it vanished."""
+    """A call's reservation, the bytes it was estimated from, and how many attempts before it vanished."""
 
     reservation: Reservation
+    bytes: int
     vanished: int
 
 
@@ -43,9 +44,21 @@ def _entry_bytes(entry: Entry) -> int:
 
 def charge_vanished(change: Change, bill: Bill) -> None:
     if bill.vanished:
-        before = change.head.budget
-        lost = before.vanished_tokens + bill.vanished * bill.reservation.tokens
-        change.set(budget=before.model_copy(update={"vanished_tokens": lost}))
+        before, lost = change.head.budget, bill.vanished * bill.reservation.tokens
+        change.set(budget=before.model_copy(update={"vanished_tokens": before.vanished_tokens + lost}))
+        charge_lease(change, lost)
+
+
+def learn(change: Change, bill: Bill, input_tokens: int) -> None:
+    """What the call showed about how long a token is."""
+    change.set(budget=budget.calibrated(change.head.budget, bill.bytes, input_tokens))
+
+
+def charge_lease(change: Change, tokens: int) -> None:
+    """What was used of the tenant's hour. A lease of an hour that is over takes it without harm."""
+    lease = change.head.lease
+    if lease is not None and tokens:
+        change.set(lease=lease.charged(tokens))
 
 
 def warn_if_due(change: Change) -> None:
@@ -55,16 +68,16 @@ def warn_if_due(change: Change) -> None:
         change.event("budget.warning", _figures(head))
 
 
-def ask_for_budget(worker: Worker, thread: Thread, at: Position) -> Decision:
+def ask_for_budget(mind: Mind, thread: Thread, at: Position) -> Decision:
     """At the limit the run waits for a person instead of calling the model: nothing is killed."""
 
     def build(_: Thread, change: Change) -> Draft:
         if not change.head.interventions and not change.head.is_over:
-            open_budget_question(change, worker.clock)
+            open_budget_question(change, mind.clock)
         return Draft(change)
 
-    worker.journal.commit(thread, at.key(f"budget-{tokens_label(thread.head)}"), build)
-    return asking(thread.head, worker.timeouts)
+    mind.worker.journal.commit(thread, at.key(f"budget-{tokens_label(thread.head)}"), build)
+    return asking(thread.head, mind.timeouts)
 
 
 def open_budget_question(change: Change, clock: Clock) -> None:

@@ -12,7 +12,7 @@ from shared.agent.spending import open_budget_question
 from shared.agent.tail import turn_tail
 from shared.agent.thread import position
 from shared.agent.turn import Stage, decided, take_turn
-from shared.agent.worker import Worker
+from shared.agent.worker import Mind, Worker
 from shared.domain.budget import tokens_left
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
@@ -40,25 +40,30 @@ CUT_OFF = (
 def think(worker: Worker, at: Position, attempt: int, timeout: float) -> Decision:
     thread = worker.journal.conversation(at)
     known = decided(thread, at, "think", worker)
-    return known or take_turn(worker, _STAGE, thread, at, attempt, timeout)
+    if known is not None:
+        return known
+    plan = thread.head.plan
+    is_last = plan is not None and plan.is_live and not plan.open_steps
+    return take_turn(worker, _STAGE, "final" if is_last else "think", thread, at, attempt, timeout)
 
 
-def _request(worker: Worker, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
-    specs = worker.specs(head).values()
+def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
     return ModelRequest(
-        model=worker.model_name,
-        system=worker.agent.system,
-        tools=tuple(ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in specs),
+        model=mind.model_name,
+        system=mind.system,
+        tools=tuple(
+            ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in mind.specs.values()
+        ),
         entries=entries,
         tail=turn_tail(head),
-        max_tokens=worker.agent.max_output_tokens,
+        max_tokens=mind.max_output_tokens,
     )
 
 
 def _settle(
-    worker: Worker, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
+    mind: Mind, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
 ) -> Draft:
-    stuck = observe_turn(worker, change, absorbed, reply, outcomes)
+    stuck = observe_turn(mind, change, absorbed, reply, outcomes)
     text_replies = 0 if absorbed.called else change.head.progress.text_replies + 1
     change.set(progress=change.head.progress.model_copy(update={"text_replies": text_replies}))
     head = change.head
@@ -88,20 +93,20 @@ def _settle(
         case Fail(code, reason):
             return failed(change, code, reason[:1_000])
         case Act():
-            return act(worker, change, absorbed.calls)
+            return act(mind, change, absorbed.calls)
         case AskPerson("budget_exceeded"):
-            open_budget_question(change, worker.clock)
-            return Draft(change, asking(change.head, worker.timeouts))
+            open_budget_question(change, mind.clock)
+            return Draft(change, asking(change.head, mind.timeouts))
         case AskPerson(kind, reason, question):
             drop(change, absorbed.calls)
-            open_question(change, kind, question, worker.clock, reason=reason)
+            open_question(change, kind, question, mind.clock, reason=reason)
             change.to_state("waiting_for_user", kind)
-            return Draft(change, asking(change.head, worker.timeouts))
+            return Draft(change, asking(change.head, mind.timeouts))
         case ThinkAgain(_, nudge):
             hint(change, CUT_OFF if cut_off else nudge)
-            review(worker, change)
+            review(mind, change)
             if change.head.interventions:
-                return hold(worker, change)
+                return hold(mind, change)
             change.to_state("executing")
             return Draft(change, Decision(next="think", at=position(change.head)))
         case other:

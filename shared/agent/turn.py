@@ -10,13 +10,30 @@ from shared.agent.journal import Draft
 from shared.agent.metering import record_call
 from shared.agent.people import asking, resumed
 from shared.agent.reply import Absorbed, ReplyReader
-from shared.agent.spending import Bill, affordable, ask_for_budget, charge_vanished, warn_if_due
+from shared.agent.spending import (
+    Bill,
+    affordable,
+    ask_for_budget,
+    charge_lease,
+    charge_vanished,
+    learn,
+    request_bytes,
+    warn_if_due,
+)
 from shared.agent.thread import Thread, overtaken, position
-from shared.agent.worker import Worker
+from shared.agent.worker import Mind, Worker
+from shared.domain.agent import Purpose
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
 from shared.domain.conversation import Entry, ToolEntry
-from shared.domain.errors import Fenced, ModelRefused, ProviderOverloaded, SessionError, TransientError
+from shared.domain.errors import (
+    AgentMissing,
+    Fenced,
+    ModelRefused,
+    ProviderOverloaded,
+    SessionError,
+    TransientError,
+)
 from shared.domain.session import Head
 from shared.ports.model import ModelReply, ModelRequest
 
@@ -35,46 +52,72 @@ class Stage(NamedTuple):
 
     kind: Literal["plan", "think"]
     step_kind: Literal["plan", "llm"]
-    request: Callable[[Worker, Head, tuple[Entry, ...]], ModelRequest]
-    settle: Callable[[Worker, Change, Absorbed, ModelReply, tuple[Outcome, ...]], Draft]
+    request: Callable[[Mind, Head, tuple[Entry, ...]], ModelRequest]
+    settle: Callable[[Mind, Change, Absorbed, ModelReply, tuple[Outcome, ...]], Draft]
 
 
 def take_turn(
-    worker: Worker, stage: Stage, thread: Thread, at: Position, attempt: int, timeout: float
+    worker: Worker, stage: Stage, purpose: Purpose, thread: Thread, at: Position, attempt: int, timeout: float
 ) -> Decision:
     """`attempt`: the engine's retry count; `timeout`: seconds the model has. Raises Fenced and what is retried."""
-    started, orphans = worker.clock.now(), thread.orphans()
+    started, orphans, key = worker.clock.now(), thread.orphans(), at.key(stage.kind)
+    try:
+        mind = worker.mind(thread.head, purpose)
+    except AgentMissing as gone:
+        return _end(worker, thread, key, at, gone)
     seen = Seen(started, attempt, orphans, tuple(thread.waiting), thread.outcomes())
-    wanted = stage.request(worker, thread.head, (*thread.entries, *thread.pending(orphans)))
-    afforded = affordable(thread.head, wanted)
+    afforded = affordable(
+        thread.head, stage.request(mind, thread.head, (*thread.entries, *thread.pending(orphans)))
+    )
     if afforded is None:
-        return ask_for_budget(worker, thread, at)
-    key = at.key(stage.kind)
+        return ask_for_budget(mind, thread, at)
     request, reservation = afforded
-    answer = _ask(worker, key, request, timeout)
-    bill = Bill(reservation, worker.attempts.vanished(key, attempt))
+    out_of_hour = worker.hourly.ensure(thread, at, reservation.tokens)
+    if out_of_hour is not None:
+        return out_of_hour
+    answer = _ask(mind, key, request, timeout)
+    bill = Bill(reservation, request_bytes(request), worker.attempts.vanished(key, attempt))
+    if isinstance(answer, SessionError):
+        return _end(worker, thread, key, at, answer, bill)
     # Ids are issued once, however often the commit is built again after a lost race.
     reader = (
-        ReplyReader(answer, worker.model.provider, worker.clock) if isinstance(answer, ModelReply) else None
+        ReplyReader(answer, mind.model.provider, worker.clock) if isinstance(answer, ModelReply) else None
     )
 
     def build(_: Thread, change: Change) -> Draft:
         _fence(change.head, at)
         charge_vanished(change, bill)
         if reader is not None:
-            return _take_in(worker, stage, change, reader, seen)
-        if change.head.is_over:
-            return Draft(change, resumed(change.head))
-        if isinstance(answer, ProviderOverloaded):
-            return _wait(change, answer, stage.kind)
-        assert isinstance(answer, SessionError)
-        return failed(change, answer.code, str(answer))
+            learn(change, bill, reader.reply.usage.input)
+            return _take_in(mind, stage, change, reader, seen)
+        assert isinstance(answer, ProviderOverloaded)
+        return _wait(change, answer, stage.kind)
 
+    return _commit(worker, thread, key, build)
+
+
+def _commit(worker: Worker, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Decision:
     worker.journal.commit(thread, key, build)
     done = thread.recorded(key)
     if done is None or done.decision is None:
         raise Fenced("the turn was committed without a decision")
     return done.decision
+
+
+def _end(
+    worker: Worker, thread: Thread, key: str, at: Position, error: SessionError, bill: Bill | None = None
+) -> Decision:
+    """The run fails with the error's code."""
+
+    def build(_: Thread, change: Change) -> Draft:
+        _fence(change.head, at)
+        if bill is not None:
+            charge_vanished(change, bill)
+        if change.head.is_over:
+            return Draft(change, resumed(change.head))
+        return failed(change, error.code, str(error))
+
+    return _commit(worker, thread, key, build)
 
 
 class Seen(NamedTuple):
@@ -87,9 +130,10 @@ class Seen(NamedTuple):
     outcomes: tuple[Outcome, ...]
 
 
-def _take_in(worker: Worker, stage: Stage, change: Change, reader: ReplyReader, seen: Seen) -> Draft:
+def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen: Seen) -> Draft:
     reply = reader.reply
-    record_call(change, worker, reply, kind=stage.step_kind, attempt=seen.attempt, started=seen.started)
+    record_call(change, mind, reply, kind=stage.step_kind, attempt=seen.attempt, started=seen.started)
+    charge_lease(change, reply.usage.input + reply.usage.output)
     warn_if_due(change)
     if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
         return Draft(change, resumed(change.head))
@@ -102,11 +146,10 @@ def _take_in(worker: Worker, stage: Stage, change: Change, reader: ReplyReader, 
     change.set(undelivered=undelivered, progress=progress)
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
-    specs = worker.specs(change.head)
-    absorbed = reader.absorb(change, worker.registry, specs, planning=stage.kind == "plan")
+    absorbed = reader.absorb(change, mind.registry, mind.specs, planning=stage.kind == "plan")
     _next_turn(change, thought=stage.kind == "think", calls=len(absorbed.calls))
-    draft = stage.settle(worker, change, absorbed, reply, seen.outcomes)
-    return Draft(change, _going_on(change.head, worker, draft.decision), seen.delivered)
+    draft = stage.settle(mind, change, absorbed, reply, seen.outcomes)
+    return Draft(change, _going_on(change.head, mind.worker, draft.decision), seen.delivered)
 
 
 def decided(thread: Thread, at: Position, kind: str, worker: Worker) -> Decision | None:
@@ -137,15 +180,15 @@ def _fence(head: Head, at: Position) -> None:
 
 
 def _ask(
-    worker: Worker, key: str, request: ModelRequest, timeout: float
+    mind: Mind, key: str, request: ModelRequest, timeout: float
 ) -> ModelReply | SessionError | ProviderOverloaded:
     """The reply, or the error this turn has to commit; what the engine retries by itself is raised."""
     try:
-        return worker.model.complete(request, timeout=timeout)
+        return mind.model.complete(request, timeout=timeout)
     except SessionError as error:
         return error
     except TransientError as error:
-        worker.attempts.ended(key)
+        mind.worker.attempts.ended(key)
         if isinstance(error, ProviderOverloaded) and error.retry_after is not None:
             return error
         raise
@@ -175,6 +218,8 @@ def _going_on(head: Head, worker: Worker, decision: Decision | None) -> Decision
 
 def _wait(change: Change, error: ProviderOverloaded, then: Literal["plan", "think"]) -> Draft:
     """The provider named a time: the engine waits that long at no compute cost."""
+    if change.head.is_over:
+        return Draft(change, resumed(change.head))
     progress = change.head.progress
     if progress.provider_waits >= MAX_PROVIDER_WAITS:
         return failed(

@@ -1,34 +1,84 @@
-"""What a model turn needs of the world, put together once per function."""
+"""What a model turn needs of the world (Worker), and what one session's turn thinks with (Mind)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from shared.agent.agents import Agent
 from shared.agent.attempts import Attempts
 from shared.agent.journal import Journal
+from shared.agent.leasing import HourlyLimit
 from shared.agent.people import Timeouts
+from shared.domain.agent import AgentDefinition, Purpose
+from shared.domain.errors import AgentMissing
+from shared.domain.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.session import Head
 from shared.domain.tool import ToolSpec
 from shared.ports.clock import Clock
+from shared.ports.definitions import Definitions
 from shared.ports.model import Model
 from shared.ports.tools import Registry
 
+ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
+"""The model for an agent and a purpose, and the name to ask it by."""
 
-class Worker(NamedTuple):
-    """`roll_over_events`: history entries after which the next generation is started (design §2)."""
 
-    journal: Journal
+class Mind(NamedTuple):
+    """Resolved once per turn, so that all of a turn sees one version of agent and prompt.
+
+    `system` and `specs` stay the same from turn to turn unless somebody edits the agent or the prompt.
+    """
+
+    worker: "Worker"
+    agent: AgentDefinition
     model: Model
     model_name: str
-    agent: Agent
+    system: str
+    specs: Mapping[str, ToolSpec]
+    timeouts: Timeouts
+    max_output_tokens: int
+
+    @property
+    def clock(self) -> Clock:
+        return self.worker.journal.clock
+
+    @property
+    def registry(self) -> Registry:
+        return self.worker.registry
+
+
+class Worker(NamedTuple):
+    """Put together once per function. `roll_over_events`: history entries after which the next generation is
+    started (design §2); `max_output_tokens`: for agents that name none.
+    """
+
+    journal: Journal
+    choose_model: ChooseModel
+    definitions: Definitions
     registry: Registry
     timeouts: Timeouts
-    roll_over_events: int
+    hourly: HourlyLimit
     attempts: Attempts
+    roll_over_events: int
+    max_output_tokens: int
 
     @property
     def clock(self) -> Clock:
         return self.journal.clock
 
-    def specs(self, head: Head) -> Mapping[str, ToolSpec]:
-        return self.registry.specs(head.tenant, head.agent_id)
+    def mind(self, head: Head, purpose: Purpose) -> Mind:
+        """Raises AgentMissing where the session's agent has been deleted."""
+        definitions = self.definitions.at(head.tenant)
+        agent = definitions.agent(head.agent_id)
+        if agent is None:
+            raise AgentMissing("The session's agent has been deleted.")
+        model, model_name = self.choose_model(agent, purpose)
+        approval = agent.limits.approval_timeout_seconds or self.timeouts.approval
+        return Mind(
+            worker=self,
+            agent=agent,
+            model=model,
+            model_name=model_name,
+            system=agent.system(definitions.prompt(AGENT_PLANNING_SYSTEM).content),
+            specs=agent.toolset(self.registry.specs(head.tenant, head.agent_id)),
+            timeouts=self.timeouts._replace(approval=approval),
+            max_output_tokens=agent.limits.max_output_tokens or self.max_output_tokens,
+        )

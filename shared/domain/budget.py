@@ -7,13 +7,12 @@ the provider counted are charged, and every attempt that vanished, which may hav
 
 from typing import NamedTuple
 
-from shared.domain.session import Budget, Head
+from shared.domain.session import BYTES_PER_TOKEN, Budget, Head
 
-BYTES_PER_TOKEN = 3
-"""Of a request's text; English has about 4, so that estimates are rather too high than too low."""
 MIN_OUTPUT_TOKENS = 256
 """A call that may not even write so much is not worth making."""
 WARN_AT = 0.8
+MARGIN = 0.9
 
 
 class Reservation(NamedTuple):
@@ -40,9 +39,17 @@ def reserve(head: Head, request_bytes: int, max_output: int) -> Reservation | No
     cost = head.budget.cost_budget_usd
     if cost is not None and head.usage.cost_usd is not None and head.usage.cost_usd >= cost:
         return None
-    wanted = request_bytes // BYTES_PER_TOKEN + 1
+    wanted = int(request_bytes / head.budget.bytes_per_token) + 1
     output = min(max_output, tokens_left(head) - wanted)
     return Reservation(wanted, output) if output >= min(MIN_OUTPUT_TOKENS, max_output) else None
+
+
+def calibrated(budget: Budget, request_bytes: int, input_tokens: int) -> Budget:
+    """Learns from a call how many bytes a token has, on the side of too few; never more than at the beginning."""
+    if not input_tokens or not request_bytes:
+        return budget
+    shown = min(BYTES_PER_TOKEN, MARGIN * request_bytes / input_tokens)
+    return budget.model_copy(update={"bytes_per_token": round(shown, 3)})
 
 
 def warning_due(head: Head) -> bool:

@@ -8,7 +8,7 @@
     │   └── FinalError       never retried
     │       └── Fenced, Refused, SchemaUnknown, PoisonedSession
     ├── SessionError         the run ends `failed` with `code`
-    │   └── ModelRefused, ProviderRejected, ProviderKeyRefused, ProviderQuotaExceeded
+    │   └── AgentMissing, ModelRefused, ProviderRejected, ProviderKeyRefused, ProviderQuotaExceeded
     ├── ModelFeedback        the model is told, as text, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
     └── CallerError          the HTTP caller is told, as `code` and status
@@ -89,6 +89,12 @@ class SessionError(ActaError):
     """Ends the run `failed`; `code` is shown to the user, the message too."""
 
     code = "INTERNAL_ERROR"
+
+
+class AgentMissing(SessionError):
+    """The agent the session runs as is not there any more."""
+
+    code = "AGENT_NOT_FOUND"
 
 
 class ModelRefused(SessionError):

@@ -23,6 +23,9 @@ OPTIONS: dict[InterventionType, tuple[str, ...]] = {
 STUCK_OPTIONS = ("retry", "cancel")
 """Of an `error_recovery` that is about the session, not about a call."""
 
+HOURLY_OPTIONS = ("continue", "finish", "cancel")
+"""Of a `budget_exceeded` that is about the tenant's hour; it expires into `continue` when the next hour begins."""
+
 DEFAULTS: dict[InterventionType, str] = {
     "approval_required": "reject",
     "clarification_needed": "cancel",

@@ -11,12 +11,15 @@ from pydantic import Field
 
 from shared.domain.conversation import ToolCall
 from shared.domain.intervention import Intervention
+from shared.domain.lease import Lease
 from shared.domain.plan import ExecutionPlan
 from shared.domain.value import Value
 
 HEAD_VERSION = 1
 MAX_GOAL_CHARS = 1_000
 """The head quotes so much of the goal; the whole of it is the run's first message."""
+BYTES_PER_TOKEN = 3.0
+"""Before a call has shown better; English has about 4, so that estimates are rather too high than too low."""
 MAX_ANSWER_CHARS = 4_000
 MAX_UNDELIVERED = 20
 MAX_CALLS = 16
@@ -86,12 +89,15 @@ class Usage(Value):
 
 
 class Budget(Value):
-    """`vanished_tokens`: charged for attempts that died and may have been paid for; no step of the log has them."""
+    """`vanished_tokens`: charged for attempts that died and may have been paid for; no step of the log has them.
+    `bytes_per_token`: what the last call showed, for estimating the next.
+    """
 
     token_budget: int
     cost_budget_usd: float | None = None
     vanished_tokens: int = 0
     warned: bool = False
+    bytes_per_token: float = BYTES_PER_TOKEN
 
 
 class Result(Value):
@@ -171,6 +177,7 @@ class Head(Value):
     undelivered: tuple[str, ...] = ()
     progress: Progress = Progress()
     wait: Wait | None = None
+    lease: Lease | None = None
 
     @property
     def coarse(self) -> CoarseState:

@@ -24,6 +24,10 @@ class KeyTaken(Exception):
     """The idempotency key was used by another request meanwhile; nothing was written."""
 
 
+class LeaseMoved(Exception):
+    """Another session was granted tokens of the hour meanwhile; nothing was written."""
+
+
 class IndexEntry(NamedTuple):
     """A session in its tenant's listing; written only when its coarse state changes."""
 
@@ -45,12 +49,22 @@ class IdempotencyRecord(NamedTuple):
     expires_at: datetime
 
 
+class LeaseGrant(NamedTuple):
+    """Tokens granted of a tenant's hour, in all: `before` is what it has to be still, `after` what it becomes."""
+
+    tenant: str
+    hour: int
+    before: int
+    after: int
+
+
 class Companions(NamedTuple):
     """What is written in one transaction with a commit; all empty: a plain put."""
 
     listing: IndexEntry | None = None
     interventions: Sequence[Intervention] = ()
     idempotency: IdempotencyRecord | None = None
+    lease: LeaseGrant | None = None
 
 
 NO_COMPANIONS = Companions()
@@ -85,7 +99,8 @@ class SessionLog(Protocol):
         ...
 
     def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
-        """Puts the commit, and its companions in the same transaction. Raises NumberTaken, KeyTaken."""
+        """Puts the commit, and its companions in the same transaction. Raises NumberTaken, KeyTaken,
+        LeaseMoved."""
         ...
 
     def delete(self, tenant: str, session_id: str) -> None:
@@ -111,5 +126,9 @@ class SessionIndex(Protocol):
     ) -> InterventionPage: ...
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None: ...
+
+    def granted(self, tenant: str, hour: int) -> int:
+        """Tokens granted of that hour so far."""
+        ...
 
     def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None: ...

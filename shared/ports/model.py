@@ -37,11 +37,12 @@ class ModelRequest(NamedTuple):
 
 
 class TokenUsage(NamedTuple):
-    """Tokens of one call; `input` includes the cached ones."""
+    """Tokens of one call; `input` includes those read from the provider's cache and those written to it."""
 
     input: int = 0
     output: int = 0
     cached_input: int = 0
+    cache_write: int = 0
 
 
 class RequestedCall(NamedTuple):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 from infra.bundle import ROOT, Bundler
 from infra.local.stack import RUNTIME_PYTHON
 from infra.uv import Target
-from shared.agent.agents import DEFAULT_AGENT
+from shared.domain.agent import DEFAULT_AGENT
 from shared.agent.start import NewSession, start
 from shared.domain.commit import Decision
 from tests.bench.script import Reply

@@ -9,6 +9,7 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
     T#{tenant}                I#{intervention}          ss session id, st state, v, z body
     T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v,
                                                         ttl whole seconds since 1970
+    T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
 """
 
 import hashlib
@@ -32,7 +33,7 @@ from shared.adapters.documents import (
 from shared.adapters.keys import key_part
 from shared.domain.commit import Commit
 from shared.domain.intervention import Intervention
-from shared.ports.log import IdempotencyRecord, IndexEntry
+from shared.ports.log import IdempotencyRecord, IndexEntry, LeaseGrant
 
 Item = dict[str, dict[str, Any]]
 
@@ -63,6 +64,19 @@ def intervention_key(tenant: str, intervention_id: str) -> Item:
 def record_key(tenant: str, route: str, key: str) -> Item:
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
     return _key(tenant_pk(tenant), f"K#{route}#{digest}")
+
+
+def lease_key(tenant: str, hour: int) -> Item:
+    return _key(tenant_pk(tenant), f"L#{hour}")
+
+
+def lease_item(lease: LeaseGrant) -> Item:
+    """Kept for a day after its hour."""
+    return {
+        **lease_key(lease.tenant, lease.hour),
+        "g": {"N": str(lease.after)},
+        "ttl": {"N": str((lease.hour + 25) * 3_600)},
+    }
 
 
 def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:

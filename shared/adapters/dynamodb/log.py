@@ -1,5 +1,6 @@
 """The session log on DynamoDB: a commit is one item, an append one conditional put (design §6.1)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from shared.adapters.aws_clients import Service
@@ -8,7 +9,16 @@ from shared.adapters.dynamodb import items
 from shared.adapters.dynamodb.deletion import delete_session
 from shared.domain.commit import Commit
 from shared.ports.clock import Clock
-from shared.ports.log import NO_COMPANIONS, Companions, KeyTaken, NumberTaken, Tail
+from shared.ports.log import (
+    NO_COMPANIONS,
+    Companions,
+    IdempotencyRecord,
+    KeyTaken,
+    LeaseGrant,
+    LeaseMoved,
+    NumberTaken,
+    Tail,
+)
 
 _FREE = "attribute_not_exists(pk)"
 _FAILED = "ConditionalCheckFailed"
@@ -85,39 +95,53 @@ class DynamoLog:
             raise
 
     def _transact(self, commit: Commit, item: items.Item, companions: Companions) -> None:
-        tenant, listing, record = commit.head.tenant, companions.listing, companions.idempotency
-        if any(each is not None and each.tenant != tenant for each in (listing, record)):
+        tenant = commit.head.tenant
+        listing, record, lease = companions.listing, companions.idempotency, companions.lease
+        if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
             raise ValueError("a commit's companions belong to its tenant")
-        puts: list[dict[str, Any]] = [{"Item": item, "ConditionExpression": _FREE}]
-        if listing is not None:
-            puts.append({"Item": items.listing_item(listing)})
-        puts += [{"Item": items.intervention_item(tenant, each)} for each in companions.interventions]
+        # In the order in which failed conditions are told: who lost the number reads again before anything else.
+        puts: list[tuple[dict[str, Any], type[Exception] | None]] = [
+            ({"Item": item, "ConditionExpression": _FREE}, NumberTaken)
+        ]
         if record is not None:
-            puts.append(
-                {
-                    "Item": items.record_item(record),
-                    "ConditionExpression": f"{_FREE} OR #ttl <= :now",
-                    "ExpressionAttributeNames": {"#ttl": "ttl"},
-                    "ExpressionAttributeValues": {":now": {"N": str(int(self._clock.now().timestamp()))}},
-                }
-            )
-        transaction = [{"Put": {"TableName": self._table, **put}} for put in puts]
+            puts.append((self._record_put(record), KeyTaken))
+        if lease is not None:
+            puts.append((_lease_put(lease), LeaseMoved))
+        if listing is not None:
+            puts.append(({"Item": items.listing_item(listing)}, None))
+        puts += [({"Item": items.intervention_item(tenant, each)}, None) for each in companions.interventions]
         try:
-            self._dynamodb.call("transact_write_items", TransactItems=transaction)
+            self._dynamodb.call(
+                "transact_write_items",
+                TransactItems=[{"Put": {"TableName": self._table, **put}} for put, _ in puts],
+            )
         except AwsRefused as refused:
-            raise _cancelled(refused, record is not None) from None
+            raise _cancelled(refused, [lost for _, lost in puts]) from None
+
+    def _record_put(self, record: IdempotencyRecord) -> dict[str, Any]:
+        return {
+            "Item": items.record_item(record),
+            "ConditionExpression": f"{_FREE} OR #ttl <= :now",
+            "ExpressionAttributeNames": {"#ttl": "ttl"},
+            "ExpressionAttributeValues": {":now": {"N": str(int(self._clock.now().timestamp()))}},
+        }
 
 
-def _cancelled(refused: AwsRefused, has_record: bool) -> Exception:
-    """The commit's number is looked at first: who lost it reads again, and may find its own commit there."""
+def _lease_put(lease: LeaseGrant) -> dict[str, Any]:
+    put: dict[str, Any] = {"Item": items.lease_item(lease), "ConditionExpression": _FREE}
+    if lease.before:
+        put["ConditionExpression"] = "g = :before"
+        put["ExpressionAttributeValues"] = {":before": {"N": str(lease.before)}}
+    return put
+
+
+def _cancelled(refused: AwsRefused, lost: Sequence[type[Exception] | None]) -> Exception:
+    """What the first failed condition means; `lost` has it per item."""
     if refused.code == "TransactionInProgressException":
         return NumberTaken()
     if refused.code != "TransactionCanceledException" or not refused.reasons:
         return refused
-    if refused.reasons[0] == _FAILED:
-        return NumberTaken()
-    if has_record and refused.reasons[-1] == _FAILED:
-        return KeyTaken()
-    if "TransactionConflict" in refused.reasons:
-        return NumberTaken()
-    return refused
+    for reason, meaning in zip(refused.reasons, lost, strict=False):
+        if reason == _FAILED and meaning is not None:
+            return meaning()
+    return NumberTaken() if "TransactionConflict" in refused.reasons else refused

@@ -56,12 +56,13 @@ class Reading:
         if calls and stop == "end":
             stop = "tools"
         cached = self._usage.get("cache_read_input_tokens", 0)
-        fresh = self._usage.get("input_tokens", 0) + self._usage.get("cache_creation_input_tokens", 0)
+        written = self._usage.get("cache_creation_input_tokens", 0)
+        prompt = self._usage.get("input_tokens", 0) + cached + written
         return ModelReply(
             text=_joined(blocks, "text"),
             calls=calls,
             stop=stop,
-            usage=TokenUsage(fresh + cached, self._usage.get("output_tokens", 0), cached),
+            usage=TokenUsage(prompt, self._usage.get("output_tokens", 0), cached, written),
             thinking=_joined(blocks, "thinking"),
             raw=self._raw(blocks),
         )

@@ -16,6 +16,7 @@ DEFAULT_MODELS = {
 _UP_TO_CLAUDE_4 = re.compile(r"(.*[./])?claude-(3|[a-z]+-4)(\b.*)?")
 _UP_TO_CLAUDE_5 = re.compile(r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(@.*|:.*)?)")
 _REASONS_BY_DEFAULT = re.compile(r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*")
+_REASONS_ALWAYS = re.compile(r"(.*/)?gpt-(6-astra|6\.[1-9]|[7-9]|\d\d).*")
 _REASONING = re.compile(r"(.*/)?(gpt-([5-9]|\d\d)|o\d).*")
 
 
@@ -37,8 +38,17 @@ def thinking_of(model: str) -> dict[str, Any] | None:
 
 
 def reasoning_effort_with_tools(model: str) -> str | None:
-    """Chat Completions refuses function tools on models that reason by default, unless told not to reason."""
+    """Chat Completions refuses function tools on models that reason by default, unless told not to reason;
+    those that always reason refuse to be told so."""
+    if _REASONS_ALWAYS.fullmatch(model):
+        return None
     return "none" if _REASONS_BY_DEFAULT.fullmatch(model) else None
+
+
+def takes_tools_in_chat(model: str) -> bool:
+    """OpenAI itself serves models that cannot stop reasoning with tools over its Responses API only; other
+    servers may have them in Chat Completions too."""
+    return _REASONS_ALWAYS.fullmatch(model) is None
 
 
 def counts_reasoning(model: str) -> bool:

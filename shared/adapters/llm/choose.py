@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import NamedTuple
 
-from shared.adapters.llm.catalogue import DEFAULT_MODELS
+from shared.adapters.llm.catalogue import DEFAULT_MODELS, takes_tools_in_chat
+from shared.domain.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused
 from shared.ports.model import Model, ModelReply, ModelRequest
 from shared.settings import Settings
 
+OFFLINE = "offline"
 NO_KEY_YET = "unset"
 """What `infra/` puts into a new secret until someone stores a key."""
 
@@ -44,27 +47,60 @@ class Keyless:
 
 
 def choose(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> tuple[Model, str]:
-    """The model and the name to ask it by: the settings' provider, else the first with a key, else
-    `offline`."""
+    """The deployment's model and the name to ask it by: the settings' provider, else the first with a key,
+    else `offline`."""
+    return choose_for(settings, environ, secrets, None, None, "native")
+
+
+def choose_for(
+    settings: Settings,
+    environ: Mapping[str, str],
+    secrets: Secrets,
+    provider: str | None,
+    model: str | None,
+    protocol: Protocol,
+) -> tuple[Model, str]:
+    """An agent's model and the name to ask it by. `provider`, `model` None: the deployment's; a provider that
+    is not the deployment's has its own default model. The same arguments give the same model, with its
+    connections, as long as the process lives.
+    """
+    chosen = provider or _ours(settings, environ, secrets)
+    named = model or ""
+    if not named and settings.model and (provider is None or chosen == _ours(settings, environ, secrets)):
+        named = settings.model
+    if chosen == OFFLINE:  # whatever is named, nobody is asked by that name
+        return _native(OFFLINE, "", None), DEFAULT_MODELS[OFFLINE]
+    name = named or DEFAULT_MODELS.get(chosen, chosen)
+    source = _SOURCES.get(chosen)
+    base_url = environ.get(source.base_url) or None if source is not None else None
+    key = _key(chosen, settings, environ, secrets)
+    official = chosen == "openai" and (base_url is None or "api.openai.com" in base_url)
+    if protocol == "react" or (official and not takes_tools_in_chat(name)):
+        return _react(chosen, key, base_url), name
+    return _native(chosen, key, base_url), name
+
+
+def _ours(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> str:
     if settings.provider:
-        provider = settings.provider
-        key = _key(provider, settings, environ, secrets)
-    else:
-        found = ((name, _key(name, settings, environ, secrets)) for name in _SOURCES)
-        provider, key = next(((name, key) for name, key in found if key), ("offline", ""))
-    # ACTA_MODEL without a provider and without any key names nobody's model: offline keeps its own name
-    named = settings.model if provider != "offline" else ""
-    return _model(provider, key, environ), named or DEFAULT_MODELS.get(provider, provider)
+        return settings.provider
+    return next((name for name in _SOURCES if _key(name, settings, environ, secrets)), OFFLINE)
 
 
-def _model(provider: str, key: str, environ: Mapping[str, str]) -> Model:
-    if provider == "offline":
+@cache
+def _react(provider: str, key: str, base_url: str | None) -> Model:
+    from shared.adapters.llm.react import ReActModel
+
+    return ReActModel(_native(provider, key, base_url))
+
+
+@cache
+def _native(provider: str, key: str, base_url: str | None) -> Model:
+    if provider == OFFLINE:
         from shared.adapters.llm.offline.model import OfflineModel
 
         return OfflineModel()
     if not key:
         return Keyless(provider)
-    base_url = environ.get(_SOURCES[provider].base_url) or None
     if provider == "anthropic":
         from shared.adapters.llm.anthropic import AnthropicModel
 

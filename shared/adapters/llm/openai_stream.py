@@ -89,6 +89,7 @@ class Reading:
             input=int(self._usage.prompt_tokens or 0),
             output=int(self._usage.completion_tokens or 0),
             cached_input=int(getattr(details, "cached_tokens", None) or 0),
+            cache_write=int(getattr(details, "cache_write_tokens", None) or 0),
         )
 
 

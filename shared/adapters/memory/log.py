@@ -4,7 +4,15 @@ from shared.adapters.documents import INTERVENTION_VERSION, from_commit, from_in
 from shared.adapters.memory.table import MemoryTable, StoredCommit, StoredIntervention
 from shared.domain.commit import Commit
 from shared.ports.clock import Clock
-from shared.ports.log import NO_COMPANIONS, Companions, IdempotencyRecord, KeyTaken, NumberTaken, Tail
+from shared.ports.log import (
+    NO_COMPANIONS,
+    Companions,
+    IdempotencyRecord,
+    KeyTaken,
+    LeaseMoved,
+    NumberTaken,
+    Tail,
+)
 
 
 class MemoryLog:
@@ -28,8 +36,8 @@ class MemoryLog:
 
     def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
-        listing, record = companions.listing, companions.idempotency
-        if any(each is not None and each.tenant != tenant for each in (listing, record)):
+        listing, record, lease = companions.listing, companions.idempotency, companions.lease
+        if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
             raise ValueError("a commit's companions belong to its tenant")
         body = from_commit(commit)
         with self._table.lock:
@@ -38,6 +46,10 @@ class MemoryLog:
                 raise NumberTaken
             if record is not None and self._is_taken(record):
                 raise KeyTaken
+            if lease is not None:
+                if self._table.granted.get((tenant, lease.hour), 0) != lease.before:
+                    raise LeaseMoved
+                self._table.granted[tenant, lease.hour] = lease.after
             ids = tuple(each.intervention_id for each in companions.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)
             if listing is not None:

@@ -36,6 +36,7 @@ class MemoryTable:
         self.commits: dict[tuple[str, str], dict[int, StoredCommit]] = {}
         self.listing: dict[tuple[str, str], IndexEntry] = {}
         self.interventions: dict[tuple[str, str], StoredIntervention] = {}
+        self.granted: dict[tuple[str, int], int] = {}
         self.records: dict[tuple[str, str, str], IdempotencyRecord] = {}
         self.agents: dict[tuple[str, str], StoredDocument] = {}
         self.prompts: dict[tuple[str, str], dict[int, StoredDocument]] = {}

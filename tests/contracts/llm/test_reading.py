@@ -46,7 +46,7 @@ def _text(text: str) -> list[dict[str, Any]]:
 def test_cached_tokens_are_counted_in_and_told_apart() -> None:
     reply = _anthropic(_text("hi"), cache_read_input_tokens=200, cache_creation_input_tokens=30)
 
-    assert reply.usage == TokenUsage(input=240, output=7, cached_input=200)
+    assert reply.usage == TokenUsage(input=240, output=7, cached_input=200, cache_write=30)
 
 
 def test_thinking_comes_back_as_text_and_as_what_the_provider_wants_to_see_again() -> None:

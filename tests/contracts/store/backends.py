@@ -9,27 +9,35 @@ from uuid import uuid4
 from shared.adapters.aws_clients import make_client
 from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb import items
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.memory.blobs import MemoryBlobs
 from shared.adapters.memory.clock import FakeClock
+from shared.adapters.memory.definitions import MemoryDefinitions
 from shared.adapters.memory.files import MemoryFiles
 from shared.adapters.memory.index import MemoryIndex
 from shared.adapters.memory.log import MemoryLog
+from shared.adapters.memory.memories import MemoryMemories
 from shared.adapters.memory.table import MemoryTable
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.ports.blobs import BlobStore
+from shared.ports.definitions import DefinitionStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
+from shared.ports.memories import MemoryStore
 
 ENDPOINT = "ACTA_TEST_AWS_ENDPOINT"
 TABLE, BUCKET = "ACTA_TEST_TABLE", "ACTA_TEST_BUCKET"
+MOST_MEMORIES = 5
+"""The bound per agent in these suites."""
 
 
 @dataclass(frozen=True)
 class Stores:
-    """`other_log`, `other_blobs`: a second worker's. `set_version` makes a stored commit one of another
+    """`other_log`, `other_blobs` and so on: a second worker's. `set_version` makes a stored commit one of another
     release's; `list_quickly` fills a listing without a commit for each.
     """
 
@@ -39,6 +47,10 @@ class Stores:
     blobs: BlobStore
     other_blobs: BlobStore
     files: FileStore
+    definitions: DefinitionStore
+    other_definitions: DefinitionStore
+    memories: MemoryStore
+    other_memories: MemoryStore
     clock: FakeClock
     set_version: Callable[[str, str, int, int], None]
     list_quickly: Callable[[Sequence[IndexEntry]], None]
@@ -104,6 +116,10 @@ def memory_stores() -> Stores:
         blobs=blobs,
         other_blobs=blobs,
         files=MemoryFiles(clock),
+        definitions=MemoryDefinitions(table, clock),
+        other_definitions=MemoryDefinitions(table, clock),
+        memories=MemoryMemories(table, clock, MOST_MEMORIES),
+        other_memories=MemoryMemories(table, clock, MOST_MEMORIES),
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,
@@ -135,6 +151,10 @@ def aws_stores(aws: Aws) -> Stores:
         blobs=S3Blobs(aws.bucket, aws.s3),
         other_blobs=S3Blobs(aws.bucket, aws.s3),
         files=S3Files(aws.bucket, aws.s3),
+        definitions=DynamoDefinitions(aws.table, clock, aws.dynamodb),
+        other_definitions=DynamoDefinitions(aws.table, clock, aws.dynamodb),
+        memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
+        other_memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,

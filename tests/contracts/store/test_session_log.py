@@ -12,6 +12,8 @@ from shared.domain.errors import SchemaUnknown
 from shared.ports.log import (
     Companions,
     IndexEntry,
+    LeaseGrant,
+    LeaseMoved,
     NumberTaken,
     SessionLog,
     Tail,
@@ -228,3 +230,27 @@ def test_a_deleted_session_leaves_nothing_and_its_neighbours_stay(stores: Stores
     left = stores.index.interventions(tenant, state=None, limit=10, cursor=None).items
     assert {each.session_id for each in left} == {"ses_2"}
     assert len(left) == 3
+
+
+def test_an_hours_tokens_are_granted_with_the_commit_or_not_at_all(stores: Stores, tenant: str) -> None:
+    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(lease=LeaseGrant(tenant, 7, 0, 500)))
+    assert stores.index.granted(tenant, 7) == 500
+    assert stores.index.granted(tenant, 8) == 0
+
+    stale = Companions(lease=LeaseGrant(tenant, 7, 0, 900))
+    with pytest.raises(LeaseMoved):
+        stores.log.append(make_commit(tenant, "ses_1", 2), stale)
+    assert stores.log.tail(tenant, "ses_1", 2).commits == ()
+
+    stores.log.append(make_commit(tenant, "ses_1", 2), Companions(lease=LeaseGrant(tenant, 7, 500, 900)))
+    assert stores.index.granted(tenant, 7) == 900
+
+
+def test_who_lost_both_the_number_and_the_hour_is_told_of_the_number(stores: Stores, tenant: str) -> None:
+    stores.log.append(
+        make_commit(tenant, "ses_1", 1, "theirs"), Companions(lease=LeaseGrant(tenant, 7, 0, 500))
+    )
+    with pytest.raises(NumberTaken):
+        stores.log.append(
+            make_commit(tenant, "ses_1", 1, "mine"), Companions(lease=LeaseGrant(tenant, 7, 0, 900))
+        )

@@ -85,7 +85,8 @@ def test_two_workers_on_one_turn_commit_once() -> None:
     first = house.workflow.take()
     assert first is not None
     other = Journal(house.log, house.blobs, house.clock)
-    racing = house.worker._replace(journal=other)
+    plain = house.model
+    racing = house.worker._replace(journal=other, choose_model=lambda agent, purpose: (plain, "test-model"))
 
     at = first.at
 
@@ -94,7 +95,8 @@ def test_two_workers_on_one_turn_commit_once() -> None:
             plan(racing, at, 0, 60)  # the other worker commits while this one waits for its model
             return super().complete(request, timeout=timeout)
 
-    decided = plan(house.worker._replace(model=Racing([plans("write")])), at, 0, 60)
+    house.model = Racing([plans("write")])
+    decided = plan(house.worker, at, 0, 60)
 
     assert decided == plan(racing, at, 1, 60)
     assert house.head(session).usage.llm_calls == 1

@@ -226,3 +226,38 @@ def test_a_store_that_stays_away_ends_the_run() -> None:
     house.run()
     assert house.head(session).state == "failed"
     assert house.files.list(TENANT, "", 1).files == ()
+
+
+def test_a_tenants_hour_is_shared_and_never_exceeded() -> None:
+    def dear(turn: ModelReply) -> ModelReply:
+        return turn._replace(usage=TokenUsage(1_500, 4_000))
+
+    script = [dear(plans("look")), *map(dear, reads(3))]
+    house = House(ScriptedModel([*script, *script], forever=True), tenant_tokens_per_hour=30_000)
+    sessions = [house.start("Look").session_id, house.start("Look").session_id]
+    house.run()
+    heads = [house.head(session) for session in sessions]
+    assert any(one.context.get("scope") == "tenant" for head in heads for one in head.interventions)
+    assert sum(head.usage.total_tokens for head in heads) <= 30_000
+
+
+def test_a_session_out_of_hour_goes_on_by_itself_in_the_next() -> None:
+    spent = [turn._replace(usage=TokenUsage(1_500, 4_000)) for turn in (plans("look"), *reads(1))]
+    rest = [says("", step(1, "skipped")), completes("Done.")]
+    house = House(ScriptedModel([*spent, *rest]), tenant_tokens_per_hour=14_000)
+    session = house.start("Look").session_id
+    house.run()
+    waiting = house.head(session).interventions[0]
+    assert (waiting.type, waiting.default_action) == ("budget_exceeded", "continue")
+    house.clock.advance(3_600)
+    house.time_out(session)
+    house.run()
+    assert house.head(session).state == "completed"
+
+
+def test_an_agent_that_was_deleted_ends_its_sessions_with_a_code() -> None:
+    house = House(ScriptedModel([]))
+    session = house.start("Look", agent_id="gone").session_id
+    house.run()
+    head = house.head(session)
+    assert (head.state, head.error and head.error.code) == ("failed", "AGENT_NOT_FOUND")

@@ -1,0 +1,203 @@
+"""Agents and managed prompts on DynamoDB; what a turn reads is kept by the process and checked by one small item."""
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+from shared.adapters.aws_clients import Service
+from shared.adapters.cursors import from_cursor, to_cursor
+from shared.adapters.dynamodb import definition_items as items
+from shared.adapters.dynamodb.items import Item, tenant_pk
+from shared.adapters.dynamodb.transaction import (
+    FREE,
+    Action,
+    ConditionFailed,
+    delete,
+    put,
+    put_record,
+    transact,
+)
+from shared.domain import prompt as prompts
+from shared.domain.agent import BUILT_IN, DEFAULT_AGENT, AgentDefinition, with_default
+from shared.domain.prompt import Prompt
+from shared.ports.clock import Clock
+from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, PromptPage
+from shared.ports.log import IdempotencyRecord, KeyTaken
+
+TENANTS_KEPT = 200
+
+
+class _Known(NamedTuple):
+    """What a process has read of a tenant since its revision was this one."""
+
+    revision: str
+    agents: dict[str, AgentDefinition | None]
+    prompts: dict[str, Prompt]
+
+
+class DynamoSnapshot:
+    """Reads through what the process knows. An item may be newer than the revision; the next `at` notices."""
+
+    def __init__(self, store: "DynamoDefinitions", tenant: str, known: _Known) -> None:
+        self._store = store
+        self._tenant = tenant
+        self._known = known
+
+    def agent(self, agent_id: str) -> AgentDefinition | None:
+        if agent_id not in self._known.agents:
+            self._known.agents[agent_id] = self._store.agent(self._tenant, agent_id)
+        return self._known.agents[agent_id]
+
+    def prompt(self, name: str) -> Prompt:
+        if name not in self._known.prompts:
+            self._known.prompts[name] = self._store.prompt(self._tenant, name)
+        return self._known.prompts[name]
+
+
+class DynamoDefinitions:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+
+    def at(self, tenant: str) -> DynamoSnapshot:
+        """A seed a deployment changes moves no tenant's revision: a deployment replaces the processes."""
+        item = self._get(items.revision_key(tenant))
+        revision = "" if item is None else item["r"]["S"]
+        known = self._known.get(tenant)
+        if known is None or known.revision != revision:
+            known = self._known[tenant] = _Known(revision, {}, {})
+        self._known.move_to_end(tenant)
+        if len(self._known) > TENANTS_KEPT:
+            self._known.popitem(last=False)
+        return DynamoSnapshot(self, tenant, known)
+
+    def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
+        item = self._get(items.agent_key(tenant, agent_id))
+        if item is None:
+            return BUILT_IN if agent_id == DEFAULT_AGENT else None
+        return items.item_agent(item)
+
+    def agents(self, tenant: str, *, limit: int, cursor: str | None) -> AgentPage:
+        scope, limit = f"{items.AGENT}{tenant}", max(limit, 1)
+        after = None if cursor is None else from_cursor(scope, cursor)
+        first = (
+            items.AGENT if after is None else f"{items.AGENT}{after}!"
+        )  # "!" sorts before all an id may have
+        answer = self._dynamodb.call(
+            "query",
+            TableName=self._table,
+            ConsistentRead=True,
+            Limit=limit + 1,
+            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+            ExpressionAttributeValues={
+                ":pk": {"S": tenant_pk(tenant)},
+                ":first": {"S": first},
+                ":last": {"S": f"{items.AGENT}~"},
+            },
+        )
+        complete = "LastEvaluatedKey" not in answer
+        found = with_default([items.item_agent(item) for item in answer["Items"]], after, complete=complete)
+        kept = found[:limit]
+        ended = complete and len(found) <= limit
+        return AgentPage(tuple(kept), None if ended else to_cursor(scope, kept[-1].agent_id))
+
+    def create_agent(
+        self, tenant: str, agent: AgentDefinition, record: IdempotencyRecord | None = None
+    ) -> None:
+        if agent.agent_id == DEFAULT_AGENT:
+            raise AgentExists
+        actions = [put(self._table, items.agent_item(tenant, agent), FREE)]
+        if record is not None:
+            actions.append(put_record(self._table, record, self._clock))
+        try:
+            self._write(tenant, actions)
+        except ConditionFailed as failed:
+            raise (KeyTaken if 1 in failed.failed else AgentExists) from None
+
+    def replace_agent(self, tenant: str, old: AgentDefinition, new: AgentDefinition) -> None:
+        item = items.agent_item(tenant, new)
+        if old.is_built_in:
+            self._change(tenant, put(self._table, item, FREE))
+        else:
+            self._change(tenant, put(self._table, item, _AS_READ, **_as_read(old)))
+
+    def delete_agent(self, tenant: str, old: AgentDefinition) -> None:
+        key = items.agent_key(tenant, old.agent_id)
+        self._change(tenant, delete(self._table, key, _AS_READ, **_as_read(old)))
+
+    def prompt(self, tenant: str, name: str) -> Prompt:
+        item = self._get(items.prompt_key(tenant, name)) or self._get(items.seed_key(name))
+        return prompts.seed(name) if item is None else items.item_prompt(item)
+
+    def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
+        current = self.prompt(tenant, name)
+        if version == current.version:
+            return current
+        if not 0 < version < current.version:
+            return None
+        pk, sk = items.versions_pk(tenant, name), items.version_sk(version)
+        item = self._get({"pk": {"S": pk}, "sk": {"S": sk}})
+        return None if item is None else items.item_prompt(item)
+
+    def prompt_versions(self, tenant: str, name: str, *, limit: int, cursor: str | None) -> PromptPage:
+        scope, limit = f"P#{name}#{tenant}", max(limit, 1)
+        before = None if cursor is None else int(from_cursor(scope, cursor))
+        current = self.prompt(tenant, name)
+        if current.is_seed:
+            return PromptPage((current,) if before is None else (), None)
+        answer = self._dynamodb.call(
+            "query",
+            TableName=self._table,
+            ConsistentRead=True,
+            ScanIndexForward=False,
+            Limit=limit,
+            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+            ExpressionAttributeValues={
+                ":pk": {"S": items.versions_pk(tenant, name)},
+                ":first": {"S": items.version_sk(prompts.SEED_VERSION)},
+                ":last": {"S": items.version_sk(current.version if before is None else before - 1)},
+            },
+        )
+        versions = tuple(items.item_prompt(item) for item in answer["Items"])
+        more = versions and versions[-1].version > prompts.SEED_VERSION
+        return PromptPage(versions, to_cursor(scope, str(versions[-1].version)) if more else None)
+
+    def write_prompt(self, tenant: str, old: Prompt, new: Prompt) -> None:
+        current = items.prompt_item(tenant, new)
+        actions = [put(self._table, items.version_item(tenant, new), FREE)]
+        if old.is_seed:
+            actions.append(put(self._table, current, FREE))
+            actions.append(put(self._table, items.version_item(tenant, old), FREE))
+        else:
+            actions.append(put(self._table, current, "n = :n", n={"N": str(old.version)}))
+        self._change(tenant, *actions)
+
+    def store_seed(self, seed: Prompt) -> None:
+        self._dynamodb.call("put_item", TableName=self._table, Item=items.seed_item(seed))
+
+    def _change(self, tenant: str, *actions: Action) -> None:
+        try:
+            self._write(tenant, list(actions))
+        except ConditionFailed:
+            raise DefinitionChanged from None
+
+    def _write(self, tenant: str, actions: list[Action]) -> None:
+        """The revision is a text nobody had before, not a count: no read, nothing to lose."""
+        revision = items.revision_item(tenant, self._clock.new_id("rev"))
+        transact(self._dynamodb, self._clock, [*actions, put(self._table, revision)])
+
+    def _get(self, key: Item) -> Item | None:
+        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
+        item: Item | None = answer.get("Item")
+        return item
+
+
+_AS_READ = "n = :n AND c = :c"
+"""Both: a version counts anew where an agent was deleted and made again under its id."""
+
+
+def _as_read(agent: AgentDefinition) -> dict[str, dict[str, str]]:
+    return {"n": {"N": str(agent.version)}, "c": {"S": items.instant(agent.created_at)}}

@@ -1,0 +1,219 @@
+"""Long-term memories on DynamoDB.
+
+An agent's head item counts its memories and has their revision. Every write changes it on condition that it is the one
+that was read; so the bound holds, and a process that keeps an agent's memories checks them by one small read.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from shared.adapters.aws_clients import Service
+from shared.adapters.cursors import from_cursor, to_cursor
+from shared.adapters.dynamodb import memory_items as items
+from shared.adapters.dynamodb.items import Item, tenant_pk
+from shared.adapters.dynamodb.transaction import (
+    ATTEMPTS,
+    FREE,
+    PAUSE_SECONDS,
+    Action,
+    ConditionFailed,
+    delete,
+    put,
+    put_record,
+    transact,
+)
+from shared.domain import memory as ranking
+from shared.domain.errors import StoreThrottled
+from shared.domain.memory import MAX_PER_AGENT, Memory, MemoryKind
+from shared.ports.clock import Clock
+from shared.ports.log import IdempotencyRecord, KeyTaken
+from shared.ports.memories import MemoryChanged, MemoryFull, MemoryPage
+
+AGENTS_KEPT = 16
+QUERIES = 5
+FILTERED_LIMIT = 200
+"""A page looks at no more than QUERIES × FILTERED_LIMIT items: with a filter it may come back short, with a cursor."""
+
+_AS_READ = "u = :u"
+_RECORD_AT = 3
+"""Its place in the transaction of an addition: head, both items, record."""
+
+
+class _Head(NamedTuple):
+    size: int
+    revision: str
+
+
+class _Stretch(NamedTuple):
+    """What one query found; `last` is the id of the last item looked at, empty: there are no more."""
+
+    memories: tuple[Memory, ...]
+    last: str
+
+
+class DynamoMemories:
+    """`most`: the bound per agent. `client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None, most: int = MAX_PER_AGENT) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+        self._most = most
+        self._known: OrderedDict[tuple[str, str], tuple[str, tuple[Memory, ...]]] = OrderedDict()
+
+    def add(self, tenant: str, memory: Memory, record: IdempotencyRecord | None = None) -> bool:
+        if self.get(tenant, memory.memory_id) is not None:
+            return False
+        one, other = items.memory_items(tenant, memory)
+        added = [put(self._table, one, FREE), put(self._table, other)]
+        if record is not None:
+            added.append(put_record(self._table, record, self._clock))
+
+        def change(head: _Head) -> tuple[int, Sequence[Action]]:
+            if head.size < self._most:
+                return head.size + 1, added
+            return head.size, [*added, *self._removal(tenant, self._oldest_summary(tenant, memory.agent_id))]
+
+        try:
+            self._change(tenant, memory.agent_id, change)
+        except ConditionFailed as failed:
+            if record is not None and _RECORD_AT in failed.failed:
+                raise KeyTaken from None
+            return False
+        return True
+
+    def get(self, tenant: str, memory_id: str) -> Memory | None:
+        item = self._get(items.listed_key(tenant, memory_id))
+        return None if item is None else items.item_memory(item)
+
+    def list(
+        self, tenant: str, *, agent_id: str | None, kind: MemoryKind | None, limit: int, cursor: str | None
+    ) -> MemoryPage:
+        pk = tenant_pk(tenant) if agent_id is None else items.agent_pk(tenant, agent_id)
+        scope, limit = f"M#{tenant}#{agent_id or ''}", max(limit, 1)
+        before = None if cursor is None else from_cursor(scope, cursor)
+        size = limit + 1 if kind is None else max(limit + 1, FILTERED_LIMIT)
+        found: tuple[Memory, ...] = ()
+        for number, stretch in enumerate(self._newest_first(pk, before, kind, size), start=1):
+            found += stretch.memories
+            if len(found) > limit:
+                return MemoryPage(found[:limit], to_cursor(scope, found[limit - 1].memory_id))
+            if stretch.last and number == QUERIES:
+                return MemoryPage(found, to_cursor(scope, stretch.last))
+        return MemoryPage(found, None)
+
+    def update(self, tenant: str, old: Memory, new: Memory) -> None:
+        one, other = items.memory_items(tenant, new)
+        actions = [put(self._table, one, _AS_READ, **_as_read(old)), put(self._table, other)]
+        try:
+            self._change(tenant, old.agent_id, lambda head: (head.size, actions))
+        except ConditionFailed:
+            raise MemoryChanged from None
+
+    def delete(self, tenant: str, old: Memory) -> None:
+        actions = self._removal(tenant, old)
+        try:
+            self._change(tenant, old.agent_id, lambda head: (head.size - 1, actions))
+        except ConditionFailed:
+            raise MemoryChanged from None
+
+    def relevant(
+        self, tenant: str, agent_id: str, query: str, limit: int, max_chars: int
+    ) -> tuple[Memory, ...]:
+        return tuple(ranking.relevant(self._all(tenant, agent_id), query, limit, max_chars))
+
+    def _all(self, tenant: str, agent_id: str) -> tuple[Memory, ...]:
+        """What the process knows, where the head's revision is still the one it was read at."""
+        key, head = (tenant, agent_id), self._head(tenant, agent_id)
+        known = self._known.get(key)
+        if known is None or known[0] != head.revision:
+            pk = items.agent_pk(tenant, agent_id)
+            stretches = self._newest_first(pk, None, None, MAX_PER_AGENT) if head.size else ()
+            memories = tuple(memory for stretch in stretches for memory in stretch.memories)
+            known = self._known[key] = (head.revision, memories)
+        self._known.move_to_end(key)
+        if len(self._known) > AGENTS_KEPT:
+            self._known.popitem(last=False)
+        return known[1]
+
+    def _oldest_summary(self, tenant: str, agent_id: str) -> Memory:
+        """Looks at all: this happens at the bound only."""
+        pk = items.agent_pk(tenant, agent_id)
+        oldest = None
+        for stretch in self._newest_first(pk, None, "summary", MAX_PER_AGENT):
+            oldest = stretch.memories[-1] if stretch.memories else oldest
+        if oldest is None:
+            raise MemoryFull
+        return oldest
+
+    def _removal(self, tenant: str, memory: Memory) -> tuple[Action, Action]:
+        listed = items.listed_key(tenant, memory.memory_id)
+        own = items.own_key(tenant, memory.agent_id, memory.memory_id)
+        return delete(self._table, listed, _AS_READ, **_as_read(memory)), delete(self._table, own)
+
+    def _change(
+        self, tenant: str, agent_id: str, change: Callable[[_Head], tuple[int, Sequence[Action]]]
+    ) -> None:
+        """`change`: from the head that was read to the new count and what is written with it.
+
+        Raises ConditionFailed, in which the head is action 0, only where the head itself stood still.
+        """
+        pause = PAUSE_SECONDS
+        for _ in range(ATTEMPTS):
+            head = self._head(tenant, agent_id)
+            count, actions = change(head)
+            item = items.head_item(tenant, agent_id, count, self._clock.new_id("rev"))
+            moved = put(self._table, item, "r = :r", r={"S": head.revision})
+            try:
+                transact(
+                    self._dynamodb,
+                    self._clock,
+                    [moved if head.revision else put(self._table, item, FREE), *actions],
+                )
+                return
+            except ConditionFailed as failed:
+                if 0 not in failed.failed:
+                    raise
+            self._clock.pause(pause)
+            pause *= 2
+        raise StoreThrottled("transact_write_items: other writers were in the way")
+
+    def _head(self, tenant: str, agent_id: str) -> _Head:
+        item = self._get(items.head_key(tenant, agent_id))
+        return _Head(0, "") if item is None else _Head(int(item["n"]["N"]), item["r"]["S"])
+
+    def _get(self, key: Item) -> Item | None:
+        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
+        item: Item | None = answer.get("Item")
+        return item
+
+    def _newest_first(
+        self, pk: str, before: str | None, kind: MemoryKind | None, size: int
+    ) -> Iterator[_Stretch]:
+        """Query by query, as far as the caller goes on; `size`: items each one looks at."""
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "ConsistentRead": True,
+            "ScanIndexForward": False,
+            "Limit": size,
+            "KeyConditionExpression": "pk = :pk AND begins_with(sk, :memories)",
+            "ExpressionAttributeValues": {":pk": {"S": pk}, ":memories": {"S": items.MEMORY}},
+        }
+        if kind is not None:
+            request["FilterExpression"] = "k = :k"
+            request["ExpressionAttributeValues"][":k"] = {"S": kind}
+        if before is not None:
+            request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": items.MEMORY + before}}
+        while True:
+            answer = self._dynamodb.call("query", **request)
+            following = answer.get("LastEvaluatedKey")
+            last = following["sk"]["S"].removeprefix(items.MEMORY) if following else ""
+            yield _Stretch(tuple(items.item_memory(item) for item in answer["Items"]), last)
+            if not following:
+                return
+            request["ExclusiveStartKey"] = following
+
+
+def _as_read(memory: Memory) -> dict[str, dict[str, str]]:
+    return {"u": {"S": memory.updated_at.isoformat()}}

@@ -1,0 +1,75 @@
+"""Writing several items at once: all of them or none, and again where another transaction was in the way.
+
+botocore gives each request its client token, so a retry of the SDK's own after a lost answer succeeds. A repeat made
+here follows a cancellation and is a new request.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from shared.adapters.aws_clients import Service
+from shared.adapters.aws_errors import AwsRefused
+from shared.adapters.dynamodb import items
+from shared.domain.errors import StoreThrottled
+from shared.ports.clock import Clock
+from shared.ports.log import IdempotencyRecord
+
+FREE = "attribute_not_exists(pk)"
+ATTEMPTS = 6
+PAUSE_SECONDS = 0.05
+"""Doubled after each attempt that met another transaction."""
+
+Action = dict[str, Any]
+
+
+class ConditionFailed(Exception):
+    """Nothing was written; `failed` are the positions of the actions whose conditions did not hold."""
+
+    def __init__(self, failed: frozenset[int]) -> None:
+        super().__init__(f"conditions {sorted(failed)} did not hold")
+        self.failed = failed
+
+
+def put(table: str, item: items.Item, condition: str = "", **values: dict[str, str]) -> Action:
+    """`values`: what the condition calls `:name`."""
+    return {"Put": {"TableName": table, "Item": item, **_condition(condition, values)}}
+
+
+def delete(table: str, key: items.Item, condition: str = "", **values: dict[str, str]) -> Action:
+    return {"Delete": {"TableName": table, "Key": key, **_condition(condition, values)}}
+
+
+def put_record(table: str, record: IdempotencyRecord, clock: Clock) -> Action:
+    """Its condition fails where the key is taken and still lives."""
+    now = {"N": str(int(clock.now().timestamp()))}
+    action = put(table, items.record_item(record), f"{FREE} OR #ttl <= :now", now=now)
+    action["Put"]["ExpressionAttributeNames"] = {"#ttl": "ttl"}
+    return action
+
+
+def transact(dynamodb: Service, clock: Clock, actions: Sequence[Action]) -> None:
+    """Raises ConditionFailed, StoreThrottled, StoreUnavailable."""
+    pause = PAUSE_SECONDS
+    for _ in range(ATTEMPTS):
+        try:
+            dynamodb.call("transact_write_items", TransactItems=list(actions))
+            return
+        except AwsRefused as refused:
+            failed = {at for at, why in enumerate(refused.reasons) if why == "ConditionalCheckFailed"}
+            if failed:
+                raise ConditionFailed(frozenset(failed)) from None
+            in_the_way = "TransactionConflict" in refused.reasons
+            if not in_the_way and refused.code != "TransactionInProgressException":
+                raise
+        clock.pause(pause)
+        pause *= 2
+    raise StoreThrottled("transact_write_items: other transactions were in the way")
+
+
+def _condition(condition: str, values: dict[str, dict[str, str]]) -> Action:
+    if not condition:
+        return {}
+    found: Action = {"ConditionExpression": condition}
+    if values:
+        found["ExpressionAttributeValues"] = {f":{name}": value for name, value in values.items()}
+    return found

@@ -1,0 +1,63 @@
+"""Makes sure of a tenant's hourly tokens before a call is made (design §6.1)."""
+
+from shared.agent.journal import Draft, Journal
+from shared.agent.people import Timeouts, asking, open_hourly_limit
+from shared.agent.thread import Thread
+from shared.domain.change import Change
+from shared.domain.commit import Decision, Position
+from shared.domain.errors import CommitContention
+from shared.domain.lease import end_of, extended, grant, hour_of, missing
+from shared.ports.log import LeaseGrant, LeaseMoved, SessionIndex
+
+ATTEMPTS = 20
+"""Races against other sessions of the tenant for the same hour, lost in a row."""
+PAUSE_SECONDS = 0.1
+
+
+class HourlyLimit:
+    """`limit`: tokens a tenant may use in an hour, 0: no limit."""
+
+    def __init__(self, journal: Journal, directory: SessionIndex, timeouts: Timeouts, limit: int) -> None:
+        self._journal = journal
+        self._directory = directory
+        self._timeouts = timeouts
+        self._limit = limit
+
+    def ensure(self, thread: Thread, at: Position, tokens: int) -> Decision | None:
+        """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour.
+
+        A chunk is granted in one transaction with the commit that has it in the head. Raises CommitContention.
+        """
+        if not self._limit:
+            return None
+        for attempt in range(ATTEMPTS):
+            hour = hour_of(self._journal.clock.now())
+            wanted = missing(thread.head.lease, hour, tokens)
+            if not wanted:
+                return None
+            granted = self._directory.granted(at.tenant, hour)
+            size = grant(granted, wanted, self._limit)
+            if size is None:
+                return self._wait(thread, at, hour)
+            try:
+                self._extend(thread, at, LeaseGrant(at.tenant, hour, granted, granted + size))
+            except LeaseMoved:
+                self._journal.clock.pause(PAUSE_SECONDS * (attempt + 1))
+        raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
+
+    def _extend(self, thread: Thread, at: Position, lease: LeaseGrant) -> None:
+        def build(_: Thread, change: Change) -> Draft:
+            change.set(lease=extended(change.head.lease, lease.hour, lease.after - lease.before))
+            return Draft(change, lease=lease)
+
+        self._journal.commit(thread, at.key(f"lease-{lease.hour}-{lease.before}"), build)
+
+    def _wait(self, thread: Thread, at: Position, hour: int) -> Decision:
+        def build(_: Thread, change: Change) -> Draft:
+            if not change.head.interventions and not change.head.is_over:
+                open_hourly_limit(change, end_of(hour), self._limit, self._journal.clock)
+                change.to_state("waiting_for_user", "budget_exceeded")
+            return Draft(change)
+
+        self._journal.commit(thread, at.key(f"hour-{hour}"), build)
+        return asking(thread.head, self._timeouts)

@@ -1,0 +1,115 @@
+"""Managed prompts: a seed for everyone, a tenant's own versions behind it, none of them ever lost."""
+
+import pytest
+
+from shared.domain import prompt as prompts
+from shared.domain.prompt import AGENT_PLANNING_SYSTEM, Prompt
+from shared.ports.definitions import DefinitionChanged
+from tests.contracts.store.backends import Stores
+
+pytestmark = pytest.mark.contract
+
+NAME = AGENT_PLANNING_SYSTEM
+
+
+def edit(stores: Stores, tenant: str, content: str, comment: str | None = None) -> Prompt:
+    old = stores.other_definitions.prompt(tenant, NAME)
+    new = old.followed_by(content, comment, "ann", stores.clock.now())
+    stores.other_definitions.write_prompt(tenant, old, new)
+    return new
+
+
+def seed(stores: Stores, content: str = "Seed") -> Prompt:
+    stored = prompts.seed(NAME, stores.clock.now()).model_copy(update={"content": content})
+    stores.definitions.store_seed(stored)
+    return stored
+
+
+def listed(stores: Stores, tenant: str, limit: int) -> list[list[int]]:
+    pages, cursor = [], None
+    while True:
+        page = stores.definitions.prompt_versions(tenant, NAME, limit=limit, cursor=cursor)
+        pages.append([version.version for version in page.versions])
+        cursor = page.cursor
+        if cursor is None:
+            return pages
+
+
+def test_every_tenant_reads_the_seed_the_deployment_stored(stores: Stores, tenant: str) -> None:
+    stored = seed(stores)
+    for who in (tenant, f"{tenant}x"):
+        assert stores.definitions.prompt(who, NAME) == stored
+        assert stores.definitions.at(who).prompt(NAME) == stored
+        assert stores.definitions.prompt_version(who, NAME, 1) == stored
+        assert listed(stores, who, 5) == [[1]]
+
+
+def test_a_new_release_s_seed_takes_the_place_of_the_old(stores: Stores, tenant: str) -> None:
+    seed(stores, "Old")
+    new = seed(stores, "New")
+    seed(stores, "New")
+    assert stores.definitions.prompt(tenant, NAME) == new
+
+
+def test_a_tenant_s_edit_is_its_own_and_no_seed_touches_it(stores: Stores, tenant: str) -> None:
+    first = seed(stores, "First release")
+    own = edit(stores, tenant, "Our words", "shorter")
+    second = seed(stores, "Second release")
+
+    assert own.version == 2
+    assert stores.definitions.prompt(tenant, NAME) == own
+    assert stores.definitions.prompt_version(tenant, NAME, 1) == first
+    assert stores.definitions.prompt(f"{tenant}x", NAME) == second
+
+
+def test_versions_are_kept_and_listed_newest_first_in_pages(stores: Stores, tenant: str) -> None:
+    first = seed(stores)
+    written = [first, *(edit(stores, tenant, f"Version {n}") for n in range(2, 7))]
+
+    assert listed(stores, tenant, 10) == [[6, 5, 4, 3, 2, 1]]
+    assert listed(stores, tenant, 4) == [[6, 5, 4, 3], [2, 1]]
+    assert listed(stores, tenant, 3) == [[6, 5, 4], [3, 2, 1]]
+    assert listed(stores, tenant, 1) == [[6], [5], [4], [3], [2], [1]]
+    for version in written:
+        assert stores.definitions.prompt_version(tenant, NAME, version.version) == version
+    for number in (0, -1, 7, 10**12):
+        assert stores.definitions.prompt_version(tenant, NAME, number) is None
+
+
+def test_two_editors_of_one_version_do_not_overwrite_each_other(stores: Stores, tenant: str) -> None:
+    old = seed(stores)
+    now = stores.clock.now()
+    for following in ("Ann's", "Ann's second"):
+        stores.definitions.write_prompt(tenant, old, old.followed_by(following, None, "ann", now))
+        with pytest.raises(DefinitionChanged):
+            stores.other_definitions.write_prompt(tenant, old, old.followed_by("Bob's", None, "bob", now))
+        assert stores.definitions.prompt(tenant, NAME).content == following
+        old = stores.definitions.prompt(tenant, NAME)
+
+
+def test_a_warm_worker_sees_an_edit_at_its_next_look(stores: Stores, tenant: str) -> None:
+    seed(stores)
+    assert stores.definitions.at(tenant).prompt(NAME).content == "Seed"
+    for content in ("One", "Two"):
+        edit(stores, tenant, content)
+        assert stores.definitions.at(tenant).prompt(NAME).content == content
+
+
+def test_a_name_no_release_has_is_no_prompt(stores: Stores, tenant: str) -> None:
+    for ask in (
+        lambda: stores.definitions.prompt(tenant, "other"),
+        lambda: stores.definitions.at(tenant).prompt("other"),
+        lambda: stores.definitions.prompt_version(tenant, "other", 1),
+        lambda: stores.definitions.prompt_versions(tenant, "other", limit=1, cursor=None),
+    ):
+        with pytest.raises(KeyError):
+            ask()
+
+
+def test_a_cursor_of_another_listing_is_refused(stores: Stores, tenant: str) -> None:
+    edit(stores, tenant, "Own")
+    cursor = stores.definitions.prompt_versions(tenant, NAME, limit=1, cursor=None).cursor
+    assert cursor is not None
+    for other, used in ((f"{tenant}x", cursor), (tenant, "x"), (tenant, cursor[:-1])):
+        with pytest.raises(ValueError, match="cursor"):
+            stores.definitions.prompt_versions(other, NAME, limit=1, cursor=used)

@@ -1,0 +1,187 @@
+"""Long-term memories: an agent's own, within a bound, found again by what a task is about."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from shared.domain.memory import Memory, MemoryKind, Source
+from shared.ports.log import KeyTaken
+from shared.ports.memories import MemoryChanged, MemoryFull
+from tests.contracts.store.backends import MOST_MEMORIES, Stores
+from tests.contracts.store.documents import record_for
+
+pytestmark = pytest.mark.contract
+
+
+def make_memory(
+    stores: Stores, text: str = "The printer is on floor 3", kind: MemoryKind = "fact", agent: str = "a"
+) -> Memory:
+    now = stores.clock.now()
+    return Memory(
+        memory_id=stores.clock.new_id("mem"),
+        agent_id=agent,
+        kind=kind,
+        text=text,
+        tags=("büro",),
+        source=Source(session_id="ses_1", user="ann"),
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def fill(stores: Stores, tenant: str, kinds: Sequence[MemoryKind], agent: str = "a") -> list[Memory]:
+    """Oldest first."""
+    memories = [make_memory(stores, f"number {n}", kind, agent) for n, kind in enumerate(kinds)]
+    for memory in memories:
+        assert stores.memories.add(tenant, memory)
+    return memories
+
+
+def listed(
+    stores: Stores, tenant: str, limit: int, agent_id: str | None = None, kind: MemoryKind | None = None
+) -> list[list[str]]:
+    pages, cursor = [], None
+    while True:
+        page = stores.memories.list(tenant, agent_id=agent_id, kind=kind, limit=limit, cursor=cursor)
+        pages.append([memory.text for memory in page.memories])
+        cursor = page.cursor
+        if cursor is None:
+            return pages
+
+
+def test_a_memory_is_read_as_it_was_written_by_its_tenant_only(stores: Stores, tenant: str) -> None:
+    memory = make_memory(stores, "Grüße 🪶")
+    assert stores.memories.add(tenant, memory) is True
+    assert stores.other_memories.get(tenant, memory.memory_id) == memory
+    assert stores.memories.get(f"{tenant}x", memory.memory_id) is None
+    assert stores.memories.get(tenant, "mem_unknown") is None
+
+
+def test_adding_a_memory_again_changes_nothing(stores: Stores, tenant: str) -> None:
+    memory = make_memory(stores)
+    stores.memories.add(tenant, memory)
+    assert stores.memories.add(tenant, memory.model_copy(update={"text": "other"})) is False
+    assert stores.memories.get(tenant, memory.memory_id) == memory
+    assert listed(stores, tenant, 5) == [[memory.text]]
+
+
+def test_memories_are_listed_newest_first_by_agent_and_kind_in_pages(stores: Stores, tenant: str) -> None:
+    fill(stores, tenant, ("fact", "lesson", "fact"), "a")
+    fill(stores, tenant, ("fact", "summary"), "b")
+
+    assert listed(stores, tenant, 9) == [["number 1", "number 0", "number 2", "number 1", "number 0"]]
+    assert listed(stores, tenant, 2, "a") == [["number 2", "number 1"], ["number 0"]]
+    assert listed(stores, tenant, 1, "a", "fact") == [["number 2"], ["number 0"]]
+    assert listed(stores, tenant, 2, None, "fact") == [["number 0", "number 2"], ["number 0"]]
+    assert listed(stores, tenant, 3, "c") == [[]]
+    assert listed(stores, f"{tenant}x", 3) == [[]]
+
+
+def test_a_cursor_of_another_listing_is_refused(stores: Stores, tenant: str) -> None:
+    fill(stores, tenant, ("fact", "fact"))
+    cursor = stores.memories.list(tenant, agent_id=None, kind=None, limit=1, cursor=None).cursor
+    assert cursor is not None
+    for other, agent, used in ((f"{tenant}x", None, cursor), (tenant, "a", cursor), (tenant, None, "x")):
+        with pytest.raises(ValueError, match="cursor"):
+            stores.memories.list(other, agent_id=agent, kind=None, limit=1, cursor=used)
+
+
+def test_an_update_replaces_what_was_read_and_nothing_else(stores: Stores, tenant: str) -> None:
+    old = make_memory(stores)
+    stores.memories.add(tenant, old)
+    stores.clock.advance(1)
+    new = old.model_copy(update={"text": "It moved", "kind": "lesson", "updated_at": stores.clock.now()})
+    stores.memories.update(tenant, old, new)
+
+    assert stores.memories.get(tenant, old.memory_id) == new
+    assert listed(stores, tenant, 5, "a", "lesson") == listed(stores, tenant, 5) == [["It moved"]]
+    with pytest.raises(MemoryChanged):
+        stores.other_memories.update(tenant, old, new)
+    with pytest.raises(MemoryChanged):
+        stores.other_memories.delete(tenant, old)
+    with pytest.raises(MemoryChanged):
+        stores.memories.update(f"{tenant}x", new, new)
+
+
+def test_a_deleted_memory_is_gone_everywhere(stores: Stores, tenant: str) -> None:
+    (memory,) = fill(stores, tenant, ("fact",))
+    stores.memories.delete(tenant, memory)
+
+    assert stores.memories.get(tenant, memory.memory_id) is None
+    assert listed(stores, tenant, 5) == listed(stores, tenant, 5, "a") == [[]]
+    assert stores.memories.relevant(tenant, "a", "number 0", 5, 1_000) == ()
+    with pytest.raises(MemoryChanged):
+        stores.memories.delete(tenant, memory)
+
+
+def test_at_the_bound_the_oldest_summary_makes_room(stores: Stores, tenant: str) -> None:
+    fill(stores, tenant, ("fact", "summary", "fact", "summary", "fact"))
+    added = make_memory(stores, "newest")
+
+    assert stores.memories.add(tenant, added) is True
+
+    assert listed(stores, tenant, 9, "a") == [["newest", "number 4", "number 3", "number 2", "number 0"]]
+    assert listed(stores, tenant, 9) == listed(stores, tenant, 9, "a")
+
+
+def test_without_a_summary_the_bound_holds_until_something_is_deleted(stores: Stores, tenant: str) -> None:
+    kept = fill(stores, tenant, ["fact"] * MOST_MEMORIES)
+    added = make_memory(stores, "newest")
+    with pytest.raises(MemoryFull):
+        stores.memories.add(tenant, added)
+    assert stores.memories.get(tenant, added.memory_id) is None
+    assert stores.memories.add(tenant, kept[0]) is False
+    assert stores.memories.add(tenant, make_memory(stores, "another agent's", agent="b")) is True
+
+    stores.memories.delete(tenant, kept[2])
+    assert stores.memories.add(tenant, added) is True
+    with pytest.raises(MemoryFull):
+        stores.memories.add(tenant, make_memory(stores))
+
+
+def test_the_memory_and_its_idempotency_record_are_written_together_or_not_at_all(
+    stores: Stores, tenant: str
+) -> None:
+    record = record_for(stores.clock, tenant)
+    assert stores.memories.add(tenant, make_memory(stores), record) is True
+    other = make_memory(stores, "other")
+    with pytest.raises(KeyTaken):
+        stores.memories.add(tenant, other, record)
+    assert stores.memories.get(tenant, other.memory_id) is None
+    assert stores.index.idempotency(tenant, record.route, record.key) == record
+
+
+def test_what_is_relevant_is_found_in_the_agent_s_own_memories(stores: Stores, tenant: str) -> None:
+    for text, agent in (
+        ("Reports are kept in the folder finance", "a"),
+        ("The cat is called Minka", "a"),
+        ("Reports are due on Monday", "b"),
+    ):
+        stores.memories.add(tenant, make_memory(stores, text, agent=agent))
+
+    def found(query: str, agent: str = "a") -> list[str]:
+        return [each.text for each in stores.memories.relevant(tenant, agent, query, 5, 1_000)]
+
+    assert found("reports") == ["Reports are kept in the folder finance"]
+    assert found("reports", "b") == ["Reports are due on Monday"]
+    assert found("invoices") == []
+    assert found("reports", "c") == []
+    assert stores.memories.relevant(f"{tenant}x", "a", "reports", 5, 1_000) == ()
+
+
+def test_a_warm_worker_finds_what_another_one_added_changed_or_deleted(stores: Stores, tenant: str) -> None:
+    def found() -> list[str]:
+        return [each.text for each in stores.memories.relevant(tenant, "a", "printer", 5, 1_000)]
+
+    assert found() == []
+    first = make_memory(stores, "The printer is on floor 3")
+    stores.other_memories.add(tenant, first)
+    assert found() == [first.text]
+
+    stores.clock.advance(1)
+    second = first.model_copy(update={"text": "The printer is gone", "updated_at": stores.clock.now()})
+    stores.other_memories.update(tenant, first, second)
+    assert found() == [second.text]
+
+    stores.other_memories.delete(tenant, second)
+    assert found() == []

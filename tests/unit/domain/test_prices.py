@@ -1,0 +1,125 @@
+"""What calls cost, to the millionth of a dollar."""
+
+import datetime
+from decimal import ROUND_HALF_UP, Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.price_list import PRICED_AT, PRICES
+from shared.domain.prices import cost_microdollars, cost_usd, price_of
+from shared.ports.model import TokenUsage
+
+MILLION = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "used", "dollars"),
+    [
+        ("anthropic", "claude-sonnet-5-5", TokenUsage(MILLION, 0), 2.0),
+        ("anthropic", "claude-sonnet-5-5", TokenUsage(0, MILLION), 10.0),
+        ("anthropic", "claude-sonnet-5-5", TokenUsage(MILLION, 0, cached_input=MILLION), 0.1),
+        ("anthropic", "claude-sonnet-5-5", TokenUsage(MILLION, 0, cache_write=MILLION), 2.5),
+        ("anthropic", "claude-opus-5", TokenUsage(10_000, 500, 8_000, 1_000), 0.027_75),
+        ("openai", "gpt-6-sol", TokenUsage(100_000, 1_000, 60_000, 20_000), 0.112),
+        ("openai", "gpt-4.1", TokenUsage(1_000, 100, 400, 300), 0.002_2),
+        ("openai", "gpt-5-nano", TokenUsage(1, 0), 0.0),
+        ("openai", "gpt-5-nano", TokenUsage(10, 0), 0.000_001),
+        ("offline", "offline-rules", TokenUsage(MILLION, MILLION), 0.0),
+        ("anthropic", "claude-opus-5-5", TokenUsage(), 0.0),
+    ],
+)
+def test_each_kind_of_token_is_charged_at_its_price(
+    provider: str, model: str, used: TokenUsage, dollars: float
+) -> None:
+    assert cost_usd(provider, model, used) == dollars
+
+
+@pytest.mark.parametrize(
+    ("model", "used", "dollars"),
+    [
+        ("gpt-6.2-sol", TokenUsage(272_000, 0), 0.544),
+        ("gpt-6.2-sol", TokenUsage(272_001, 0), 1.088_004),
+        ("gpt-6.2-sol", TokenUsage(300_000, 1_000, 200_000, 100_000), 0.04 + 0.5 + 0.015),
+    ],
+)
+def test_a_long_prompt_is_charged_at_the_long_price_as_a_whole(
+    model: str, used: TokenUsage, dollars: float
+) -> None:
+    assert cost_usd("openai", model, used) == pytest.approx(dollars, abs=1e-9)
+
+
+def test_a_long_prompt_to_haiku_costs_five_times_as_much() -> None:
+    short, long = TokenUsage(100_000, 100), TokenUsage(100_001, 100)
+
+    assert cost_microdollars("anthropic", "claude-haiku-5-5", short) == 10_050
+    assert cost_microdollars("anthropic", "claude-haiku-5-5", long) == 50_251  # 50,250.5 is rounded half up
+
+
+@pytest.mark.parametrize(
+    ("provider", "snapshot", "alias"),
+    [
+        ("anthropic", "claude-haiku-4-5-20251001", "claude-haiku-4-5"),
+        ("anthropic", "claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+        ("openai", "gpt-5.4-mini-2026-03-17", "gpt-5.4-mini"),
+        ("openai", "gpt-4o-2024-08-06", "gpt-4o"),
+        ("openai", "gpt-5.6", "gpt-5.6-sol"),
+    ],
+)
+def test_a_dated_name_costs_what_its_alias_costs(provider: str, snapshot: str, alias: str) -> None:
+    assert price_of(provider, snapshot) == price_of(provider, alias) is not None
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [
+        ("anthropic", "claude-sonnet-5-6"),
+        ("anthropic", "claude-mythos-5-2"),
+        ("anthropic", "gpt-6-sol"),
+        ("openai", "claude-sonnet-5-5"),
+        ("openai", "gpt-6"),
+        ("openai", "gpt-6-sol-fast"),
+        ("openai", "vendor/gpt-6-sol"),
+        ("openai", "my-own-model"),
+        ("scripted", "gpt-6-sol"),
+    ],
+)
+def test_a_model_that_is_not_listed_has_no_price_and_borrows_none(provider: str, model: str) -> None:
+    assert cost_usd(provider, model, TokenUsage(100, 100)) is None
+
+
+def test_the_list_is_dated_and_its_prices_are_plausible() -> None:
+    assert datetime.date.fromisoformat(PRICED_AT)
+    for prices in PRICES.values():
+        for price in prices.values():
+            for rates in filter(None, (price.rates, price.long)):
+                assert 0 < rates.cached_input < rates.input <= rates.cache_write < rates.output
+
+
+counts = st.integers(min_value=0, max_value=2_000_000)
+models = st.sampled_from([(provider, model) for provider in PRICES for model in PRICES[provider]])
+
+
+@given(models, counts, counts, counts, counts)
+def test_the_sum_is_exact_and_rounded_once(
+    name: tuple[str, str], fresh: int, read: int, written: int, output: int
+) -> None:
+    used = TokenUsage(fresh + read + written, output, read, written)
+    price = PRICES[name[0]][name[1]]
+    long = price.long if price.long_above is not None and used.input > price.long_above else None
+    rates = long or price.rates
+    dollars = sum(
+        Decimal(tokens) * Decimal(rate) / 1000 / MILLION
+        for tokens, rate in (
+            (fresh, rates.input),
+            (read, rates.cached_input),
+            (written, rates.cache_write),
+            (output, rates.output),
+        )
+    )
+
+    cost = cost_microdollars(*name, used)
+
+    assert cost == int((Decimal(dollars) * MILLION).quantize(Decimal(1), ROUND_HALF_UP))
+    assert cost_usd(*name, used) == cost / MILLION
