@@ -1,10 +1,11 @@
-"""The bodies of POST requests. Unknown fields are refused, and so are values of another JSON type."""
+"""The bodies of POST and PUT requests. Unknown fields are refused, and so are values of another JSON type."""
 
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from shared.api.text import NOT_BLANK, READABLE, JsonObject
+from shared.domain import agent, memory, prompt
 
 LONGEST_MESSAGE = 500_000
 """Characters; what a deployment allows is `Settings.max_message_chars` (`shared.api.text.refuse_longer`)."""
@@ -42,3 +43,39 @@ class Resolve(RequestBody):
     option: Name
     input: JsonObject | None = None
     comment: Annotated[str, Field(max_length=2_000), READABLE] | None = None
+
+
+class Models(RequestBody):
+    """Names of models by purpose; absent: the agent's `model`."""
+
+    plan: agent.ModelName | None = None
+    think: agent.ModelName | None = None
+    final: agent.ModelName | None = None
+    summary: agent.ModelName | None = None
+
+
+class Limits(RequestBody):
+    """Absent: the deployment's."""
+
+    max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    token_budget: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
+    cost_budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    max_output_tokens: Annotated[int, Field(ge=1, le=agent.MAX_OUTPUT_TOKENS)] | None = None
+    approval_timeout_seconds: Annotated[int, Field(ge=1, le=agent.MAX_APPROVAL_SECONDS)] | None = None
+
+
+class PutAgent(RequestBody):
+    """`PUT /v1/agents/{id}`: the whole definition, what is absent takes its default. `version`: the one it is to
+    replace."""
+
+    name: Annotated[str, Field(max_length=agent.MAX_NAME_CHARS), READABLE, NOT_BLANK]
+    system_prompt: Annotated[str, Field(max_length=agent.MAX_SYSTEM_PROMPT_CHARS), READABLE, NOT_BLANK] = agent.SYSTEM
+    goal: Annotated[str, Field(max_length=agent.MAX_GOAL_CHARS), READABLE] = ""
+    provider: agent.Provider | None = None
+    model: agent.ModelName | None = None
+    models: Models = Models()
+    tools: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
+    limits: Limits = Limits()
+    high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
+    protocol: agent.Protocol = "native"
+    version: Annotated[int, Field(ge=0)] | None = None

@@ -37,8 +37,9 @@ def main() -> int:
             progress.begin("zips")
             results["zip"] = zips.sizes(stand, FUNCTIONS)
             progress.end("zips")
+            variables = {name: stand.function(name) for name in FUNCTIONS}
         progress.begin("cold imports")
-        imported = imports.measure(FUNCTIONS)
+        imported = imports.measure(variables)
         progress.end("cold imports")
     except RunFailed as failed:
         print(f"bench: {failed}", file=sys.stderr)
@@ -90,9 +91,12 @@ def cpu_of_turns(stand: Stand, found: dict[str, dict[str, work.Figures]]) -> dic
     """Adds to `found`; what a fresh process paid for its import and its first event, by function."""
     with cpu.LambdaCode(stand, "step") as step, cpu.LambdaCode(stand, "tool") as tool:
         first = cpu.walk(stand, step, tool, script.reading("2KB", 5)).first
+        cpu.walk(stand, step, tool, script.reading("40KB", 3))  # the first large text brings the S3 client
         for size in SIZES:
             for count in COUNTS:
-                found[size][str(count)] |= cpu.figures(cpu.walk(stand, step, tool, script.reading(size, count)))
+                found[size][str(count)] |= cpu.figures(
+                    cpu.walk(stand, step, tool, script.reading(size, count))
+                )
         return {
             name: {"first_event_ms": spent.total, "llm_sdks_after_first_event": list(spent.modules)}
             for name, spent in zip(("step", "tool"), first, strict=True)

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, Self
 from infra.bundle import ROOT, Bundler
 from infra.local.stack import RUNTIME_PYTHON
 from infra.uv import Target
-from shared.domain.agent import DEFAULT_AGENT
 from shared.agent.start import NewSession, start
+from shared.domain.agent import DEFAULT_AGENT
 from shared.domain.commit import Decision
 from tests.bench.script import Reply
 from tests.bench.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand
@@ -45,7 +45,11 @@ class LambdaCode:
 
     def __init__(self, stand: Stand, name: str) -> None:
         environ = {
-            **{key: value for key, value in stand.environ.items() if key.startswith(("ANTHROPIC_", "ACTA_PROVIDER"))},
+            **{
+                key: value
+                for key, value in stand.environ.items()
+                if key.startswith(("ANTHROPIC_", "ACTA_PROVIDER"))
+            },
             **stand.function(name),
             **RUNTIME,
             "PATH": os.defpath,

@@ -1,6 +1,7 @@
 """What a turn costs in the state machine, read from the execution's history."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 Event = dict[str, Any]
@@ -35,7 +36,7 @@ def events(states: Any, execution_arn: str) -> list[Event]:
 def turns(found: Sequence[Event]) -> list[TurnHistory]:
     """One per Think state but the last, from its entry to the next one's."""
     starts = [index for index, event in enumerate(found) if _entered(event) == "Think"]
-    return [_turn(found[start:end]) for start, end in zip(starts, starts[1:], strict=False)]
+    return [_turn(found[start:end]) for start, end in pairwise(starts)]
 
 
 def _turn(found: Sequence[Event]) -> TurnHistory:

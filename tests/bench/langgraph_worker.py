@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found, misc"
 """The same work as LangGraph does it, with its DynamoDB saver: an agent node, a tools node, messages in the state.
 
 Run by the interpreter of `.venv-bench`. Arguments: AWS's endpoint, table, size, turns. The model and the tool are
@@ -48,7 +49,9 @@ def main() -> None:
     def following(state: State) -> str:
         return "tools" if state["messages"][-1].tool_calls else END
 
-    session = boto3.Session(aws_access_key_id="000000000000", aws_secret_access_key="test", region_name="us-east-1")
+    session = boto3.Session(
+        aws_access_key_id="000000000000", aws_secret_access_key="test", region_name="us-east-1"
+    )
     graph = StateGraph(State)
     graph.add_node("agent", agent)
     graph.add_node("tools", tools)

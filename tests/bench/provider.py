@@ -67,7 +67,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         stream = self.provider.answer(self.rfile.read(int(self.headers["Content-Length"])))
         kind = "text/event-stream; charset=utf-8" if stream else "application/json"
-        payload = stream or b'{"type":"error","error":{"type":"invalid_request_error","message":"script over"}}'
+        payload = (
+            stream or b'{"type":"error","error":{"type":"invalid_request_error","message":"script over"}}'
+        )
         self.send_response_only(200 if stream else 400)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(payload)))
@@ -80,8 +82,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _events(reply: Reply, turn: int, tokens: int) -> Iterator[bytes]:
-    usage = {"input_tokens": 40, "cache_creation_input_tokens": 600, "cache_read_input_tokens": tokens, "output_tokens": 1}
-    message = {
+    usage = {
+        "input_tokens": 40,
+        "cache_creation_input_tokens": 600,
+        "cache_read_input_tokens": tokens,
+        "output_tokens": 1,
+    }
+    message: dict[str, Any] = {
         "id": f"msg_{turn:024d}", "type": "message", "role": "assistant", "model": "claude-scripted",
         "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage,
     }  # fmt: skip
@@ -94,10 +101,16 @@ def _events(reply: Reply, turn: int, tokens: int) -> Iterator[bytes]:
         index += 1
     for call in reply.calls:
         block = {"type": "tool_use", "id": f"toolu_{turn:012d}{index:012d}", "name": call.name, "input": {}}
-        yield from _block(index, block, [{"type": "input_json_delta", "partial_json": p} for p in _input(call)])
+        yield from _block(
+            index, block, [{"type": "input_json_delta", "partial_json": p} for p in _input(call)]
+        )
         index += 1
     stop = "tool_use" if reply.calls else "end_turn"
-    yield _event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 60 + index})
+    yield _event(
+        "message_delta",
+        delta={"stop_reason": stop, "stop_sequence": None},
+        usage={"output_tokens": 60 + index},
+    )
     yield _event("message_stop")
 
 

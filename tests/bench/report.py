@@ -57,7 +57,9 @@ def print_all(results: Mapping[str, Any]) -> None:
 
 
 def _turns(turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
-    heading("A turn: one model call, one read-only tool call; means, warm, without the first and the last turn")
+    heading(
+        "A turn: one model call, one read-only tool call; means, warm, without the first and the last turn"
+    )
     runs = [turns[size][count] for size in turns for count in turns[size]]
     names = [f"{size} x{count}" for size in turns for count in turns[size]]
     rows = []
@@ -71,8 +73,8 @@ def _turns(turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
     columns([*names, "aim"], rows)
     print(
         "x5, x20, x100: turns in the run. CPU: the functions' bundles on the runtime's Python, all threads, median of\n"
-        "the turns; `ours` is the whole process less botocore's calls and the LLM SDK's request and stream; the runtime\n"
-        "client only has a part in the last row, which is the deployed processes' CPU as the system counts it."
+        "the turns; `ours` is the whole process less botocore's calls and the LLM SDK's request and stream. AWS's\n"
+        "runtime client has a part in the last row only: the deployed processes' CPU as the system counts it."
     )
     heading("A worker that starts in mid-session: the step function's first reading, once")
     columns(names, [(text, [cell(run, name) for run in runs]) for text, name in COLD])
@@ -81,30 +83,49 @@ def _turns(turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
 def _other(others: Mapping[str, Mapping[str, float]], read: Mapping[str, float]) -> None:
     heading("Other turns, 20 of each")
     runs = {"read_2KB": read, **others}
-    columns(list(runs), [(name.replace("_", " "), [cell(run, name) for run in runs.values()]) for name in OTHER])
+    columns(
+        list(runs), [(name.replace("_", " "), [cell(run, name) for run in runs.values()]) for name in OTHER]
+    )
 
 
-def _yardsticks(yardsticks: Mapping[str, Any], turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
+def _yardsticks(
+    yardsticks: Mapping[str, Any], turns: Mapping[str, Mapping[str, Mapping[str, float]]]
+) -> None:
     heading("What would be used instead, on the same work; per turn")
     measured = yardsticks["langgraph_measured"]
     if "not_measured" in measured:
         print(f"LangGraph was not measured here: {measured['not_measured']}")
     else:
-        figures = ("dynamodb_requests", "wcu", "wcu_last_fifth", "bytes_out", "largest_item_bytes", "dead_at_turn")
+        figures = (
+            "dynamodb_requests",
+            "wcu",
+            "wcu_last_fifth",
+            "bytes_out",
+            "largest_item_bytes",
+            "dead_at_turn",
+        )
         names = [f"LangGraph {row}" for row in measured]
         ours = [turns[size][count] for size, count in (row.split("/") for row in measured)]
         rows = [
-            (name.replace("_", " "), [cell(row, name) for row in measured.values()] + [cell(o, name) for o in ours])
+            (
+                name.replace("_", " "),
+                [cell(row, name) for row in measured.values()] + [cell(o, name) for o in ours],
+            )
             for name in figures
         ]
         columns(names + [f"Acta {row}" for row in measured], rows)
     print("Measured beforehand, given with the goal:")
     for name, row in yardsticks["given"].items():
-        print(f"  {name.replace('_', ' ')}: " + ", ".join(f"{key} {number(value)}" for key, value in row.items()))
+        print(
+            f"  {name.replace('_', ' ')}: "
+            + ", ".join(f"{key} {number(value)}" for key, value in row.items())
+        )
 
 
 def _imports(
-    cold: Mapping[str, Mapping[str, Any]], ratios: Mapping[str, float], zips: Mapping[str, Mapping[str, float]]
+    cold: Mapping[str, Mapping[str, Any]],
+    ratios: Mapping[str, float],
+    zips: Mapping[str, Mapping[str, float]],
 ) -> None:
     heading("Cold import: CPU of a whole interpreter, the least of several; zips")
     rows = []
@@ -115,7 +136,12 @@ def _imports(
         later = ", ".join(row.get("llm_sdks_after_first_event", ())) or ("none" if name == "tool" else "-")
         first = cell(row, "first_event_ms")
         sizes = [f"{zips[name][key] / 1e6:.2f}" if key in zips[name] else "-" for key in ("local", "aws")]
-        rows.append((name, [*figures, f"{ratio:.2f}", f"{row['ratio_to_bare_python']:.1f}", sdks, first, later, *sizes]))
+        rows.append(
+            (
+                name,
+                [*figures, f"{ratio:.2f}", f"{row['ratio_to_bare_python']:.1f}", sdks, first, later, *sizes],
+            )
+        )
     columns(
         ["ms", "do-nothing", "bare", "ratio (<= 1.2)", "to bare", "LLM SDKs", "first event ms", "LLM SDKs then",
          "zip MB", "zip MB in AWS (<= 5)"], rows,

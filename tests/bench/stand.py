@@ -24,7 +24,9 @@ from tests.bench.proxy import CountingProxy
 from tests.bench.script import Reply
 
 TENANT, USER = "bench", "ann"
-GOAL = "Read all field notes in my storage and write a report on what they say about deliveries, with figures."
+GOAL = (
+    "Read all field notes in my storage and write a report on what they say about deliveries, with figures."
+)
 FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin")
 RUN_SECONDS = 120.0
 RUNTIME = {
@@ -69,7 +71,9 @@ class Stand:
         try:
             self.stack.start()
             self.settings = self.function("step")
-            self.machine = self.client("stepfunctions").list_state_machines()["stateMachines"][0]["stateMachineArn"]
+            self.machine = self.client("stepfunctions").list_state_machines()["stateMachines"][0][
+                "stateMachineArn"
+            ]
         except BaseException:
             self.stop()
             raise

@@ -81,7 +81,9 @@ def figures(run: Run) -> Figures:
         "wcu_last_third": late["wcu"],
         "rru_first_third": early["rru"],
         "rru_last_third": late["rru"],
-        "flat": float(all(abs(early[name] - late[name]) <= 0.5 for name in early if not name.startswith("item"))),
+        "flat": float(
+            all(abs(early[name] - late[name]) <= 0.5 for name in early if not name.startswith("item"))
+        ),
         **traffic,
         "transitions": engine["transitions"],
         "history_events": engine["events"],

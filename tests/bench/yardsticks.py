@@ -4,7 +4,6 @@ import os
 import subprocess
 from collections.abc import Sequence
 
-
 from infra.bundle import ROOT
 from infra.local.toolchain import SetupFailed, make_side_environment
 from tests.bench.exchange import Exchange

@@ -21,7 +21,9 @@ def sizes(stand: Stand, functions: Sequence[str]) -> dict[str, dict[str, int]]:
     """
     client = stand.client("lambda")
     found = {
-        name: {"local": int(client.get_function(FunctionName=f"acta-local-{name}")["Configuration"]["CodeSize"])}
+        name: {
+            "local": int(client.get_function(FunctionName=f"acta-local-{name}")["Configuration"]["CodeSize"])
+        }
         for name in functions
     }
     try:

@@ -7,12 +7,12 @@ from shared.adapters.aws_clients import Service
 from shared.adapters.aws_errors import AwsRefused
 from shared.adapters.dynamodb import items
 from shared.adapters.dynamodb.deletion import delete_session
+from shared.adapters.dynamodb.transaction import FREE, Action, put, put_record
 from shared.domain.commit import Commit
 from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_COMPANIONS,
     Companions,
-    IdempotencyRecord,
     KeyTaken,
     LeaseGrant,
     LeaseMoved,
@@ -20,7 +20,6 @@ from shared.ports.log import (
     Tail,
 )
 
-_FREE = "attribute_not_exists(pk)"
 _FAILED = "ConditionalCheckFailed"
 
 
@@ -88,7 +87,7 @@ class DynamoLog:
 
     def _put(self, item: items.Item) -> None:
         try:
-            self._dynamodb.call("put_item", TableName=self._table, Item=item, ConditionExpression=_FREE)
+            self._dynamodb.call("put_item", TableName=self._table, Item=item, ConditionExpression=FREE)
         except AwsRefused as refused:
             if refused.code in ("ConditionalCheckFailedException", "TransactionConflictException"):
                 raise NumberTaken from None
@@ -100,39 +99,26 @@ class DynamoLog:
         if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
             raise ValueError("a commit's companions belong to its tenant")
         # In the order in which failed conditions are told: who lost the number reads again before anything else.
-        puts: list[tuple[dict[str, Any], type[Exception] | None]] = [
-            ({"Item": item, "ConditionExpression": _FREE}, NumberTaken)
-        ]
+        actions: list[tuple[Action, type[Exception] | None]] = [(put(self._table, item, FREE), NumberTaken)]
         if record is not None:
-            puts.append((self._record_put(record), KeyTaken))
+            actions.append((put_record(self._table, record, self._clock), KeyTaken))
         if lease is not None:
-            puts.append((_lease_put(lease), LeaseMoved))
+            actions.append((_grant(self._table, lease), LeaseMoved))
         if listing is not None:
-            puts.append(({"Item": items.listing_item(listing)}, None))
-        puts += [({"Item": items.intervention_item(tenant, each)}, None) for each in companions.interventions]
+            actions.append((put(self._table, items.listing_item(listing)), None))
+        for each in companions.interventions:
+            actions.append((put(self._table, items.intervention_item(tenant, each)), None))
         try:
-            self._dynamodb.call(
-                "transact_write_items",
-                TransactItems=[{"Put": {"TableName": self._table, **put}} for put, _ in puts],
-            )
+            self._dynamodb.call("transact_write_items", TransactItems=[action for action, _ in actions])
         except AwsRefused as refused:
-            raise _cancelled(refused, [lost for _, lost in puts]) from None
-
-    def _record_put(self, record: IdempotencyRecord) -> dict[str, Any]:
-        return {
-            "Item": items.record_item(record),
-            "ConditionExpression": f"{_FREE} OR #ttl <= :now",
-            "ExpressionAttributeNames": {"#ttl": "ttl"},
-            "ExpressionAttributeValues": {":now": {"N": str(int(self._clock.now().timestamp()))}},
-        }
+            raise _cancelled(refused, [lost for _, lost in actions]) from None
 
 
-def _lease_put(lease: LeaseGrant) -> dict[str, Any]:
-    put: dict[str, Any] = {"Item": items.lease_item(lease), "ConditionExpression": _FREE}
-    if lease.before:
-        put["ConditionExpression"] = "g = :before"
-        put["ExpressionAttributeValues"] = {":before": {"N": str(lease.before)}}
-    return put
+def _grant(table: str, lease: LeaseGrant) -> Action:
+    item = items.lease_item(lease)
+    if not lease.before:
+        return put(table, item, FREE)
+    return put(table, item, "g = :before", before={"N": str(lease.before)})
 
 
 def _cancelled(refused: AwsRefused, lost: Sequence[type[Exception] | None]) -> Exception:
