@@ -9,6 +9,7 @@ from shared.adapters.memory.definitions import MemoryDefinitions
 from shared.adapters.memory.files import MemoryFiles
 from shared.adapters.memory.index import MemoryIndex
 from shared.adapters.memory.log import MemoryLog
+from shared.adapters.memory.memories import MemoryMemories
 from shared.adapters.memory.table import MemoryTable
 from shared.adapters.memory.workflow import MemoryWorkflow
 from shared.adapters.registry import BuiltinRegistry
@@ -23,6 +24,7 @@ from shared.agent.journal import Journal
 from shared.agent.leasing import HourlyLimit
 from shared.agent.people import Timeouts
 from shared.agent.plan import plan
+from shared.agent.recollection import Recollections
 from shared.agent.resolve import Desk, Resolution, resolve
 from shared.agent.start import NewSession, post_message, start
 from shared.agent.think import think
@@ -55,6 +57,8 @@ class House:
         self.files = MemoryFiles(self.clock)
         self.workflow = MemoryWorkflow()
         self.registry = BuiltinRegistry()
+        self.memories = MemoryMemories(table, self.clock)
+        self.recollections = Recollections(self.memories)
         self.definitions = MemoryDefinitions(table, self.clock)
         self.timeouts = Timeouts(
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
@@ -79,6 +83,7 @@ class House:
             journal=self.journal,
             choose_model=lambda agent, purpose: (self.model, agent.model_for(purpose) or "test-model"),
             definitions=self.definitions,
+            recollections=self.recollections,
             registry=self.registry,
             timeouts=self.timeouts,
             hourly=HourlyLimit(self.journal, self.index, self.timeouts, limit),

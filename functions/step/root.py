@@ -7,6 +7,7 @@ from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.llm.choose import choose_for
 from shared.adapters.registry import BuiltinRegistry
 from shared.adapters.s3.blobs import S3Blobs
@@ -15,6 +16,7 @@ from shared.agent.attempts import Attempts
 from shared.agent.journal import Journal
 from shared.agent.leasing import HourlyLimit
 from shared.agent.people import Timeouts
+from shared.agent.recollection import Recollections
 from shared.agent.worker import Worker
 from shared.domain.agent import AgentDefinition, Purpose
 from shared.ports.model import Model
@@ -32,6 +34,7 @@ def worker() -> Worker:
         journal=journal,
         choose_model=_choose_model,
         definitions=DynamoDefinitions(chosen.table, clock),
+        recollections=Recollections(DynamoMemories(chosen.table, clock)),
         registry=BuiltinRegistry(),
         timeouts=timeouts,
         hourly=HourlyLimit(journal, directory, timeouts, chosen.tenant_tokens_per_hour),

@@ -38,7 +38,7 @@ def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest
         system=mind.system,
         tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
         entries=entries,
-        tail=planning_tail(head, mind.specs),
+        tail=planning_tail(head, mind.specs, mind.notes),
         max_tokens=mind.max_output_tokens,
         tool_choice=UPDATE_PLAN,
     )

@@ -27,14 +27,14 @@ Let us make it simple. Call update_plan with action "create", the goal in one se
 nothing but a description. You can revise the plan later."""
 
 
-def planning_tail(head: Head, tools: Iterable[str]) -> str:
+def planning_tail(head: Head, tools: Iterable[str], notes: str) -> str:
     """Each retry tells more of what is wanted; the last one asks for less (design §4). The refusal itself is in the
     conversation, as the call's result.
     """
     attempts = head.progress.planning_attempts
     if attempts > PLAN_RETRIES:
         return SIMPLEST_PLAN
-    said = [head.progress.hint] if head.progress.hint else []
+    said = [text for text in (notes, head.scratchpad.text, head.progress.hint) if text]
     said.append(
         "Now make the plan: call update_plan (action create, or wait_for_user if the goal is unclear)."
     )
@@ -47,9 +47,9 @@ def planning_tail(head: Head, tools: Iterable[str]) -> str:
     return "\n\n".join(said)
 
 
-def turn_tail(head: Head) -> str:
-    """Empty only where there is neither plan nor hint."""
-    said = []
+def turn_tail(head: Head, notes: str) -> str:
+    """`notes`: memories of earlier sessions. What matters most comes last: plan, limits, hint."""
+    said = [text for text in (notes, head.scratchpad.text) if text]
     if head.plan is not None:
         said.append(plan_status(head.plan))
     if head.run is not None and head.run.max_steps - head.run.iteration <= 2:

@@ -55,7 +55,7 @@ def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest
             ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in mind.specs.values()
         ),
         entries=entries,
-        tail=turn_tail(head),
+        tail=turn_tail(head, mind.notes),
         max_tokens=mind.max_output_tokens,
     )
 

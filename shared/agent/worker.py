@@ -7,6 +7,7 @@ from shared.agent.attempts import Attempts
 from shared.agent.journal import Journal
 from shared.agent.leasing import HourlyLimit
 from shared.agent.people import Timeouts
+from shared.agent.recollection import Recollections
 from shared.domain.agent import AgentDefinition, Purpose
 from shared.domain.errors import AgentMissing
 from shared.domain.prompt import AGENT_PLANNING_SYSTEM
@@ -24,7 +25,7 @@ ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
 class Mind(NamedTuple):
     """Resolved once per turn, so that all of a turn sees one version of agent and prompt.
 
-    `system` and `specs` stay the same from turn to turn unless somebody edits the agent or the prompt.
+    `notes`: what it is reminded of. `system` and `specs` stay the same from turn to turn unless somebody edits the agent or the prompt.
     """
 
     worker: "Worker"
@@ -33,6 +34,7 @@ class Mind(NamedTuple):
     model_name: str
     system: str
     specs: Mapping[str, ToolSpec]
+    notes: str
     timeouts: Timeouts
     max_output_tokens: int
 
@@ -53,6 +55,7 @@ class Worker(NamedTuple):
     journal: Journal
     choose_model: ChooseModel
     definitions: Definitions
+    recollections: Recollections
     registry: Registry
     timeouts: Timeouts
     hourly: HourlyLimit
@@ -79,6 +82,7 @@ class Worker(NamedTuple):
             model_name=model_name,
             system=agent.system(definitions.prompt(AGENT_PLANNING_SYSTEM).content),
             specs=agent.toolset(self.registry.specs(head.tenant, head.agent_id)),
+            notes=self.recollections.notes(head),
             timeouts=self.timeouts._replace(approval=approval),
             max_output_tokens=agent.limits.max_output_tokens or self.max_output_tokens,
         )

@@ -69,7 +69,7 @@ def read(event: Mapping[str, Any], settings: Settings) -> Incoming:
         caller.require(route.role)
     headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
     content = body_bytes(event)
-    if method == "POST":
+    if method in ("POST", "PUT") and not route.takes_bytes:
         text = json_text(content, headers.get("content-type"))
         headers["content-type"] = "application/json"
         event = {**event, "body": text, "isBase64Encoded": False, "headers": headers}

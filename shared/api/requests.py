@@ -45,23 +45,12 @@ class Resolve(RequestBody):
     comment: Annotated[str, Field(max_length=2_000), READABLE] | None = None
 
 
-class Models(RequestBody):
-    """Names of models by purpose; absent: the agent's `model`."""
-
-    plan: agent.ModelName | None = None
-    think: agent.ModelName | None = None
-    final: agent.ModelName | None = None
-    summary: agent.ModelName | None = None
+class Models(agent.Models):
+    model_config = ConfigDict(strict=True)
 
 
-class Limits(RequestBody):
-    """Absent: the deployment's."""
-
-    max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
-    token_budget: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
-    cost_budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    max_output_tokens: Annotated[int, Field(ge=1, le=agent.MAX_OUTPUT_TOKENS)] | None = None
-    approval_timeout_seconds: Annotated[int, Field(ge=1, le=agent.MAX_APPROVAL_SECONDS)] | None = None
+class Limits(agent.Limits):
+    model_config = ConfigDict(strict=True)
 
 
 class PutAgent(RequestBody):
@@ -79,3 +68,38 @@ class PutAgent(RequestBody):
     high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
     protocol: agent.Protocol = "native"
     version: Annotated[int, Field(ge=0)] | None = None
+
+
+class CreateAgent(PutAgent):
+    """`POST /v1/agents`: without `agent_id` one is given."""
+
+    agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] | None = None
+
+
+class PutPrompt(RequestBody):
+    """`PUT /v1/admin/prompts/{name}`: a new version; `expected_version`: the one it is to follow."""
+
+    content: Annotated[str, Field(max_length=prompt.MAX_CONTENT_CHARS), READABLE, NOT_BLANK]
+    comment: Annotated[str, Field(max_length=prompt.MAX_COMMENT_CHARS), READABLE] | None = None
+    expected_version: Annotated[int, Field(ge=1)] | None = None
+
+
+class RestorePrompt(RequestBody):
+    """`POST …/versions/{n}/restore`."""
+
+    comment: Annotated[str, Field(max_length=prompt.MAX_COMMENT_CHARS), READABLE] | None = None
+    expected_version: Annotated[int, Field(ge=1)] | None = None
+
+
+class PutMemory(RequestBody):
+    """`PUT /v1/memories/{id}`: the whole of it."""
+
+    kind: memory.MemoryKind
+    text: Annotated[str, Field(max_length=memory.MAX_TEXT_CHARS), READABLE, NOT_BLANK]
+    tags: Annotated[list[Annotated[memory.Tag, READABLE, NOT_BLANK]], Field(max_length=memory.MAX_TAGS)] = []
+
+
+class CreateMemory(PutMemory):
+    """`POST /v1/memories`."""
+
+    agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] = agent.DEFAULT_AGENT

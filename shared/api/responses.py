@@ -3,10 +3,13 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from shared.domain.agent import AgentDefinition
 from shared.domain.commit import StepRecord
 from shared.domain.event import Event
 from shared.domain.intervention import Intervention
+from shared.domain.memory import Memory
 from shared.domain.plan import ExecutionPlan, PlanStep
+from shared.domain.prompt import Prompt
 from shared.domain.session import Head
 
 Json = dict[str, Any]
@@ -147,4 +150,48 @@ def intervention_view(one: Intervention) -> Json:
         "resolved_by": one.resolved_by,
         "resolved_at": instant_or_none(one.resolved_at),
         "created_at": instant(one.created_at),
+    }
+
+
+def agent_view(agent: AgentDefinition) -> Json:
+    """`version` 0 and no times: the agent that is built in."""
+    return {
+        "agent_id": agent.agent_id,
+        "name": agent.name,
+        "system_prompt": agent.system_prompt,
+        "goal": agent.goal,
+        "provider": agent.provider,
+        "model": agent.model,
+        "models": agent.models.model_dump(exclude_none=True),
+        "tools": list(agent.tools),
+        "limits": agent.limits.model_dump(exclude_none=True),
+        "high_stakes": list(agent.high_stakes),
+        "protocol": agent.protocol,
+        "version": agent.version,
+        "created_at": instant_or_none(agent.created_at),
+        "updated_at": instant_or_none(agent.updated_at),
+    }
+
+
+def prompt_view(prompt: Prompt) -> Json:
+    return {
+        "name": prompt.name,
+        "version": prompt.version,
+        "content": prompt.content,
+        "comment": prompt.comment,
+        "created_by": prompt.created_by,
+        "created_at": instant_or_none(prompt.created_at),
+    }
+
+
+def memory_view(memory: Memory) -> Json:
+    return {
+        "memory_id": memory.memory_id,
+        "agent_id": memory.agent_id,
+        "kind": memory.kind,
+        "text": memory.text,
+        "tags": list(memory.tags),
+        "source": memory.source.model_dump(exclude_none=True),
+        "created_at": instant(memory.created_at),
+        "updated_at": instant(memory.updated_at),
     }

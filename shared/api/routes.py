@@ -18,6 +18,11 @@ class Route(NamedTuple):
     role: Role | None = "member"
     """None: reachable without a token."""
 
+    @property
+    def takes_bytes(self) -> bool:
+        """The body is a file; everywhere else it is JSON."""
+        return self.path.endswith("+}")
+
 
 ROUTES: tuple[Route, ...] = (
     Route("POST", "/v1/sessions", "start"),
@@ -43,6 +48,21 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/v1/files/{path+}", "admin"),
     Route("GET", "/v1/tools", "admin"),
     Route("GET", "/v1/tools/{name}", "admin"),
+    Route("GET", "/v1/agents", "admin"),
+    Route("POST", "/v1/agents", "admin", "admin"),
+    Route("GET", "/v1/agents/{agent_id}", "admin"),
+    Route("PUT", "/v1/agents/{agent_id}", "admin", "admin"),
+    Route("DELETE", "/v1/agents/{agent_id}", "admin", "admin"),
+    Route("GET", "/v1/admin/prompts", "admin", "admin"),
+    Route("GET", "/v1/admin/prompts/{name}", "admin", "admin"),
+    Route("PUT", "/v1/admin/prompts/{name}", "admin", "admin"),
+    Route("GET", "/v1/admin/prompts/{name}/versions", "admin", "admin"),
+    Route("POST", "/v1/admin/prompts/{name}/versions/{version}/restore", "admin", "admin"),
+    Route("GET", "/v1/memories", "admin"),
+    Route("POST", "/v1/memories", "admin"),
+    Route("GET", "/v1/memories/{memory_id}", "admin"),
+    Route("PUT", "/v1/memories/{memory_id}", "admin"),
+    Route("DELETE", "/v1/memories/{memory_id}", "admin"),
     Route("GET", "/healthz", "admin", None),
 )
 

@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from shared.domain.commit import Commit, Decision, StepRecord
+from shared.domain.compaction import Compacted
+from shared.domain.content import Content
 from shared.domain.conversation import Entry
 from shared.domain.event import Draft, Event, EventType
 from shared.domain.intervention import Intervention
@@ -26,6 +28,7 @@ class Change:
         self._entries: list[Entry] = []
         self._step: StepRecord | None = None
         self._interventions: dict[str, Intervention] = {}
+        self._compacted: Content | None = None
 
     def set(self, **fields: Any) -> None:
         """Replaces fields of the head."""
@@ -56,6 +59,11 @@ class Change:
 
     def entry(self, entry: Entry) -> None:
         self._entries.append(entry)
+
+    def compact(self, compacted: Compacted) -> None:
+        """From this commit on the conversation is what `compacted` holds."""
+        self._compacted = Content.of(compacted.model_dump_json())
+        self.set(compacted_at=self.number)
 
     @property
     def interventions(self) -> tuple[Intervention, ...]:
@@ -107,4 +115,5 @@ class Change:
             delivered=delivered,
             step=self._step,
             decision=decision,
+            compacted=self._compacted,
         )

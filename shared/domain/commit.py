@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
+from shared.domain.content import Content
 from shared.domain.conversation import Entry
 from shared.domain.event import Event
 from shared.domain.session import Head
@@ -71,6 +72,7 @@ class StepRecord(Value):
 class Commit(Value):
     """`entries` join the conversation in order, user entries excepted: those wait until a later commit names them
     in `delivered`. `decision` is what the engine was, or will be, told; a repeated step returns it unchanged.
+    `compacted`: a `Compacted` as JSON, which is the conversation from here on.
     """
 
     version: int = COMMIT_VERSION
@@ -83,3 +85,4 @@ class Commit(Value):
     delivered: tuple[str, ...] = ()
     step: StepRecord | None = None
     decision: Decision | None = None
+    compacted: Content | None = None

@@ -103,10 +103,11 @@ def choose(entries: Sequence[Entry], goal_id: str, room: int) -> Choice:
         first -= 1
         left -= total_bytes(turns[first])
     before = [entry for turn in turns[:first] for entry in turn]
-    kept = [one for one in ([goal] if goal is not None else []) + said if one in before]
-    older = tuple(entry for entry in before if entry not in kept)
+    ids = {one.message_id for one in ([goal] if goal is not None else []) + said}
+    kept = tuple(entry for entry in before if isinstance(entry, UserEntry) and entry.message_id in ids)
+    older = tuple(entry for entry in before if not isinstance(entry, UserEntry) or entry.message_id not in ids)
     recent = tuple(entry for turn in turns[first:] for entry in turn)
-    return Choice(tuple(kept), older, recent, sum(isinstance(entry, AssistantEntry) for entry in older))
+    return Choice(kept, older, recent, sum(isinstance(entry, AssistantEntry) for entry in older))
 
 
 def _newest_within(messages: Sequence[UserEntry], room: int) -> list[UserEntry]:

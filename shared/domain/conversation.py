@@ -29,9 +29,12 @@ class ToolCall(Value):
 
 
 class UserEntry(Value):
+    """What a person said; with origin `summary`, what stands in the place of earlier turns: data, nobody's words."""
+
     kind: Literal["user"] = "user"
     message_id: str
     content: Content
+    origin: Literal["user", "summary"] = "user"
 
 
 class AssistantEntry(Value):
@@ -50,13 +53,16 @@ class AssistantEntry(Value):
 
 
 class ToolEntry(Value):
-    """The one result of a call. `ok` False: the text starts with `Error:` and says what to do instead."""
+    """The one result of a call. `ok` False: the text starts with `Error:` and says what to do instead. `whole`: where
+    all of it is stored, if `content` is only a part; `read_result` pages through it.
+    """
 
     kind: Literal["tool"] = "tool"
     call_id: str
     name: str
     content: Content
     ok: bool = True
+    whole: Content | None = None
 
 
 Entry = Annotated[UserEntry | AssistantEntry | ToolEntry, Field(discriminator="kind")]

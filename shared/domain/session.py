@@ -9,10 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from shared.domain.context import Measured
 from shared.domain.conversation import ToolCall
 from shared.domain.intervention import Intervention
 from shared.domain.lease import Lease
 from shared.domain.plan import ExecutionPlan
+from shared.domain.scratchpad import Scratchpad
 from shared.domain.value import Value
 
 HEAD_VERSION = 1
@@ -61,7 +63,8 @@ class IllegalTransition(ValueError):
 class Run(Value):
     """One goal's work. `iteration` counts Think turns; `turn` counts the engine's steps, planning ones too, and is
     part of their commit keys; `first` is the number of the commit the current turn began with; `generation` is the
-    engine execution that may commit; `events` bounds that execution's history from above.
+    engine execution that may commit; `events` bounds that execution's history from above. `goal_id` is the message
+    that began it.
     """
 
     run_id: str
@@ -71,6 +74,7 @@ class Run(Value):
     first: int
     max_steps: int
     events: int = 0
+    goal_id: str = ""
 
 
 class Usage(Value):
@@ -151,6 +155,8 @@ class Progress(Value):
 
 
 class Head(Value):
+    """`measured`: the last model call's size; `compacted_at`: the number of the last compaction's commit, 0: none."""
+
     version: int = HEAD_VERSION
     tenant: str
     session_id: str
@@ -176,8 +182,11 @@ class Head(Value):
     calls: tuple[OpenCall, ...] = ()
     undelivered: tuple[str, ...] = ()
     progress: Progress = Progress()
+    scratchpad: Scratchpad = Scratchpad()
     wait: Wait | None = None
     lease: Lease | None = None
+    measured: Measured = Measured()
+    compacted_at: int = 0
 
     @property
     def coarse(self) -> CoarseState:

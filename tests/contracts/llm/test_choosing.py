@@ -5,8 +5,11 @@ import sys
 
 import pytest
 
-from shared.adapters.llm.choose import choose
+from shared.adapters.llm.choose import choose, choose_for
+from shared.adapters.llm.react import ReActModel
+from shared.domain.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused
+from shared.ports.model import Model
 from shared.settings import Settings
 from tests.contracts.llm.conversations import request
 
@@ -70,6 +73,63 @@ def test_a_named_provider_without_a_key_fails_the_run_not_the_worker() -> None:
     assert model.provider == "openai"
     with pytest.raises(ProviderKeyRefused):
         model.complete(request(), timeout=1.0)
+
+
+KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "agent", "expected"),
+    [
+        ({}, (None, None), ("anthropic", "claude-sonnet-5-5")),
+        ({}, (None, "claude-opus-5-5"), ("anthropic", "claude-opus-5-5")),
+        ({}, ("openai", None), ("openai", "gpt-6-sol")),
+        ({"model": "claude-opus-5-5"}, (None, None), ("anthropic", "claude-opus-5-5")),
+        ({"model": "claude-opus-5-5"}, ("anthropic", None), ("anthropic", "claude-opus-5-5")),
+        ({"model": "claude-opus-5-5"}, ("openai", None), ("openai", "gpt-6-sol")),
+        ({"provider": "openai", "model": "gpt-5"}, ("openai", "gpt-4.1"), ("openai", "gpt-4.1")),
+        ({"provider": "openai"}, ("offline", "gpt-4.1"), ("offline", "offline-rules")),
+        ({"provider": "offline"}, ("anthropic", None), ("anthropic", "claude-sonnet-5-5")),
+    ],
+)
+def test_an_agent_may_name_provider_and_model(
+    settings: dict[str, str], agent: tuple[str | None, str | None], expected: tuple[str, str]
+) -> None:
+    model, name = choose_for(_settings(**settings), KEYS, _no_secret, *agent, "native")
+
+    assert (model.provider, name) == expected
+
+
+def test_an_agents_model_is_made_once_a_process() -> None:
+    def chosen(model: str, protocol: Protocol) -> Model:
+        return choose_for(_settings(), KEYS, _no_secret, "openai", model, protocol)[0]
+
+    assert chosen("gpt-5", "native") is chosen("gpt-4.1", "native")
+    assert chosen("gpt-5", "react") is chosen("gpt-4.1", "react")
+    assert chosen("gpt-5", "react") is not chosen("gpt-5", "native")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "protocol", "base_url", "react"),
+    [
+        ("openai", "gpt-6-sol", "native", None, False),
+        ("openai", "gpt-6-sol", "react", None, True),
+        ("anthropic", "claude-sonnet-5-5", "react", None, True),
+        ("offline", None, "react", None, False),
+        ("openai", "gpt-6.2-sol", "native", None, True),
+        ("openai", "gpt-6-astra", "native", "https://api.openai.com/v1", True),
+        ("openai", "gpt-6.2-sol", "native", "http://127.0.0.1:1/v1", False),
+    ],
+)
+def test_react_is_for_those_that_ask_for_it_and_for_models_without_tools(
+    provider: str, model: str | None, protocol: Protocol, base_url: str | None, react: bool
+) -> None:
+    environ = KEYS | ({"OPENAI_BASE_URL": base_url} if base_url else {})
+
+    chosen, _ = choose_for(_settings(), environ, _no_secret, provider, model, protocol)
+
+    assert isinstance(chosen, ReActModel) == react
+    assert chosen.provider == provider
 
 
 def test_choosing_any_model_imports_no_sdk() -> None:

@@ -151,9 +151,11 @@ def _part(index: int, arguments: str, call_id: str | None = None, name: str | No
 def test_openai_counts_cached_tokens_apart() -> None:
     usage = {"prompt_tokens": 90, "completion_tokens": 3, "total_tokens": 93}
 
-    reply = _openai({"content": "hi"}, usage={**usage, "prompt_tokens_details": {"cached_tokens": 64}})
+    details = {"cached_tokens": 64, "cache_write_tokens": 20}
 
-    assert reply.usage == TokenUsage(90, 3, 64)
+    reply = _openai({"content": "hi"}, usage={**usage, "prompt_tokens_details": details})
+
+    assert reply.usage == TokenUsage(90, 3, 64, 20)
 
 
 def test_a_server_that_reports_no_usage_is_estimated_not_free() -> None:

@@ -19,7 +19,7 @@ def reply_to(text: str, *, tool_choice: str = "auto", stop: StopReason = "end", 
     return ReActModel(inner).complete(request(user("x"), tool_choice=tool_choice), timeout=1)
 
 
-def act(action: str, thought: str = "so", **arguments: Any) -> str:
+def act(action: str, thought: str = "so", /, **arguments: Any) -> str:
     return json.dumps({"thought": thought, "action": action, "action_input": arguments})
 
 

@@ -1,6 +1,7 @@
 """One JSON object in one of two forms, or nothing."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -130,7 +131,5 @@ def test_only_the_two_forms_are_read(written: dict[str, Any]) -> None:
 
 @given(st.text())
 def test_no_text_breaks_the_reader(text: str) -> None:
-    try:
+    with suppress(Unreadable):
         read_reply(text)
-    except Unreadable as error:
-        assert str(error)
