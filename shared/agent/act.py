@@ -4,12 +4,15 @@ from typing import Any, NamedTuple
 
 from shared.agent.journal import Draft, Journal
 from shared.agent.reply import milliseconds
+from shared.agent.results import read_result, told
 from shared.agent.thread import Thread, overtaken
+from shared.domain.builtins import READ_RESULT
 from shared.domain.change import Change
 from shared.domain.commit import Position, StepRecord
 from shared.domain.content import Content
 from shared.domain.conversation import ToolCall, ToolEntry
 from shared.domain.errors import Fenced, ModelFeedback
+from shared.domain.fence import Outside
 from shared.domain.session import Head, effective
 from shared.domain.tool import ToolSpec
 from shared.ports.tools import CallContext, Registry, Toolbox
@@ -29,10 +32,11 @@ class Hands(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Text for the model; `ok` False where it is an error."""
+    """Text for the model; `ok` False where it is an error; `whole`: where all of a large result is stored."""
 
     text: str
     ok: bool
+    whole: Content | None = None
 
 
 class _Withdrawn(Exception):
@@ -139,26 +143,24 @@ def _run(
     )
     try:
         hands.registry.check(spec, arguments)
-        text = hands.toolbox.run(spec, arguments, context)
+        if spec.name == READ_RESULT:
+            said: str | Outside = read_result(hands.journal, head, arguments)
+        else:
+            said = hands.toolbox.run(spec, arguments, context)
     except ModelFeedback as failure:
         return Outcome(f"Error: {failure}", ok=False)
-    return Outcome(_limited(text, spec.result_limit_bytes), ok=True)
-
-
-def _limited(text: str, limit: int) -> str:
-    size = len(text.encode())
-    if size <= limit:
-        return text
-    kept = text.encode()[:limit].decode(errors="ignore")
-    return f"{kept}\n[cut here: {limit} of {size} bytes shown]"
+    result = told(said, spec.result_limit_bytes, lambda content: hands.journal.keep(head, content))
+    return Outcome(result.text, ok=True, whole=result.whole)
 
 
 def _finish(change: Change, call: ToolCall, outcome: Outcome, duration_ms: int) -> Draft:
     """Settles the call. Where the run is over it only records what happened and moves nothing (§6.1)."""
+    content = Content.of(outcome.text)
     change.entry(
-        ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(outcome.text), ok=outcome.ok)
+        ToolEntry(call_id=call.call_id, name=call.name, content=content, ok=outcome.ok, whole=outcome.whole)
     )
-    finished = {"ok": outcome.ok, "duration_ms": duration_ms, "bytes": Content.of(outcome.text).bytes}
+    size = (outcome.whole or content).bytes
+    finished = {"ok": outcome.ok, "duration_ms": duration_ms, "bytes": size}
     change.event("tool.finished", _named(call) | finished)
     head = change.head
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))

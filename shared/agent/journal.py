@@ -1,13 +1,15 @@
 """Reads a session's log and moves it: the one loop in which commits are made (design §6.1)."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from shared.agent.offload import load_call, offloaded, pointers
+from shared.agent.offload import load_call, offloaded, offloaded_entries, pointers, read_compacted, stored
 from shared.agent.thread import Thread
 from shared.domain.change import Change
 from shared.domain.commit import Commit, Decision, Position
-from shared.domain.conversation import ToolCall
+from shared.domain.compaction import Compacted
+from shared.domain.content import Content
+from shared.domain.conversation import Entry, ToolCall
 from shared.domain.errors import CommitContention, Fenced, SessionNotFound
 from shared.domain.session import Head
 from shared.ports.blobs import BlobStore
@@ -24,6 +26,8 @@ from shared.ports.log import (
 ATTEMPTS = 12
 """Lost races for a commit number in a row before the engine is asked to try again later."""
 PAUSE_SECONDS = 0.05
+NEAR_COMMITS = 100
+"""So few commits are read at once, without asking first where the conversation begins."""
 WARM_THREADS = 8
 """Conversations a warm worker keeps; a Lambda serves one session at a time, so few are ever warm."""
 
@@ -56,11 +60,13 @@ class Journal:
         self._warm: OrderedDict[tuple[str, str], Thread] = OrderedDict()
 
     def conversation(self, at: Position) -> Thread:
-        """The whole session, its texts loaded. Warm: only the tail is read."""
+        """What a model is shown of the session, its texts loaded. Warm: only the tail is read; cold: everything since
+        the last compaction.
+        """
         name = (at.tenant, at.session_id)
         thread = self._warm.pop(name, None)
         if thread is None:
-            thread = self._read(at.tenant, at.session_id, since=1)
+            thread = self._cold(at)
         else:
             self.refresh(thread)
         self._warm[name] = thread
@@ -72,7 +78,11 @@ class Journal:
 
     def turn(self, at: Position) -> Thread:
         """The session from the current turn's first commit on: all that a call or a wait needs, in one read."""
-        return self._read(at.tenant, at.session_id, since=at.first)
+        commits = self._since(at, at.first)
+        thread = Thread(commits[0])
+        for commit in commits[1:]:
+            thread.fold(commit)
+        return thread
 
     def newest(self, tenant: str, session_id: str) -> Thread:
         """The head alone. Raises SessionNotFound."""
@@ -84,7 +94,7 @@ class Journal:
     def refresh(self, thread: Thread) -> None:
         head = thread.head
         for commit in self._log.tail(head.tenant, head.session_id, since=thread.number + 1).commits:
-            thread.fold(commit)
+            self._fold(thread, commit)
 
     def commit(self, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Commit | None:
         """Commits what `build` makes of the newest head, under the next free number.
@@ -111,7 +121,7 @@ class Journal:
                 self.clock.pause(PAUSE_SECONDS * (attempt + 1))
                 self.refresh(thread)
             else:
-                thread.fold(commit)
+                self._fold(thread, commit)
                 return commit
         raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
 
@@ -123,14 +133,37 @@ class Journal:
         self._log.append(offloaded(commit, self._blobs), companions)
         return commit
 
-    def _read(self, tenant: str, session_id: str, since: int) -> Thread:
-        commits = self._log.tail(tenant, session_id, since).commits
+    def _cold(self, at: Position) -> Thread:
+        """Of a long session the turn is read first: its head tells how far back the conversation goes."""
+        near = at.first <= NEAR_COMMITS
+        commits = self._since(at, 1 if near else at.first)
+        begin = max(1, commits[-1].head.compacted_at)
+        if begin < commits[0].number:
+            before = self._log.tail(at.tenant, at.session_id, begin, limit=commits[0].number - begin)
+            commits = (*before.commits, *commits)
+        commits = commits[max(0, min(begin, at.first) - commits[0].number) :]
+        thread = Thread(commits[0], self._compacted(commits[0]))
+        thread.holds_conversation = True
+        for commit in commits[1:]:
+            self._fold(thread, commit)
+        return thread
+
+    def _since(self, at: Position, number: int) -> tuple[Commit, ...]:
+        commits = self._log.tail(at.tenant, at.session_id, number).commits
         if not commits:
             raise Fenced("the session has no commit where this turn began")
-        thread = Thread(commits[0])
-        for commit in commits[1:]:
-            thread.fold(commit)
-        return thread
+        return commits
+
+    def _fold(self, thread: Thread, commit: Commit) -> None:
+        thread.fold(commit, self._compacted(commit) if thread.holds_conversation else None)
+
+    def _compacted(self, commit: Commit) -> Compacted | None:
+        if commit.compacted is None:
+            return None
+        pointer, head = commit.compacted, commit.head
+        return read_compacted(
+            pointer.text if pointer.text is not None else self.text(head, pointer.blob or "")
+        )
 
     def load(self, thread: Thread) -> None:
         """Resolves everything that the thread's entries point to."""
@@ -142,6 +175,18 @@ class Journal:
         if call.input_content is None or call.input_content.blob is None:
             return call
         return load_call(call, self._texts(thread, [call.input_content.blob]))
+
+    def text(self, head: Head, name: str) -> str:
+        """The text of a blob of this session. Raises BlobMissing."""
+        return self._blobs.get(head.tenant, head.session_id, (name,))[name]
+
+    def keep(self, head: Head, content: Content) -> Content:
+        """Stores a text, small as it may be, and gives the pointer to it."""
+        return stored(content, head, self._blobs)
+
+    def as_stored(self, head: Head, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+        """The entries with their large texts in the blob store."""
+        return offloaded_entries(entries, head, self._blobs)
 
     def _texts(self, thread: Thread, names: list[str]) -> Mapping[str, str]:
         return self._blobs.get(thread.head.tenant, thread.head.session_id, names) if names else {}

@@ -5,8 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar, cast
 
 from shared.domain.commit import Commit
+from shared.domain.compaction import COMPACTED_VERSION, Compacted
 from shared.domain.content import Content
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.errors import SchemaUnknown
+from shared.domain.session import Head
 from shared.ports.blobs import BlobStore
 
 E = TypeVar("E", bound=UserEntry | AssistantEntry | ToolEntry)
@@ -14,31 +17,63 @@ E = TypeVar("E", bound=UserEntry | AssistantEntry | ToolEntry)
 
 def offloaded(commit: Commit, blobs: BlobStore) -> Commit:
     """The commit as it is stored. Every blob it points to exists when this returns."""
-    if not commit.entries:
+    if not commit.entries and commit.compacted is None:
         return commit
     head = commit.head
+    changed: dict[str, object] = {"entries": offloaded_entries(commit.entries, head, blobs)}
+    if commit.compacted is not None:
+        changed["compacted"] = _put(commit.compacted, head, blobs)
+    return commit.model_copy(update=changed)
 
-    def put(content: Content) -> Content:
-        if not content.is_large or content.blob is not None:
-            return content
-        return content.offloaded(blobs.put(head.tenant, head.session_id, content.loaded))
 
-    def call(made: ToolCall) -> ToolCall:
-        if made.input is None:
-            return made
-        text = Content.of(json.dumps(made.input, ensure_ascii=False, separators=(",", ":")))
-        return made.model_copy(update={"input": None, "input_content": put(text)}) if text.is_large else made
+def offloaded_entries(entries: Iterable[Entry], head: Head, blobs: BlobStore) -> tuple[Entry, ...]:
+    """The entries as they are stored, large texts as pointers."""
+    return tuple(_offloaded(entry, head, blobs) for entry in entries)
 
-    def entry(one: Entry) -> Entry:
-        changed: dict[str, object] = {"content": put(one.content)}
-        if isinstance(one, AssistantEntry):
-            changed["calls"] = tuple(map(call, one.calls))
-            private = _private(one)
-            if private is not None and private.is_large:
-                changed |= {"thinking": "", "raw": None, "private": put(private)}
-        return one.model_copy(update=changed)
 
-    return commit.model_copy(update={"entries": tuple(map(entry, commit.entries))})
+def _offloaded(one: Entry, head: Head, blobs: BlobStore) -> Entry:
+    changed: dict[str, object] = {"content": _put(one.content, head, blobs)}
+    if isinstance(one, AssistantEntry):
+        changed["calls"] = tuple(_offloaded_call(call, head, blobs) for call in one.calls)
+        private = _private(one)
+        if private is not None and private.is_large:
+            changed |= {"thinking": "", "raw": None, "private": _put(private, head, blobs)}
+    return one.model_copy(update=changed)
+
+
+def _offloaded_call(call: ToolCall, head: Head, blobs: BlobStore) -> ToolCall:
+    if call.input is None:
+        return call
+    text = Content.of(json.dumps(call.input, ensure_ascii=False, separators=(",", ":")))
+    if not text.is_large:
+        return call
+    return call.model_copy(update={"input": None, "input_content": _put(text, head, blobs)})
+
+
+def _put(content: Content, head: Head, blobs: BlobStore) -> Content:
+    if not content.is_large or content.text is None:
+        return content
+    return stored(content, head, blobs)
+
+
+def stored(content: Content, head: Head, blobs: BlobStore) -> Content:
+    """The pointer to a text of any size, which is stored when this returns."""
+    if content.blob is not None:
+        return content.offloaded(content.blob)
+    return content.offloaded(blobs.put(head.tenant, head.session_id, content.loaded))
+
+
+def read_compacted(text: str) -> Compacted:
+    """Raises SchemaUnknown."""
+    try:
+        version = json.loads(text)["version"]
+        if version == COMPACTED_VERSION:
+            return Compacted.model_validate_json(text)
+    except (ValueError, KeyError, TypeError):
+        version = None
+    raise SchemaUnknown(
+        f"a stored conversation has schema version {version}, this release knows {COMPACTED_VERSION}"
+    )
 
 
 def pointers(entries: Iterable[Entry]) -> list[str]:

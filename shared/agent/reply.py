@@ -68,6 +68,8 @@ class ReplyReader:
         )
         if text.strip():
             change.event("thought" if self.calls else "message.assistant", {"message_id": self.message_id})
+        elif self.reply.thinking.strip():
+            change.event("thought", {"message_id": self.message_id})
         to_run: list[ToolCall] = []
         question = closing = None
         plan_before = change.head.plan

@@ -122,7 +122,7 @@ def _empty_head(new: NewSession, session_id: str, now: datetime) -> Head:
 
 def _begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int) -> Decision:
     change.set(
-        run=Run(run_id=run_id, first=change.number, max_steps=max_steps),
+        run=Run(run_id=run_id, first=change.number, max_steps=max_steps, goal_id=message_id),
         goal=text[:MAX_GOAL_CHARS],
         result=None,
         error=None,

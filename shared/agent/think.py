@@ -88,6 +88,8 @@ def _settle(
         case Stop():
             return Draft(change, Decision(next="done", at=position(change.head)))
         case Complete(goal_met, reason):
+            if goal_met:
+                _close_plan(change)
             answer, message = _answer(absorbed), absorbed.message_id
             return completed(change, goal_met=goal_met, reason=reason, answer=answer, message_id=message)
         case Fail(code, reason):
@@ -111,6 +113,14 @@ def _settle(
             return Draft(change, Decision(next="think", at=position(change.head)))
         case other:
             assert_never(other)
+
+
+def _close_plan(change: Change) -> None:
+    """The marker alone completed a run whose steps are all finished: the plan is as complete as its run."""
+    plan = change.head.plan
+    if plan is not None and plan.is_live:
+        change.set(plan=plan.model_copy(update={"status": "completed", "updated_at": change.now}))
+        change.event("plan.closed", {"version": plan.version, "status": "completed"})
 
 
 def _answer(absorbed: Absorbed) -> str | None:

@@ -1,12 +1,14 @@
 """A session as a worker holds it: the head, the conversation in delivery order, and the keys already committed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from shared.agent.offload import load_entry
 from shared.domain.commit import Commit, Decision, Position
+from shared.domain.compaction import Compacted
 from shared.domain.content import Content
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.errors import Fenced
 from shared.domain.session import Head
 
 ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."
@@ -24,10 +26,13 @@ class Thread:
 
     User entries wait until a commit delivers them; tool entries join when the next assistant entry does, in the
     order of the calls they answer. So the conversation is the same whichever way parallel commits fell.
+
+    `holds_conversation`: its entries are what a model is shown, so a compaction changes them; who reads only a turn,
+    or tells a session's history, does without.
     """
 
-    def __init__(self, first: Commit) -> None:
-        self.since = first.number
+    def __init__(self, first: Commit, compacted: Compacted | None = None) -> None:
+        self.holds_conversation = False
         self.entries: list[Entry] = []
         self.waiting: dict[str, UserEntry] = {}
         self.results: dict[str, ToolEntry] = {}
@@ -36,9 +41,10 @@ class Thread:
         self._loaded = 0
         self.number = first.number - 1
         self.head: Head = first.head
-        self.fold(first)
+        self.fold(first, compacted)
 
-    def fold(self, commit: Commit) -> None:
+    def fold(self, commit: Commit, compacted: Compacted | None = None) -> None:
+        """`compacted`: what the commit made of the conversation, where it did and the reader wants to know."""
         if commit.number != self.number + 1:
             raise ValueError(f"commit {commit.number} does not follow {self.number}")
         for entry in commit.entries:
@@ -51,9 +57,18 @@ class Thread:
                     self._deliver(commit.delivered)
                     self.entries.append(entry)
                     self._calls = entry.calls
+        if compacted is not None:
+            self._take_over(compacted)
         self._keys[commit.key] = Recorded(commit.number, commit.decision)
         self.number = commit.number
         self.head = commit.head
+
+    def _take_over(self, compacted: Compacted) -> None:
+        self.entries = list(compacted.entries)
+        self.waiting = {entry.message_id: entry for entry in compacted.waiting}
+        self.results = {entry.call_id: entry for entry in compacted.results}
+        self._calls = _last_calls(self.entries)
+        self._loaded = 0
 
     def recorded(self, key: str) -> Recorded | None:
         return self._keys.get(key)
@@ -97,8 +112,7 @@ class Thread:
         self._loaded = len(self.entries)
         self.results = {id_: load_entry(entry, texts) for id_, entry in self.results.items()}
         self.waiting = {id_: load_entry(entry, texts) for id_, entry in self.waiting.items()}
-        last = next((entry for entry in reversed(self.entries) if isinstance(entry, AssistantEntry)), None)
-        self._calls = last.calls if last is not None else ()
+        self._calls = _last_calls(self.entries)
 
     def _ordered_results(self) -> list[ToolEntry]:
         return [self.results[call.call_id] for call in self._calls if call.call_id in self.results]
@@ -107,6 +121,11 @@ class Thread:
         self.entries.extend(self._ordered_results())
         self.results.clear()
         self.entries.extend(self.waiting.pop(id_) for id_ in message_ids if id_ in self.waiting)
+
+
+def _last_calls(entries: Sequence[Entry]) -> tuple[ToolCall, ...]:
+    last = next((entry for entry in reversed(entries) if isinstance(entry, AssistantEntry)), None)
+    return last.calls if last is not None else ()
 
 
 def position(head: Head) -> Position:
@@ -122,6 +141,14 @@ def position(head: Head) -> Position:
         turn=run.turn,
         first=run.first,
     )
+
+
+def fence(head: Head, at: Position) -> None:
+    """Raises Fenced where another run, generation or turn has taken over."""
+    if head.run is None or overtaken(head, at):
+        raise Fenced("another run or generation has the session")
+    if head.run.turn != at.turn and not head.is_over:
+        raise Fenced("the session is at another turn")
 
 
 def overtaken(head: Head, at: Position) -> bool:

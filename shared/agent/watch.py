@@ -1,8 +1,9 @@
 """What anyone who polls sees: the snapshot and the events since a cursor, in one read and no write (design §3)."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from shared.domain.commit import Commit
+from shared.domain.content import INLINE_BYTES, Content
 from shared.domain.conversation import AssistantEntry, UserEntry
 from shared.domain.errors import SessionNotFound, ValidationFailed
 from shared.domain.event import Event
@@ -80,14 +81,21 @@ def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snaps
 def _visible(commit: Commit) -> tuple[Event, ...]:
     """Events with the text they name, where it is short enough to be in the commit."""
     texts = {
-        entry.message_id: entry.content
+        entry.message_id: _said(entry)
         for entry in commit.entries
         if isinstance(entry, UserEntry | AssistantEntry)
     }
     return tuple(_with_text(event, texts) for event in commit.events)
 
 
-def _with_text(event: Event, texts: dict[str, Any]) -> Event:
+def _said(entry: UserEntry | AssistantEntry) -> Content:
+    """A reply without text is told by what its model thought."""
+    if isinstance(entry, AssistantEntry) and not entry.content.bytes:
+        return Content.of(entry.thinking[:INLINE_BYTES])
+    return entry.content
+
+
+def _with_text(event: Event, texts: dict[str, Content]) -> Event:
     content = texts.get(event.data.get("message_id", ""))
     if content is None:
         return event

@@ -25,7 +25,8 @@ ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
 class Mind(NamedTuple):
     """Resolved once per turn, so that all of a turn sees one version of agent and prompt.
 
-    `notes`: what it is reminded of. `system` and `specs` stay the same from turn to turn unless somebody edits the agent or the prompt.
+    `system` and `specs` stay the same from turn to turn unless somebody edits the agent or the prompt; `notes` is
+    what the run is reminded of.
     """
 
     worker: "Worker"

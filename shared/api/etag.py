@@ -1,4 +1,4 @@
-"""Entity tags and `If-None-Match` (RFC 9110, 8.8.3 and 13.1.2)."""
+"""Entity tags, `If-None-Match` and `If-Match` (RFC 9110, 8.8.3, 13.1.1 and 13.1.2)."""
 
 import re
 
@@ -15,3 +15,10 @@ def matches(if_none_match: str | None, tag: str) -> bool:
     if not if_none_match:
         return False
     return if_none_match.strip() == "*" or tag in _TAG.findall(if_none_match)
+
+
+def admits(if_match: str | None, tag: str) -> bool:
+    """Whether a change of what has this tag is wanted; strong comparison, `*` or no header: of whatever there is."""
+    if if_match is None or if_match.strip() == "*":
+        return True
+    return any(found[0] == tag for found in _TAG.finditer(if_match))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from shared.api.body import Idempotency
 from shared.api.incoming import Incoming
@@ -15,6 +15,9 @@ KEY_LIFE = timedelta(hours=24)
 
 Json = dict[str, Any]
 Record = Callable[[Commit], IdempotencyRecord]
+"""What a use case makes the record with, from the commit it goes along with."""
+
+_Written = TypeVar("_Written")
 
 
 class Once:
@@ -26,12 +29,13 @@ class Once:
         self,
         incoming: Incoming,
         tenant: str,
-        view: Callable[[Commit], Json],
-        act: Callable[[Record | None], Json],
+        view: Callable[[_Written], Json],
+        act: Callable[[Callable[[_Written], IdempotencyRecord] | None], Json],
+        status: int = 202,
     ) -> tuple[Json, bool]:
         """What `act` answers, or what it answered before (then True).
 
-        `act` passes the record on to the commit; `view` is the answer that is kept with it. Raises
+        `act` passes the record on with what it writes; `view` is the answer that is kept with it. Raises
         IdempotencyMismatch where the key came with another body.
         """
         key = incoming.idempotency
@@ -41,14 +45,14 @@ class Once:
         if earlier is not None:
             return earlier, True
 
-        def record(commit: Commit) -> IdempotencyRecord:
+        def record(written: _Written) -> IdempotencyRecord:
             return IdempotencyRecord(
                 tenant=tenant,
                 route=key.route,
                 key=key.key,
                 body_hash=key.body_hash,
-                status=202,
-                answer=view(commit),
+                status=status,
+                answer=view(written),
                 expires_at=self._clock.now() + KEY_LIFE,
             )
 

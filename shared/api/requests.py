@@ -53,12 +53,13 @@ class Limits(agent.Limits):
     model_config = ConfigDict(strict=True)
 
 
-class PutAgent(RequestBody):
-    """`PUT /v1/agents/{id}`: the whole definition, what is absent takes its default. `version`: the one it is to
-    replace."""
+class AgentBody(RequestBody):
+    """A whole definition; what is absent takes its default."""
 
     name: Annotated[str, Field(max_length=agent.MAX_NAME_CHARS), READABLE, NOT_BLANK]
-    system_prompt: Annotated[str, Field(max_length=agent.MAX_SYSTEM_PROMPT_CHARS), READABLE, NOT_BLANK] = agent.SYSTEM
+    system_prompt: Annotated[str, Field(max_length=agent.MAX_SYSTEM_PROMPT_CHARS), READABLE, NOT_BLANK] = (
+        agent.SYSTEM
+    )
     goal: Annotated[str, Field(max_length=agent.MAX_GOAL_CHARS), READABLE] = ""
     provider: agent.Provider | None = None
     model: agent.ModelName | None = None
@@ -67,10 +68,15 @@ class PutAgent(RequestBody):
     limits: Limits = Limits()
     high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
     protocol: agent.Protocol = "native"
+
+
+class PutAgent(AgentBody):
+    """`PUT /v1/agents/{id}`. `version`: the one it is to replace."""
+
     version: Annotated[int, Field(ge=0)] | None = None
 
 
-class CreateAgent(PutAgent):
+class CreateAgent(AgentBody):
     """`POST /v1/agents`: without `agent_id` one is given."""
 
     agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] | None = None

@@ -6,6 +6,9 @@ from shared.domain.plan import MAX_STEPS
 from shared.domain.tool import ToolSpec
 
 UPDATE_PLAN = "update_plan"
+READ_RESULT = "read_result"
+MAX_PAGE_BYTES = 16_384
+"""Of one `read_result`."""
 
 
 def _object(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
@@ -90,5 +93,18 @@ BUILTINS: tuple[ToolSpec, ...] = (
             ("location",), location=_text("Town, or town and country", minLength=1, maxLength=200)
         ),
         risk="network",
+    ),
+    ToolSpec(
+        name=READ_RESULT,
+        description=(
+            "Read more of a large tool result that was shown in part or elided: its handle stands where it was. Offset "
+            "and limit count bytes; the answer says how to go on."
+        ),
+        input_schema=_object(
+            ("handle",),
+            handle=_text("The handle, exactly as it was given", pattern="^[0-9a-f]{64}$"),
+            offset={"type": "integer", "minimum": 0, "description": "Where to begin; default 0"},
+            limit={"type": "integer", "minimum": 256, "maximum": MAX_PAGE_BYTES, "description": "Default 8192"},
+        ),
     ),
 )

@@ -90,10 +90,17 @@ class DefinitionStore(Definitions, Protocol):
         """Raises KeyError. ValueError: bad cursor."""
         ...
 
-    def write_prompt(self, tenant: str, old: Prompt, new: Prompt) -> None:
+    def write_prompt(
+        self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
+    ) -> None:
         """`new` follows `old`, the version in force as it was read. A seed that is followed becomes the tenant's own
-        version 1, so that its history stays what it was when a release brings another one. Raises DefinitionChanged.
+        version 1, so that its history stays what it was when a release brings another one. Raises DefinitionChanged,
+        KeyTaken.
         """
+        ...
+
+    def seed(self, name: str) -> Prompt:
+        """The deployment's text, whatever the tenant's is. Raises KeyError."""
         ...
 
     def store_seed(self, seed: Prompt) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+from shared.domain.fence import Outside
 from shared.domain.tool import ToolSpec
 
 
@@ -28,8 +29,8 @@ class Registry(Protocol):
 
 
 class Toolbox(Protocol):
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str:
-        """The result, as text a model can use. The arguments have been checked.
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+        """The result, as text a model can use; what comes from outside says so. The arguments have been checked.
 
         Raises ToolFailed (told to the model) and the store's transient errors (retried by the engine).
         """

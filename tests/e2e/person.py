@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import httpx
 
-PATIENCE_SECONDS = 90.0
+PATIENCE_SECONDS = 40.0
+OVER = ("completed", "failed", "cancelled")
 SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -87,8 +88,10 @@ class Person:
         """Answers of the polling endpoint, each long-polling from the cursor of the one before."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
-            page: Json = self.data(f"/v1/sessions/{session_id}", after=after, wait=20)
+            page: Json = self.data(f"/v1/sessions/{session_id}", after=after, wait=10)
             yield page
+            if page["session"]["state"] in OVER:  # then the server does not wait
+                time.sleep(page["poll_after_ms"] / 1_000)
             assert time.monotonic() < deadline, f"the session stays {page['session']['state']}"
             after = page["cursor"]
 
@@ -102,7 +105,7 @@ class Person:
 
     def finished(self, session_id: str, after: str = "0") -> Seen:
         """Once its run is over, however."""
-        return self.watch(session_id, lambda s: s["state"] in ("completed", "failed", "cancelled"), after)
+        return self.watch(session_id, lambda s: s["state"] in OVER, after)
 
     def asked(self, session_id: str, after: str = "0") -> Seen:
         """Once it waits for a person."""

@@ -109,13 +109,10 @@ class DynamoDefinitions:
     ) -> None:
         if agent.agent_id == DEFAULT_AGENT:
             raise AgentExists
-        actions = [put(self._table, items.agent_item(tenant, agent), FREE)]
-        if record is not None:
-            actions.append(put_record(self._table, record, self._clock))
         try:
-            self._write(tenant, actions)
-        except ConditionFailed as failed:
-            raise (KeyTaken if 1 in failed.failed else AgentExists) from None
+            self._change(tenant, put(self._table, items.agent_item(tenant, agent), FREE), record)
+        except DefinitionChanged:
+            raise AgentExists from None
 
     def replace_agent(self, tenant: str, old: AgentDefinition, new: AgentDefinition) -> None:
         item = items.agent_item(tenant, new)
@@ -129,8 +126,8 @@ class DynamoDefinitions:
         self._change(tenant, delete(self._table, key, _AS_READ, **_as_read(old)))
 
     def prompt(self, tenant: str, name: str) -> Prompt:
-        item = self._get(items.prompt_key(tenant, name)) or self._get(items.seed_key(name))
-        return prompts.seed(name) if item is None else items.item_prompt(item)
+        item = self._get(items.prompt_key(tenant, name))
+        return self.seed(name) if item is None else items.item_prompt(item)
 
     def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
         current = self.prompt(tenant, name)
@@ -165,29 +162,40 @@ class DynamoDefinitions:
         more = versions and versions[-1].version > prompts.SEED_VERSION
         return PromptPage(versions, to_cursor(scope, str(versions[-1].version)) if more else None)
 
-    def write_prompt(self, tenant: str, old: Prompt, new: Prompt) -> None:
+    def write_prompt(
+        self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
+    ) -> None:
         current = items.prompt_item(tenant, new)
-        actions = [put(self._table, items.version_item(tenant, new), FREE)]
         if old.is_seed:
-            actions.append(put(self._table, current, FREE))
-            actions.append(put(self._table, items.version_item(tenant, old), FREE))
+            in_force = put(self._table, current, FREE)
+            frozen = [put(self._table, items.version_item(tenant, old), FREE)]
         else:
-            actions.append(put(self._table, current, "n = :n", n={"N": str(old.version)}))
-        self._change(tenant, *actions)
+            in_force = put(self._table, current, "n = :n", n={"N": str(old.version)})
+            frozen = []
+        self._change(
+            tenant, in_force, record, put(self._table, items.version_item(tenant, new), FREE), *frozen
+        )
+
+    def seed(self, name: str) -> Prompt:
+        """Where no deployment has stored one: this release's."""
+        item = self._get(items.seed_key(name))
+        return prompts.seed(name) if item is None else items.item_prompt(item)
 
     def store_seed(self, seed: Prompt) -> None:
         self._dynamodb.call("put_item", TableName=self._table, Item=items.seed_item(seed))
 
-    def _change(self, tenant: str, *actions: Action) -> None:
+    def _change(
+        self, tenant: str, decisive: Action, record: IdempotencyRecord | None = None, *more: Action
+    ) -> None:
+        """Everything at once, and another revision: a text nobody had before, not a count, so there is nothing to
+        read and nothing to lose. Raises DefinitionChanged, KeyTaken.
+        """
+        revision = put(self._table, items.revision_item(tenant, self._clock.new_id("rev")))
+        kept = [] if record is None else [put_record(self._table, record, self._clock)]
         try:
-            self._write(tenant, list(actions))
-        except ConditionFailed:
-            raise DefinitionChanged from None
-
-    def _write(self, tenant: str, actions: list[Action]) -> None:
-        """The revision is a text nobody had before, not a count: no read, nothing to lose."""
-        revision = items.revision_item(tenant, self._clock.new_id("rev"))
-        transact(self._dynamodb, self._clock, [*actions, put(self._table, revision)])
+            transact(self._dynamodb, self._clock, [decisive, revision, *more, *kept])
+        except ConditionFailed as failed:
+            raise (KeyTaken if failed.failed == {2 + len(more)} else DefinitionChanged) from None
 
     def _get(self, key: Item) -> Item | None:
         answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)

@@ -30,7 +30,7 @@ def to_inner(request: ModelRequest) -> ModelRequest:
         system=f"{request.system}\n\n{rules}" if request.system.strip() else rules,
         tools=(),
         entries=tuple(_rendered(request.entries)),
-        tail=f"{request.tail}\n\n{last}" if request.tail.strip() else last,
+        tail=f"{fenced('runtime', request.tail)}\n\n{last}" if request.tail.strip() else last,
         tool_choice="auto",
     )
 

@@ -80,8 +80,8 @@ class MemoryDefinitions:
     def prompt(self, tenant: str, name: str) -> Prompt:
         with self._table.lock:
             own = self._table.prompts.get((tenant, name))
-            stored = own[max(own)] if own else self._table.seeds.get(name)
-        return prompts.seed(name) if stored is None else to_prompt(stored.version, stored.body)
+            stored = own[max(own)] if own else None
+        return self.seed(name) if stored is None else to_prompt(stored.version, stored.body)
 
     def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
         current = self.prompt(tenant, name)
@@ -100,16 +100,23 @@ class MemoryDefinitions:
         more = versions and versions[-1].version > prompts.SEED_VERSION
         return PromptPage(versions, to_cursor(scope, str(versions[-1].version)) if more else None)
 
-    def write_prompt(self, tenant: str, old: Prompt, new: Prompt) -> None:
+    def write_prompt(
+        self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
+    ) -> None:
         with self._table.lock:
             own = self._table.prompts.get((tenant, old.name), {})
             if max(own, default=prompts.SEED_VERSION) != old.version:
                 raise DefinitionChanged
+            self._table.take_key(record, self._clock.now())
             self._table.prompts[tenant, old.name] = {
                 old.version: _stored(old),
                 **own,
                 new.version: _stored(new),
             }
+
+    def seed(self, name: str) -> Prompt:
+        stored = self._table.seeds.get(name)
+        return prompts.seed(name) if stored is None else to_prompt(stored.version, stored.body)
 
     def store_seed(self, seed: Prompt) -> None:
         self._table.seeds[seed.name] = _stored(seed)

@@ -1,13 +1,13 @@
-"""The builtin tools over a tenant's storage (design §7). Every result is a sentence or fenced data."""
+"""The builtin tools over a tenant's storage (design §7). Every result is a sentence of ours or data from outside."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from shared.adapters.tools.fence import fenced_file
 from shared.adapters.tools.listing import list_files
 from shared.adapters.tools.refusals import missing, not_text, usable_path
 from shared.adapters.tools.weather import Weather
 from shared.domain.errors import ToolFailed
+from shared.domain.fence import Outside
 from shared.domain.path import PathRefused
 from shared.domain.tool import ToolSpec
 from shared.ports.files import FileMissing, FileStore
@@ -23,13 +23,14 @@ class BuiltinTools:
         self._max_file_bytes = settings.max_file_bytes
         self._weather = Weather(settings.geocoding_base_url, settings.weather_base_url)
 
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str:
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
         tenant = context.tenant
         try:
             match spec.name:
                 case "list_files":
                     path, recursive = arguments.get("path", ""), arguments.get("recursive", True)
-                    return list_files(self._files, tenant, path, recursive)
+                    listing = list_files(self._files, tenant, path, recursive)
+                    return Outside("listing", path or "/", listing, exact=True)
                 case "read_file":
                     return self._read(tenant, usable_path(arguments["path"]))
                 case "create_file":
@@ -37,12 +38,15 @@ class BuiltinTools:
                 case "delete_file":
                     return self._delete(tenant, usable_path(arguments["path"]))
                 case "get_weather":
-                    return self._weather.at(arguments["location"], context.deadline_seconds)
+                    location = arguments["location"]
+                    return Outside(
+                        "weather", location, self._weather.at(location, context.deadline_seconds)
+                    )
         except PathRefused as refused:  # a rule of the store's own, the length of its keys
             raise ToolFailed(f"{refused}.") from None
         raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")
 
-    def _read(self, tenant: str, path: str) -> str:
+    def _read(self, tenant: str, path: str) -> Outside:
         try:
             data = self._files.read(tenant, path)
         except FileMissing:
@@ -53,7 +57,7 @@ class BuiltinTools:
             raise not_text(path, data) from None
         if "\0" in text:
             raise not_text(path, data)
-        return fenced_file(path, text, len(data))
+        return Outside("file", path, text, exact=True)
 
     def _create(self, tenant: str, path: str, content: str) -> str:
         try:

@@ -177,4 +177,5 @@ def test_reasoning_models_get_tools_in_chat_completions_only_without_reasoning()
     assert _openai(model="gpt-6-sol")["reasoning_effort"] == "none"
     assert "reasoning_effort" not in _openai(model="gpt-6-sol", tools=())
     assert "reasoning_effort" not in _openai(model="gpt-4.1")
+    assert "reasoning_effort" not in _openai(model="gpt-6.2-sol", official=False), "it would be refused"
     assert "reasoning_effort" not in _openai(model="llama-4", official=False)

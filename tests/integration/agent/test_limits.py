@@ -261,3 +261,13 @@ def test_an_agent_that_was_deleted_ends_its_sessions_with_a_code() -> None:
     house.run()
     head = house.head(session)
     assert (head.state, head.error and head.error.code) == ("failed", "AGENT_NOT_FOUND")
+
+
+def test_a_marker_over_finished_steps_closes_the_plan_with_its_run() -> None:
+    house = House(ScriptedModel([plans("a"), says("", step(1, "completed", "ok")), says("GOAL_COMPLETE\nHere.")]))
+    session = house.start("Go").session_id
+    house.run()
+    head = house.head(session)
+    assert head.plan is not None
+    assert (head.state, head.plan.status) == ("completed", "completed")
+    assert kinds(house, session)[-3:] == ["plan.closed", "state.changed", "run.finished"]

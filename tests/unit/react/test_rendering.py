@@ -130,7 +130,8 @@ def test_an_invented_tool_name_cannot_forge_a_fence(name: str) -> None:
 def test_the_order_to_answer_comes_last_and_names_the_one_action() -> None:
     free, forced = request(user("x")), request(user("x"), tool_choice="update_plan")
 
-    assert to_inner(free).tail.startswith("Plan: step 1 of 2.\n\n")
+    assert to_inner(free).tail.startswith("[runtime #")
+    assert "\nPlan: step 1 of 2.\n[end #" in to_inner(free).tail
     assert '"update_plan"' not in to_inner(free).tail
     assert '"update_plan"' in to_inner(forced).tail
     assert to_inner(forced).system == to_inner(free).system

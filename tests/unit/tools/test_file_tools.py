@@ -7,6 +7,7 @@ from shared.adapters.memory.files import MemoryFiles
 from shared.adapters.tools.builtin import BuiltinTools
 from shared.domain.builtins import BUILTINS, UPDATE_PLAN
 from shared.domain.errors import StoreUnavailable, ToolFailed
+from shared.domain.fence import Outside
 from shared.ports.files import FilePage
 from shared.ports.tools import CallContext
 from shared.settings import Settings
@@ -29,7 +30,8 @@ class Desk:
         return self
 
     def run(self, name: str, **arguments: object) -> str:
-        return self.tools.run(SPECS[name], arguments, self.context)
+        said = self.tools.run(SPECS[name], arguments, self.context)
+        return said.text if isinstance(said, Outside) else said
 
     def fails(self, name: str, **arguments: object) -> str:
         with pytest.raises(ToolFailed) as failed:

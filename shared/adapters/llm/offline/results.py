@@ -12,6 +12,8 @@ _OPENING = re.compile(
     r"-{3,}\s*file:\s*(?P<path>.*?)\s*(?:\((?P<size>\d+) bytes?\))?\s*(?P<mark>#\w+)?\s*-{3,}"
 )
 _CLOSING = re.compile(r"-{3,}\s*end of file\b.*?(?P<mark>#\w+)?\s*-{3,}")
+_BEGIN = re.compile(r"-{3,}\s*\w+:.*-{3,}")
+_END = re.compile(r"-{3,}\s*end of\b.*-{3,}")
 _ADVICE = re.compile(
     r"(?<=[.;])\s+(?:Do not|Don't|Go on|Try|Use|Call|Ask|Name|List|Split|Near names|There is|read_file reads)\b.*"
 )
@@ -61,9 +63,19 @@ def file_text(result: str) -> FileText:
     closed = [(i, _CLOSING.fullmatch(line.strip())) for i, line in enumerate(lines)]
     ends = [i for i, found in closed if found is not None and found["mark"] == opened["mark"]]
     body = "".join(lines[1 : ends[-1] if ends else None])
-    if opened["size"] is None or len(body.encode()) > int(opened["size"]):
+    size = int(opened["size"]) if opened["size"] is not None else None
+    if size is None or len(body.encode()) > size:
         body = body.removesuffix("\n")  # added for the fence
-    return FileText(body, whole=bool(ends))
+    return FileText(body, whole=bool(ends) and (size is None or len(body.encode()) >= size))
+
+
+def unfenced(result: str) -> str:
+    """A result without the lines that fence it, and without what is said behind them."""
+    lines = result.splitlines()
+    closing = [number for number, line in enumerate(lines) if _END.fullmatch(line.strip())]
+    if not closing or _BEGIN.fullmatch(lines[0].strip()) is None:
+        return result
+    return "\n".join(lines[1 : closing[-1]])
 
 
 def cut(result: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from shared.adapters.llm.offline.results import unfenced
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
 
 DONE = "GOAL_COMPLETE"
@@ -61,6 +62,8 @@ def situation_of(entries: Sequence[Entry]) -> Situation:
     over = False
     for entry in entries:
         if isinstance(entry, UserEntry):
+            if entry.origin == "summary":
+                continue
             if over:
                 now, over = Situation(), False
             now.messages.append(_said(entry.content.loaded))
@@ -79,6 +82,8 @@ def _follow(now: Situation, entry: AssistantEntry, results: dict[str, ToolEntry]
             ended = _follow_plan(now, call, accepted=result is None or result.ok) or ended
         elif call.input is not None:
             text = result.content.loaded if result else ""
+            if call.name != "read_file":
+                text = unfenced(text)
             failed = result is None or not result.ok or text.startswith("Error:")
             made = Made(call.name, call.input, text, ok=not failed)
             (now.plans[-1].made if now.plans else now.made).append(made)
