@@ -34,7 +34,9 @@ ACCESS_LOG = json.dumps(
     }
 )
 
-REQUEST_HEADERS = ["authorization", "content-type", "idempotency-key", "if-none-match", "last-event-id"]
+REQUEST_HEADERS = [
+    "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
+]  # fmt: skip
 RESPONSE_HEADERS = ["etag", "location", "retry-after"]
 
 

@@ -19,6 +19,8 @@ READ = frozenset({"dynamodb:GetItem", "dynamodb:Query"})
 COMMIT = READ | {"dynamodb:PutItem"}
 """A commit is a put under a free number, alone or in a transaction of puts."""
 DELETE = COMMIT | {"dynamodb:BatchWriteItem"}
+REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
+"""At an agent's bound an older memory makes room for the new one."""
 
 GET = frozenset({"s3:GetObject"})
 PUT = GET | {"s3:PutObject"}
@@ -52,10 +54,11 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # A message starts a run, or answers the question an execution waits for.
         "start": Grants(table=COMMIT, sessions=PUT, engine=START | WAKE),
         "status": Grants(table=READ, sessions=GET),
-        "step": Grants(table=COMMIT, sessions=PUT, secrets=True),
-        "tool": Grants(table=COMMIT, files=EDIT, sessions=PUT),
+        "step": Grants(table=REMEMBER, sessions=PUT, secrets=True),
+        "tool": Grants(table=REMEMBER, files=EDIT, sessions=PUT),
         # Decisions wake the execution, roll-over starts the next one, cancel stops it, deletion empties a session.
         "intervene": Grants(table=DELETE, sessions=EDIT, engine=START | WAKE | STOP),
-        "admin": Grants(files=EDIT),
+        # Agents, prompts, memories: written with their tenant's revision, agents and memories also deleted.
+        "admin": Grants(table=REMEMBER, files=EDIT),
     }
 )

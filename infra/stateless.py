@@ -11,6 +11,7 @@ from infra.alarms import Alarms
 from infra.api import Api, Issuer
 from infra.environments import Environment, ExternalIssuer, FunctionName
 from infra.function import ActaFunction, Surroundings
+from infra.seeds import Seeds
 from infra.stateful import StatefulStack
 from infra.user_pool import UserPool
 from infra.workflow import Workflow, execution_arns, machine_arn
@@ -36,6 +37,7 @@ class StatelessStack(Stack):
         functions: Mapping[FunctionName, lambda_.IFunction] = {
             name: ActaFunction(self, name, environment, around).function for name in get_args(FunctionName)
         }
+        Seeds(self, functions)
         workflow = Workflow(self, environment, functions)
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)

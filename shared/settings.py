@@ -44,6 +44,8 @@ class Settings(BaseModel):
     max_message_chars: Annotated[int, Field(ge=1, le=500_000)] = 10_000
     max_file_bytes: Annotated[int, Field(ge=1, le=4_194_304)] = 4_194_304
     max_output_tokens: Annotated[int, Field(ge=1)] = 4_096
+    context_window_tokens: Annotated[int, Field(ge=0)] = 0
+    """What a request and its answer may have together; 0: what the model is known to have."""
     token_budget: Annotated[int, Field(ge=1)] = 50_000
     tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 0
     """What all sessions of a tenant may use in an hour; 0: no such limit."""

@@ -15,11 +15,12 @@ RUNNING = "ACTA_TEST_STATE"
 
 @dataclass(frozen=True)
 class Deployed:
-    """Where the deployment is: its API, the AWS behind it, and who signs its tokens."""
+    """Where the deployment is: its API, the AWS behind it, who signs its tokens, and its state directory."""
 
     url: str
     aws_endpoint_url: str
     issuer: Issuer
+    state: Path
 
 
 def neutral_environ() -> dict[str, str]:
@@ -42,8 +43,10 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     if running:
         state = StateDir(Path(running))
         found = state.running()
-        yield Deployed(found.api_url, found.aws_endpoint_url, Issuer.from_state(state.path, found.api_url))
+        yield Deployed(
+            found.api_url, found.aws_endpoint_url, Issuer.from_state(state.path, found.api_url), state.path
+        )
         return
     environ: Mapping[str, str] = neutral_environ()
     with LocalStack(tmp_path_factory.mktemp("stack") / "state", environ=environ) as stack:
-        yield Deployed(stack.url, stack.aws_endpoint_url, stack.issuer)
+        yield Deployed(stack.url, stack.aws_endpoint_url, stack.issuer, stack.state.path)

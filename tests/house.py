@@ -14,6 +14,7 @@ from shared.adapters.memory.table import MemoryTable
 from shared.adapters.memory.workflow import MemoryWorkflow
 from shared.adapters.registry import BuiltinRegistry
 from shared.adapters.tools.builtin import BuiltinTools
+from shared.adapters.tools.memory import MemoryTools
 from shared.agent import control
 from shared.agent.act import Hands, lose_call, run_call
 from shared.agent.ask import ask
@@ -65,9 +66,8 @@ class House:
         )
         self.model = model
         self.journal = Journal(self.log, self.blobs, self.clock)
-        self.hands = Hands(
-            Journal(self.log, self.blobs, self.clock), self.registry, BuiltinTools(self.files, self.settings)
-        )
+        toolbox = MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock)
+        self.hands = Hands(Journal(self.log, self.blobs, self.clock), self.registry, toolbox)
         self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
         self.attempts = Attempts()
         self.decisions: list[Decision] = []
@@ -90,6 +90,7 @@ class House:
             attempts=self.attempts,
             roll_over_events=self.settings.roll_over_events,
             max_output_tokens=self.settings.max_output_tokens,
+            context_window=lambda model: self.settings.context_window_tokens,
         )
 
     def start(self, message: str | None, **limits: Any) -> Head:

@@ -1,6 +1,23 @@
-"""Files, tools, health, and every path that does not exist."""
+"""Files, tools, agents, prompts, memories, health, and every path that does not exist; and the deployment's prompts."""
+
+from typing import Any
 
 from functions.admin.root import root
 from functions.admin.routes import build
+from functions.admin.seeding import is_seeding, seed
 
-handler = build(root()).handler
+_api = build(root())
+
+
+def handler(event: dict[str, Any], context: Any) -> Any:
+    """The gateway's events have a request context, CloudFormation's an address for the answer."""
+    return _seed(event, context) if is_seeding(event) else _api.handler(event, context)
+
+
+def _store(event: dict[str, Any], context: Any) -> None:
+    failure = seed(event, root().definitions, root().clock)
+    if failure is not None:
+        _api.telemetry.failure(failure, request=event["RequestType"])
+
+
+_seed = _api.telemetry.watch(_store)

@@ -3,17 +3,37 @@
 from functools import cache
 from typing import NamedTuple
 
+from shared.adapters.clock import SystemClock
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.index import DynamoIndex
+from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.s3.files import S3Files
+from shared.api.once import Once
+from shared.ports.clock import Clock
+from shared.ports.definitions import DefinitionStore
 from shared.ports.files import FileStore
+from shared.ports.memories import MemoryStore
 from shared.settings import Settings, settings
 
 
 class Root(NamedTuple):
     settings: Settings
     files: FileStore
+    definitions: DefinitionStore
+    memories: MemoryStore
+    once: Once
+    clock: Clock
 
 
 @cache
 def root() -> Root:
     chosen = settings()
-    return Root(chosen, S3Files(chosen.bucket))
+    clock = SystemClock()
+    return Root(
+        settings=chosen,
+        files=S3Files(chosen.bucket),
+        definitions=DynamoDefinitions(chosen.table, clock),
+        memories=DynamoMemories(chosen.table, clock),
+        once=Once(DynamoIndex(chosen.table, clock), clock),
+        clock=clock,
+    )

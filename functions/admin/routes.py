@@ -2,17 +2,24 @@
 
 from aws_lambda_powertools.event_handler import Response
 
+from functions.admin.agents import add_agents
 from functions.admin.files import add_files
+from functions.admin.memories import add_memories
+from functions.admin.prompts import add_prompts
 from functions.admin.root import Root
 from functions.admin.tools import add_tools
 from shared.api.app import Api
 from shared.api.envelope import success
+from shared.domain.builtins import BUILTINS
 
 
 def build(root: Root) -> Api:
     api = Api("admin", root.settings)
     add_files(api, root.files, root.settings.max_file_bytes)
     add_tools(api)
+    add_agents(api, root.definitions, root.once, root.clock, [spec.name for spec in BUILTINS])
+    add_prompts(api, root.definitions, root.once, root.clock)
+    add_memories(api, root.memories, root.definitions, root.once, root.clock)
 
     @api.get("/healthz")
     def health() -> Response[str]:

@@ -8,6 +8,7 @@ from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.llm.catalogue import context_window
 from shared.adapters.llm.choose import choose_for
 from shared.adapters.registry import BuiltinRegistry
 from shared.adapters.s3.blobs import S3Blobs
@@ -41,6 +42,7 @@ def worker() -> Worker:
         attempts=Attempts(),
         roll_over_events=chosen.roll_over_events,
         max_output_tokens=chosen.max_output_tokens,
+        context_window=lambda model: chosen.context_window_tokens or context_window(model),
     )
 
 

@@ -4,10 +4,12 @@ from functools import cache
 
 from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.registry import BuiltinRegistry
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.adapters.tools.builtin import BuiltinTools
+from shared.adapters.tools.memory import MemoryTools
 from shared.agent.act import Hands
 from shared.agent.journal import Journal
 from shared.settings import settings
@@ -20,5 +22,7 @@ def hands() -> Hands:
     return Hands(
         journal=Journal(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
         registry=BuiltinRegistry(),
-        toolbox=BuiltinTools(S3Files(chosen.bucket), chosen),
+        toolbox=MemoryTools(
+            BuiltinTools(S3Files(chosen.bucket), chosen), DynamoMemories(chosen.table, clock), clock
+        ),
     )

@@ -13,21 +13,15 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from shared.adapters.phrases import BY_CHECKSUM, CURRENT
-from shared.domain.agent import AgentDefinition
 from shared.domain.commit import COMMIT_VERSION, Commit
 from shared.domain.errors import SchemaUnknown
 from shared.domain.intervention import Intervention
-from shared.domain.memory import Memory
-from shared.domain.prompt import Prompt
 from shared.domain.session import HEAD_VERSION
 from shared.domain.value import Value
 
 INTERVENTION_VERSION = 1
 RECORD_VERSION = 1
 LISTING_VERSION = 1
-AGENT_VERSION = 1
-PROMPT_VERSION = 1
-MEMORY_VERSION = 1
 
 _HAS_DICTIONARY = 0x20
 """A flag of zlib's second byte; the dictionary's checksum is in the next four (RFC 1950)."""
@@ -61,55 +55,32 @@ def check_version(what: str, version: int, known: int) -> None:
         raise SchemaUnknown(f"a stored {what} has schema version {version}, this release knows {known}")
 
 
+def dump(document: Value) -> bytes:
+    return pack(document.model_dump_json().encode())
+
+
+def load(what: str, model: type[_Document], version: int, known: int, data: bytes) -> _Document:
+    """`version`: the stored one; `known`: this release's."""
+    check_version(what, version, known)
+    try:
+        return model.model_validate_json(unpack(data))
+    except ValidationError:
+        raise SchemaUnknown(f"a stored {what} does not have the shape its version says") from None
+
+
 def from_commit(commit: Commit) -> bytes:
-    return pack(commit.model_dump_json().encode())
+    return dump(commit)
 
 
 def to_commit(version: int, data: bytes) -> Commit:
-    check_version("commit", version, COMMIT_VERSION)
-    commit = _parsed("commit", Commit, data)
+    commit = load("commit", Commit, version, COMMIT_VERSION, data)
     check_version("head", commit.head.version, HEAD_VERSION)
     return commit
 
 
 def from_intervention(intervention: Intervention) -> bytes:
-    return pack(intervention.model_dump_json().encode())
+    return dump(intervention)
 
 
 def to_intervention(version: int, data: bytes) -> Intervention:
-    check_version("intervention", version, INTERVENTION_VERSION)
-    return _parsed("intervention", Intervention, data)
-
-
-def from_agent(agent: AgentDefinition) -> bytes:
-    return pack(agent.model_dump_json().encode())
-
-
-def to_agent(version: int, data: bytes) -> AgentDefinition:
-    check_version("agent", version, AGENT_VERSION)
-    return _parsed("agent", AgentDefinition, data)
-
-
-def from_prompt(prompt: Prompt) -> bytes:
-    return pack(prompt.model_dump_json().encode())
-
-
-def to_prompt(version: int, data: bytes) -> Prompt:
-    check_version("prompt", version, PROMPT_VERSION)
-    return _parsed("prompt", Prompt, data)
-
-
-def from_memory(memory: Memory) -> bytes:
-    return pack(memory.model_dump_json().encode())
-
-
-def to_memory(version: int, data: bytes) -> Memory:
-    check_version("memory", version, MEMORY_VERSION)
-    return _parsed("memory", Memory, data)
-
-
-def _parsed(what: str, model: type[_Document], data: bytes) -> _Document:
-    try:
-        return model.model_validate_json(unpack(data))
-    except ValidationError:
-        raise SchemaUnknown(f"a stored {what} does not have the shape its version says") from None
+    return load("intervention", Intervention, version, INTERVENTION_VERSION, data)

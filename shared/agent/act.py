@@ -13,7 +13,8 @@ from shared.domain.content import Content
 from shared.domain.conversation import ToolCall, ToolEntry
 from shared.domain.errors import Fenced, ModelFeedback
 from shared.domain.fence import Outside
-from shared.domain.session import Head, effective
+from shared.domain.intervention import input_hash
+from shared.domain.session import Head, OpenCall, effective
 from shared.domain.tool import ToolSpec
 from shared.ports.tools import CallContext, Registry, Toolbox
 
@@ -53,7 +54,7 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
     open_call = thread.head.open_call(call_id)
     if call is None or open_call is None or open_call.state == "withheld":
         return
-    call = journal.load_input(thread, call)
+    call = _as_it_runs(journal, thread, call, open_call)
     spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
     started = journal.clock.now()
     try:
@@ -63,8 +64,7 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
             _may_start(thread.head, at, call_id)
     except _Withdrawn:
         return
-    arguments = effective(call, open_call) or {}
-    outcome = _run(hands, spec, call, arguments, thread.head, deadline_seconds)
+    outcome = _run(hands, spec, call, call.input or {}, thread.head, deadline_seconds)
 
     def build(_: Thread, change: Change) -> Draft:
         if spec is None or spec.effect == "read":
@@ -94,12 +94,19 @@ def lose_call(journal: Journal, at: Position, call_id: str, error: str) -> None:
     open_call = thread.head.open_call(call_id)
     if call is None or open_call is None or open_call.state in ("withheld", "done"):
         return
+    call = _as_it_runs(journal, thread, call, open_call)
     outcome = Outcome(LOST.format(error=error), ok=False)
     journal.commit(
         thread,
         at.call_key(call_id, "finish"),
         lambda _, change: _finish(change, call, outcome, duration_ms=0),
     )
+
+
+def _as_it_runs(journal: Journal, thread: Thread, call: ToolCall, open_call: OpenCall) -> ToolCall:
+    """The call with the input that runs: a person's amendment, else the model's."""
+    loaded = journal.load_input(thread, call)
+    return loaded.model_copy(update={"input": effective(loaded, open_call)})
 
 
 def _log_start(journal: Journal, thread: Thread, at: Position, call: ToolCall) -> None:
@@ -178,4 +185,5 @@ def _finish(change: Change, call: ToolCall, outcome: Outcome, duration_ms: int) 
 
 
 def _named(call: ToolCall) -> dict[str, Any]:
-    return {"call_id": call.call_id, "effect_id": call.effect_id, "name": call.name}
+    hashed = input_hash(call.input or {})
+    return {"call_id": call.call_id, "effect_id": call.effect_id, "name": call.name, "input_hash": hashed}

@@ -3,13 +3,13 @@
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 
-from shared.agent.offload import load_call, offloaded, offloaded_entries, pointers, read_compacted, stored
+from shared.agent.offload import E, load_call, offloaded, offloaded_entries, pointers, read_compacted, stored
 from shared.agent.thread import Thread
 from shared.domain.change import Change
 from shared.domain.commit import Commit, Decision, Position
 from shared.domain.compaction import Compacted
 from shared.domain.content import Content
-from shared.domain.conversation import Entry, ToolCall
+from shared.domain.conversation import ToolCall
 from shared.domain.errors import CommitContention, Fenced, SessionNotFound
 from shared.domain.session import Head
 from shared.ports.blobs import BlobStore
@@ -184,7 +184,7 @@ class Journal:
         """Stores a text, small as it may be, and gives the pointer to it."""
         return stored(content, head, self._blobs)
 
-    def as_stored(self, head: Head, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    def as_stored(self, head: Head, entries: Iterable[E]) -> tuple[E, ...]:
         """The entries with their large texts in the blob store."""
         return offloaded_entries(entries, head, self._blobs)
 

@@ -26,19 +26,19 @@ def offloaded(commit: Commit, blobs: BlobStore) -> Commit:
     return commit.model_copy(update=changed)
 
 
-def offloaded_entries(entries: Iterable[Entry], head: Head, blobs: BlobStore) -> tuple[Entry, ...]:
+def offloaded_entries(entries: Iterable[E], head: Head, blobs: BlobStore) -> tuple[E, ...]:
     """The entries as they are stored, large texts as pointers."""
     return tuple(_offloaded(entry, head, blobs) for entry in entries)
 
 
-def _offloaded(one: Entry, head: Head, blobs: BlobStore) -> Entry:
+def _offloaded(one: E, head: Head, blobs: BlobStore) -> E:
     changed: dict[str, object] = {"content": _put(one.content, head, blobs)}
     if isinstance(one, AssistantEntry):
         changed["calls"] = tuple(_offloaded_call(call, head, blobs) for call in one.calls)
         private = _private(one)
         if private is not None and private.is_large:
             changed |= {"thinking": "", "raw": None, "private": _put(private, head, blobs)}
-    return one.model_copy(update=changed)
+    return cast(E, one.model_copy(update=changed))
 
 
 def _offloaded_call(call: ToolCall, head: Head, blobs: BlobStore) -> ToolCall:

@@ -133,20 +133,23 @@ def _check(registry: Registry, head: Head, one: Intervention, chosen: Resolution
 
 
 def _modified(registry: Registry, head: Head, one: Intervention, given: dict[str, Any]) -> dict[str, Any]:
+    """The tool's whole input: `{"input": {…}}` as §8 has it, or bare."""
     assert one.tool_call is not None
     spec = registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
-    if not given:
+    nested = given.get("input")
+    wanted: dict[str, Any] = nested if len(given) == 1 and isinstance(nested, dict) else given
+    if not wanted:
         raise ValidationFailed("modify needs the new input.", {"input": ["the tool's whole input"]})
-    if len(json.dumps(given)) > MAX_AMENDED_BYTES:
+    if len(json.dumps(wanted)) > MAX_AMENDED_BYTES:
         raise ValidationFailed(
             "The input is too long.", {"input": [f"at most {MAX_AMENDED_BYTES} bytes as JSON"]}
         )
     if spec is not None:
         try:
-            registry.check(spec, given)
+            registry.check(spec, wanted)
         except ToolInputInvalid as wrong:
             raise ValidationFailed("The input does not fit the tool.", {"input": [str(wrong)]}) from None
-    return given
+    return wanted
 
 
 def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from shared.agent.circling import Outcome
+from shared.agent.compact import make_room
 from shared.agent.endings import failed
 from shared.agent.journal import Draft
 from shared.agent.metering import record_call
@@ -20,7 +21,8 @@ from shared.agent.spending import (
     request_bytes,
     warn_if_due,
 )
-from shared.agent.thread import Thread, overtaken, position
+from shared.agent.summarise import Turn
+from shared.agent.thread import Thread, fence, position
 from shared.agent.worker import Mind, Worker
 from shared.domain.agent import Purpose
 from shared.domain.change import Change
@@ -60,15 +62,19 @@ def take_turn(
     worker: Worker, stage: Stage, purpose: Purpose, thread: Thread, at: Position, attempt: int, timeout: float
 ) -> Decision:
     """`attempt`: the engine's retry count; `timeout`: seconds the model has. Raises Fenced and what is retried."""
-    started, orphans, key = worker.clock.now(), thread.orphans(), at.key(stage.kind)
+    began, key = worker.clock.now(), at.key(stage.kind)
     try:
         mind = worker.mind(thread.head, purpose)
     except AgentMissing as gone:
         return _end(worker, thread, key, at, gone)
+    waits = make_room(Turn(mind, thread, at, key, attempt, timeout), _asking(mind, stage, thread))
+    instead = waits or decided(thread, at, stage.kind, worker)  # something may have come meanwhile
+    if instead is not None:
+        return instead
+    started, orphans = worker.clock.now(), thread.orphans()
+    timeout = max(1.0, timeout - (started - began).total_seconds())
     seen = Seen(started, attempt, orphans, tuple(thread.waiting), thread.outcomes())
-    afforded = affordable(
-        thread.head, stage.request(mind, thread.head, (*thread.entries, *thread.pending(orphans)))
-    )
+    afforded = affordable(thread.head, _asking(mind, stage, thread))
     if afforded is None:
         return ask_for_budget(mind, thread, at)
     request, reservation = afforded
@@ -85,7 +91,7 @@ def take_turn(
     )
 
     def build(_: Thread, change: Change) -> Draft:
-        _fence(change.head, at)
+        fence(change.head, at)
         charge_vanished(change, bill)
         if reader is not None:
             learn(change, bill, reader.reply.usage.input)
@@ -94,6 +100,10 @@ def take_turn(
         return _wait(change, answer, stage.kind)
 
     return _commit(worker, thread, key, build)
+
+
+def _asking(mind: Mind, stage: Stage, thread: Thread) -> ModelRequest:
+    return stage.request(mind, thread.head, (*thread.entries, *thread.pending(thread.orphans())))
 
 
 def _commit(worker: Worker, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Decision:
@@ -110,7 +120,7 @@ def _end(
     """The run fails with the error's code."""
 
     def build(_: Thread, change: Change) -> Draft:
-        _fence(change.head, at)
+        fence(change.head, at)
         if bill is not None:
             charge_vanished(change, bill)
         if change.head.is_over:
@@ -161,7 +171,7 @@ def decided(thread: Thread, at: Position, kind: str, worker: Worker) -> Decision
     if done is not None and done.decision is not None:
         return done.decision
     head = thread.head
-    _fence(head, at)
+    fence(head, at)
     if head.is_over:
         return resumed(head)
     if head.interventions:
@@ -169,14 +179,6 @@ def decided(thread: Thread, at: Position, kind: str, worker: Worker) -> Decision
     if head.unfinished_calls:  # a pause kept them from starting and has been lifted
         return resumed(head)
     return None
-
-
-def _fence(head: Head, at: Position) -> None:
-    run = head.run
-    if run is None or overtaken(head, at):
-        raise Fenced("another run or generation has the session")
-    if run.turn != at.turn and not head.is_over:
-        raise Fenced("the session is at another turn")
 
 
 def _ask(

@@ -47,10 +47,16 @@ class Mind(NamedTuple):
     def registry(self) -> Registry:
         return self.worker.registry
 
+    @property
+    def context_window(self) -> int:
+        """Tokens; 0: no limit."""
+        return self.worker.context_window(self.model_name)
+
 
 class Worker(NamedTuple):
     """Put together once per function. `roll_over_events`: history entries after which the next generation is
-    started (design §2); `max_output_tokens`: for agents that name none.
+    started (design §2); `max_output_tokens`: for agents that name none; `context_window`: a model's, in tokens, 0: no
+    limit.
     """
 
     journal: Journal
@@ -63,6 +69,7 @@ class Worker(NamedTuple):
     attempts: Attempts
     roll_over_events: int
     max_output_tokens: int
+    context_window: Callable[[str], int]
 
     @property
     def clock(self) -> Clock:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shared.domain.builtins import UPDATE_PLAN
+from shared.domain.builtins import READ_RESULT, UPDATE_PLAN
 from shared.domain.tool import ToolSpec
 from shared.domain.value import Value
 
@@ -93,12 +93,13 @@ class AgentDefinition(Value):
     def toolset(self, registry: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
         """Of the registry what this agent may use, in the registry's order; its own high stakes are marked.
 
-        `update_plan` is always there: without it no run could end. A name the registry no longer has is skipped.
+        `update_plan` and `read_result` are always there: they work on the session itself. A name the registry no
+        longer has is skipped.
         """
         return {
             name: spec.model_copy(update={"high_stakes": True}) if name in self.high_stakes else spec
             for name, spec in registry.items()
-            if not self.tools or name in self.tools or name == UPDATE_PLAN
+            if not self.tools or name in self.tools or name in (UPDATE_PLAN, READ_RESULT)
         }
 
 

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from shared.domain.memory import MAX_TEXT_CHARS
 from shared.domain.plan import MAX_STEPS
 from shared.domain.tool import ToolSpec
 
 UPDATE_PLAN = "update_plan"
 READ_RESULT = "read_result"
+REMEMBER, RECALL = "remember", "recall"
 MAX_PAGE_BYTES = 16_384
 """Of one `read_result`."""
 
@@ -104,7 +106,38 @@ BUILTINS: tuple[ToolSpec, ...] = (
             ("handle",),
             handle=_text("The handle, exactly as it was given", pattern="^[0-9a-f]{64}$"),
             offset={"type": "integer", "minimum": 0, "description": "Where to begin; default 0"},
-            limit={"type": "integer", "minimum": 256, "maximum": MAX_PAGE_BYTES, "description": "Default 8192"},
+            limit={
+                "type": "integer",
+                "minimum": 256,
+                "maximum": MAX_PAGE_BYTES,
+                "description": "Default 8192",
+            },
+        ),
+    ),
+    ToolSpec(
+        name=REMEMBER,
+        description=(
+            "Keep a note. scope session: for the rest of this session, shown to you in every turn. scope agent: for "
+            "later sessions too; only what will hold then, and never a secret."
+        ),
+        input_schema=_object(
+            ("text", "scope"),
+            text=_text("One thing, understandable on its own", minLength=1, maxLength=MAX_TEXT_CHARS),
+            scope={"type": "string", "enum": ["session", "agent"]},
+            kind={
+                "type": "string",
+                "enum": ["fact", "preference", "lesson"],
+                "description": "With scope agent: something true, what the user likes, what was learned; default fact",
+            },
+        ),
+        effect="idempotent",
+        risk="write",
+    ),
+    ToolSpec(
+        name=RECALL,
+        description="Look up what was kept from earlier sessions with remember, scope agent.",
+        input_schema=_object(
+            ("query",), query=_text("Words that what you look for has", minLength=1, maxLength=500)
         ),
     ),
 )

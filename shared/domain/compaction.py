@@ -19,6 +19,19 @@ RECENT_TURNS = 2
 """Their results are what the model is working with; they are elided only by a later compaction."""
 
 
+class Limits(NamedTuple):
+    """Tokens of a request: above `most` the conversation is compacted, to `aim` or less where that is possible."""
+
+    most: int
+    aim: int
+
+
+def limits(window: int, max_output: int) -> Limits:
+    """The output has to fit as well; a tenth is kept back because the next request is only estimated."""
+    most = (window - min(max_output, window // 4)) * 9 // 10
+    return Limits(most, most // 2)
+
+
 class Compacted(Value):
     """The whole conversation after a compaction, as a worker that starts cold takes it over: delivered entries,
     messages that are not delivered yet, results of the last reply's calls.
@@ -31,11 +44,13 @@ class Compacted(Value):
 
 
 class Choice(NamedTuple):
-    """`kept`: people's words, the goal first; `older`: what a summary has to stand for, earlier summaries included;
-    `recent`: turns as they are. `turns`: how many turns are in `older`.
+    """`goal`: the run's, or nothing where it is among the recent; `older`: what a summary has to stand for, earlier
+    summaries included; `said`: people's words since the goal that stay; `recent`: turns as they are. `turns`: how
+    many turns are in `older`.
     """
 
-    kept: tuple[UserEntry, ...]
+    goal: tuple[UserEntry, ...]
+    said: tuple[UserEntry, ...]
     older: tuple[Entry, ...]
     recent: tuple[Entry, ...]
     turns: int
@@ -64,15 +79,21 @@ def large_old_results(entries: Sequence[Entry]) -> list[ToolEntry]:
     """Those that are worth a handle, outside the most recent turns."""
     turns = turns_of(entries)
     old = [entry for turn in turns[: max(1, len(turns) - RECENT_TURNS)] for entry in turn]
-    return [
-        entry for entry in old if isinstance(entry, ToolEntry) and entry.content.bytes > ELIDE_BYTES
-    ]
+    return [entry for entry in old if isinstance(entry, ToolEntry) and entry.content.bytes > ELIDE_BYTES]
 
 
 def elided(entry: ToolEntry, whole: Content) -> ToolEntry:
     """The result as a handle. `whole`: where all of it is stored."""
     note = f"[result elided; handle {whole.blob}, {whole.bytes} bytes; read_result to see it]"
     return entry.model_copy(update={"content": Content.of(note), "whole": whole})
+
+
+def largest_first(results: Sequence[ToolEntry]) -> list[ToolEntry]:
+    """Results of the last reply that may become handles where nothing else makes enough room."""
+    return sorted(
+        (result for result in results if result.content.bytes > ELIDE_BYTES),
+        key=lambda result: -result.content.bytes,
+    )
 
 
 def with_elided(entries: Sequence[Entry], stored: Mapping[str, Content]) -> tuple[Entry, ...]:
@@ -86,7 +107,7 @@ def with_elided(entries: Sequence[Entry], stored: Mapping[str, Content]) -> tupl
 
 
 def choose(entries: Sequence[Entry], goal_id: str, room: int) -> Choice:
-    """`room`: bytes for what is kept and what is recent; the last turn stays however large it is.
+    """`room`: bytes for what stays and what is recent; the last turn stays however large it is.
 
     `goal_id` empty: a session from before goals were marked, whose first message is taken for it.
     """
@@ -103,11 +124,13 @@ def choose(entries: Sequence[Entry], goal_id: str, room: int) -> Choice:
         first -= 1
         left -= total_bytes(turns[first])
     before = [entry for turn in turns[:first] for entry in turn]
-    ids = {one.message_id for one in ([goal] if goal is not None else []) + said}
-    kept = tuple(entry for entry in before if isinstance(entry, UserEntry) and entry.message_id in ids)
-    older = tuple(entry for entry in before if not isinstance(entry, UserEntry) or entry.message_id not in ids)
+    there = {entry.message_id for entry in before if isinstance(entry, UserEntry)}
+    begin = (goal,) if goal is not None and goal.message_id in there else ()
+    words = tuple(message for message in said if message.message_id in there)
+    stay = {message.message_id for message in (*begin, *words)}
+    older = tuple(e for e in before if not isinstance(e, UserEntry) or e.message_id not in stay)
     recent = tuple(entry for turn in turns[first:] for entry in turn)
-    return Choice(kept, older, recent, sum(isinstance(entry, AssistantEntry) for entry in older))
+    return Choice(begin, words, older, recent, sum(isinstance(entry, AssistantEntry) for entry in older))
 
 
 def _newest_within(messages: Sequence[UserEntry], room: int) -> list[UserEntry]:

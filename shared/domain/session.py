@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from shared.domain.context import Measured
 from shared.domain.conversation import ToolCall
 from shared.domain.intervention import Intervention
 from shared.domain.lease import Lease
@@ -155,7 +154,7 @@ class Progress(Value):
 
 
 class Head(Value):
-    """`measured`: the last model call's size; `compacted_at`: the number of the last compaction's commit, 0: none."""
+    """`compacted_at`: the number of the last compaction's commit, where a conversation is read from; 0: none."""
 
     version: int = HEAD_VERSION
     tenant: str
@@ -185,7 +184,6 @@ class Head(Value):
     scratchpad: Scratchpad = Scratchpad()
     wait: Wait | None = None
     lease: Lease | None = None
-    measured: Measured = Measured()
     compacted_at: int = 0
 
     @property

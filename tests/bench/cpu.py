@@ -45,11 +45,7 @@ class LambdaCode:
 
     def __init__(self, stand: Stand, name: str) -> None:
         environ = {
-            **{
-                key: value
-                for key, value in stand.environ.items()
-                if key.startswith(("ANTHROPIC_", "ACTA_PROVIDER"))
-            },
+            **stand.lambda_environ,
             **stand.function(name),
             **RUNTIME,
             "PATH": os.defpath,

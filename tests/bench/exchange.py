@@ -27,7 +27,7 @@ class Exchange(NamedTuple):
 
     @property
     def is_blob(self) -> bool:
-        return self.service == "s3" and "/sessions/" in self.key
+        return self.service == "s3" and "sessions" in self.key.split("/")[:2]
 
 
 def exchange(

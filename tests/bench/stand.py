@@ -56,13 +56,17 @@ class Stand:
             for name, value in os.environ.items()
             if not name.startswith(("ACTA_", "AWS_", "ANTHROPIC_", "OPENAI_"))
         }
-        self.environ = {
-            **kept,
-            "ACTA_AWS_PORT": str(port),
-            "ACTA_LAMBDA_AWS_ENDPOINT_URL": self.proxy.url,
+        self.lambda_environ = {
             "ACTA_PROVIDER": "anthropic",
+            "ACTA_CONTEXT_WINDOW_TOKENS": "100000000",  # nothing is summarised: every turn sends all before it
             "ANTHROPIC_API_KEY": "scripted",
             "ANTHROPIC_BASE_URL": self.provider.url,
+        }
+        self.environ = {
+            **kept,
+            **self.lambda_environ,
+            "ACTA_AWS_PORT": str(port),
+            "ACTA_LAMBDA_AWS_ENDPOINT_URL": self.proxy.url,
             "NO_PROXY": "127.0.0.1,localhost",
         }
         self.stack = LocalStack(Path(self.scratch.name) / "state", environ=self.environ, progress=progress)

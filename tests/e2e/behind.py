@@ -62,7 +62,9 @@ class Behind:
 
     def objects_of(self, word: str) -> list[str]:
         """Every key of the bucket that has the word in it."""
-        pages = self.client("s3").get_paginator("list_objects_v2").paginate(Bucket=self.settings["ACTA_BUCKET"])
+        pages = (
+            self.client("s3").get_paginator("list_objects_v2").paginate(Bucket=self.settings["ACTA_BUCKET"])
+        )
         return [each["Key"] for page in pages for each in page.get("Contents", ()) if word in each["Key"]]
 
     def executions(self, session_id: str) -> list[dict[str, Any]]:
@@ -94,7 +96,9 @@ class Behind:
         logs = self.client("logs")
         lines: list[str] = []
         for name in FUNCTIONS:
-            pages = logs.get_paginator("filter_log_events").paginate(logGroupName=f"/aws/lambda/acta-local-{name}")
+            pages = logs.get_paginator("filter_log_events").paginate(
+                logGroupName=f"/aws/lambda/acta-local-{name}"
+            )
             lines += [event["message"] for page in pages for event in page["events"]]
         return lines
 
@@ -102,7 +106,9 @@ class Behind:
 def entered(history: list[dict[str, Any]]) -> list[str]:
     """The names of the states entered, which are the transitions that are paid for."""
     return [
-        event["stateEnteredEventDetails"]["name"] for event in history if event["type"].endswith("StateEntered")
+        event["stateEnteredEventDetails"]["name"]
+        for event in history
+        if event["type"].endswith("StateEntered")
     ]
 
 

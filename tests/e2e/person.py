@@ -134,4 +134,3 @@ def refused(answer: httpx.Response, status: int, code: str) -> Json:
 
 def carries_the_headers(answer: httpx.Response) -> None:
     assert {name: answer.headers.get(name) for name in SECURITY_HEADERS} == SECURITY_HEADERS
-

@@ -66,7 +66,13 @@ def test_events_tell_the_run_from_its_start_to_its_end(done: Seen) -> None:
         calls = [event["data"]["call_id"] for event in done.of(type)]
         assert len(calls) == len(set(calls))
         assert set(calls) == requested
-    assert all(event["data"]["ok"] for event in done.of("tool.finished"))
+    hashes = {event["data"]["call_id"]: event["data"]["input_hash"] for event in done.of("tool.requested")}
+    for event in done.of("tool.started", "tool.finished"):
+        assert hashes[event["data"]["call_id"]] == event["data"]["input_hash"]
+    for event in done.of("tool.finished"):
+        assert event["data"]["ok"] is True
+        assert event["data"]["duration_ms"] >= 0
+        assert event["data"]["bytes"] > 0
 
 
 def test_states_change_as_the_events_say_and_only_in_legal_steps(done: Seen) -> None:

@@ -27,7 +27,9 @@ def nothing_left(ann: Person, behind: Behind) -> Any:
      '{"max_steps": ' + HUGE + "}", "[" * 5_000, '{"message": "\\ud800"}', "\ufeff{}", "{'message': 'hi'}"],
 )  # fmt: skip
 def test_a_body_that_is_not_a_json_object_is_refused(ann: Person, body: str) -> None:
-    answer = ann.http.post("/v1/sessions", content=body.encode(), headers={"Content-Type": "application/json"})
+    answer = ann.http.post(
+        "/v1/sessions", content=body.encode(), headers={"Content-Type": "application/json"}
+    )
     refused(answer, 400, "VALIDATION_ERROR")
 
 
@@ -75,7 +77,20 @@ def test_the_longest_message_is_taken(ann: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    "session_id", ["ses_01AAAAAAAAAAAAAAAAAAAAAAAA", "x", "%20", "..%2f..", "ses_%00", "a#b", "T%23a", "é", "x" * 600, "-", "'"]
+    "session_id",
+    [
+        "ses_01AAAAAAAAAAAAAAAAAAAAAAAA",
+        "x",
+        "%20",
+        "..%2f..",
+        "ses_%00",
+        "a#b",
+        "T%23a",
+        "é",
+        "x" * 600,
+        "-",
+        "'",
+    ],
 )
 def test_a_session_that_does_not_exist_is_not_found_whatever_its_name(ann: Person, session_id: str) -> None:
     path = f"/v1/sessions/{session_id.replace('#', '%23')}"
@@ -90,7 +105,15 @@ def test_a_session_that_does_not_exist_is_not_found_whatever_its_name(ann: Perso
 
 
 def test_a_path_nobody_answers_is_not_found_and_a_wrong_method_names_the_right_ones(ann: Person) -> None:
-    for path in ("/", "/v1", "/v2/sessions", "/v1/session", "/v1/sessions/", "/v1/sessions/x/y/z", "/favicon.ico"):
+    for path in (
+        "/",
+        "/v1",
+        "/v2/sessions",
+        "/v1/session",
+        "/v1/sessions/",
+        "/v1/sessions/x/y/z",
+        "/favicon.ico",
+    ):
         refused(ann.get(path), 404, "NOT_FOUND")
     for method, path, allowed in (
         ("PUT", "/v1/sessions", "GET, POST"), ("DELETE", "/v1/sessions", "GET, POST"),
@@ -103,7 +126,13 @@ def test_a_path_nobody_answers_is_not_found_and_a_wrong_method_names_the_right_o
 
 
 def test_a_list_is_not_given_for_a_state_limit_or_cursor_that_is_none(ann: Person) -> None:
-    for query in ({"state": "nonsense"}, {"limit": 0}, {"limit": 101}, {"limit": "x"}, {"cursor": "nonsense"}):
+    for query in (
+        {"state": "nonsense"},
+        {"limit": 0},
+        {"limit": 101},
+        {"limit": "x"},
+        {"cursor": "nonsense"},
+    ):
         refused(ann.get("/v1/sessions", **query), 400, "VALIDATION_ERROR")
         if query != {"limit": 101}:
             refused(ann.get("/v1/interventions", **query), 400, "VALIDATION_ERROR")
@@ -127,7 +156,9 @@ def test_a_resolution_that_does_not_fit_is_refused_and_decides_nothing(ann: Pers
     assert ann.file("old.txt") == "old"
 
 
-def test_a_body_above_the_gateway_s_limit_is_refused_and_below_it_by_acta(ann: Person, behind: Behind) -> None:
+def test_a_body_above_the_gateway_s_limit_is_refused_and_below_it_by_acta(
+    ann: Person, behind: Behind
+) -> None:
     large = json.dumps({"message": "x" * 1_000_000}).encode()
     answer = ann.http.post("/v1/sessions", content=large, headers={"Content-Type": "application/json"})
     refused(answer, 400, "VALIDATION_ERROR")

@@ -16,7 +16,17 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize(
-    "path", ["a.txt", "deep/er/a b.txt", "é/ü 中.md", "a+b&c=d.txt", "100 percent.txt", "'\"()!*;:@,.txt", "A", "v1/files/x"]
+    "path",
+    [
+        "a.txt",
+        "deep/er/a b.txt",
+        "é/ü 中.md",
+        "a+b&c=d.txt",
+        "100 percent.txt",
+        "'\"()!*;:@,.txt",
+        "A",
+        "v1/files/x",
+    ],
 )
 def test_a_file_comes_back_under_its_own_name(ann: Person, path: str) -> None:
     content = "content of\r\n\ttëxt\n".encode()

@@ -26,7 +26,9 @@ def test_a_start_sent_again_gets_the_same_answer_and_makes_one_session(ann: Pers
     assert len(behind.executions(session_id)) == 1
 
 
-def test_starts_sent_ten_times_at_once_make_one_session_and_one_execution(ann: Person, behind: Behind) -> None:
+def test_starts_sent_ten_times_at_once_make_one_session_and_one_execution(
+    ann: Person, behind: Behind
+) -> None:
     def start(_: int) -> str:
         answer = ann.post("/v1/sessions", {"message": "List my files"}, Idempotency_Key="at-once")
         assert answer.status_code == 202, answer.text
@@ -42,7 +44,9 @@ def test_starts_sent_ten_times_at_once_make_one_session_and_one_execution(ann: P
 
 def test_a_key_with_another_body_is_refused_and_does_nothing(ann: Person) -> None:
     ann.post("/v1/sessions", {"metadata": {"a": "1"}}, Idempotency_Key="k")
-    refused(ann.post("/v1/sessions", {"metadata": {"a": "2"}}, Idempotency_Key="k"), 422, "IDEMPOTENCY_MISMATCH")
+    refused(
+        ann.post("/v1/sessions", {"metadata": {"a": "2"}}, Idempotency_Key="k"), 422, "IDEMPOTENCY_MISMATCH"
+    )
     assert len(ann.items("/v1/sessions")) == 1
 
 
@@ -52,7 +56,9 @@ def test_a_key_is_its_tenant_s_and_its_route_s_own(ann: Person, admit: Admit) ->
     assert stranger.post("/v1/sessions", Idempotency_Key="k").json()["data"]["session_id"] != own
     other = ann.start()
     for session_id in (own, other):
-        answer = ann.post(f"/v1/sessions/{session_id}/messages", {"content": "List my files"}, Idempotency_Key="k")
+        answer = ann.post(
+            f"/v1/sessions/{session_id}/messages", {"content": "List my files"}, Idempotency_Key="k"
+        )
         assert answer.json()["data"]["session_id"] == session_id
         assert ann.finished(session_id).session["state"] == "completed"
 

@@ -98,6 +98,8 @@ def test_a_modified_deletion_is_done_with_the_person_s_input(ann: Person, waitin
     (event,) = seen.of("intervention.resolved")
     assert event["data"]["option"] == "modify"
     assert event["data"]["input_hash"] != asked["tool_call"]["input_hash"]
+    (started,) = seen.of("tool.started")
+    assert started["data"]["input_hash"] == event["data"]["input_hash"], "the decision is bound to what ran"
 
 
 def test_a_second_decision_gets_409_with_the_recorded_one(ann: Person, waiting: Seen) -> None:
@@ -194,7 +196,8 @@ def test_a_used_up_budget_asks_instead_of_ending_and_goes_on_when_it_is_raised(a
     session_id, asked = the_question(seen)
     assert asked["type"] == "budget_exceeded"
     assert seen.session["budget"]["tokens_left"] == 0
-    refused(ann.resolve(session_id, asked["intervention_id"], "raise", input={"token_budget": 1}), 400, "VALIDATION_ERROR")
+    too_little = ann.resolve(session_id, asked["intervention_id"], "raise", input={"token_budget": 1})
+    refused(too_little, 400, "VALIDATION_ERROR")
     ann.resolve(session_id, asked["intervention_id"], "raise", input={"token_budget": 100_000})
     done = ann.finished(session_id)
     assert done.session["result"]["goal_met"] is True

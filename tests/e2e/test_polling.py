@@ -21,7 +21,9 @@ def path_of(seen: Seen, *rest: str) -> str:
 
 def sse(text: str) -> list[Json]:
     """`{"id", "event", "data"}` of each event; the stream's own fields are left out."""
-    blocks = [dict(line.split(": ", 1) for line in block.splitlines()) for block in text.split("\n\n") if block]
+    blocks = [
+        dict(line.split(": ", 1) for line in block.splitlines()) for block in text.split("\n\n") if block
+    ]
     return [{**block, "data": json.loads(block["data"])} for block in blocks if "data" in block]
 
 
@@ -54,7 +56,9 @@ def test_what_has_not_changed_is_answered_304_and_what_has_is_not(ann: Person) -
     assert changed.json()["data"]["events"]
 
 
-def test_the_answer_says_when_to_come_again_as_long_as_something_may_happen(ann: Person, waiting: Seen) -> None:
+def test_the_answer_says_when_to_come_again_as_long_as_something_may_happen(
+    ann: Person, waiting: Seen
+) -> None:
     answer = ann.get(path_of(waiting))
     pause = answer.json()["data"]["poll_after_ms"]
     assert pause > 0
@@ -102,7 +106,9 @@ def test_the_stream_of_a_session_that_has_ended_ends_at_once_and_is_empty_behind
     assert sse(again.text) == []
 
 
-@pytest.mark.parametrize("cursor", ["x", "-1", "1", "1.2.3", "1.x", "01.2", "1.2 ", "9" * 40, "0.5", "\u0661.1"])
+@pytest.mark.parametrize(
+    "cursor", ["x", "-1", "1", "1.2.3", "1.x", "01.2", "1.2 ", "9" * 40, "0.5", "\u0661.1"]
+)
 def test_a_cursor_that_no_answer_gave_is_refused(ann: Person, waiting: Seen, cursor: str) -> None:
     error = refused(ann.get(path_of(waiting), after=cursor), 400, "VALIDATION_ERROR")
     assert "after" in error["details"]

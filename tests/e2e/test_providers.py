@@ -78,7 +78,9 @@ def test_a_plan_parallel_calls_and_an_end_make_a_completed_session(
     assert seen.session["usage"]["llm_calls"] == len(model.requests) == 4
 
 
-def test_while_planning_the_model_is_offered_the_plan_only_and_later_every_tool(ann: Person, model: Any) -> None:
+def test_while_planning_the_model_is_offered_the_plan_only_and_later_every_tool(
+    ann: Person, model: Any
+) -> None:
     model.add(plan(), end())
     ann.finished(ann.start("A goal of the user's own words"))
     planning, thinking = (record.body for record in model.requests)
@@ -135,7 +137,8 @@ def test_a_provider_that_fails_for_a_moment_is_asked_again_by_the_engine(
 
 
 @pytest.mark.parametrize(
-    ("status", "code"), [(401, "PROVIDER_KEY_REFUSED"), (402, "PROVIDER_QUOTA_EXCEEDED"), (400, "PROVIDER_REJECTED")]
+    ("status", "code"),
+    [(401, "PROVIDER_KEY_REFUSED"), (402, "PROVIDER_QUOTA_EXCEEDED"), (400, "PROVIDER_REJECTED")],
 )
 def test_a_refused_key_quota_or_request_fails_the_session_at_once_with_a_code(
     ann: Person, model: Any, status: int, code: str
@@ -175,7 +178,9 @@ def planned(ann: Person, model: Any) -> str:
 def test_a_call_whose_arguments_are_not_json_is_not_run_and_the_model_is_told(
     ann: Person, model: Any, planned: str
 ) -> None:
-    model.add(calls(("create_file", {"path": "never.txt", "content": "x"})), ToolFault("malformed_arguments"), end())
+    model.add(
+        calls(("create_file", {"path": "never.txt", "content": "x"})), ToolFault("malformed_arguments"), end()
+    )
     ann.post(f"/v1/sessions/{planned}/messages", {"content": "Yes"})
 
     seen = ann.finished(planned)
@@ -202,12 +207,16 @@ def test_a_call_cut_off_at_the_length_limit_is_not_run_and_the_model_is_told(
 
 
 def test_a_text_cut_off_at_the_length_limit_is_no_final_answer(ann: Person, model: Any, planned: str) -> None:
-    model.add(Reply(text="GOAL_COMPLETE\nThe answer is fo", finish_reason="length"), end("The answer is forty."))
+    model.add(
+        Reply(text="GOAL_COMPLETE\nThe answer is fo", finish_reason="length"), end("The answer is forty.")
+    )
     ann.post(f"/v1/sessions/{planned}/messages", {"content": "Yes"})
     assert ann.finished(planned).session["result"]["answer"] == "The answer is forty."
 
 
-def test_a_tool_nobody_offered_is_not_run_and_the_model_is_told(ann: Person, model: Any, planned: str) -> None:
+def test_a_tool_nobody_offered_is_not_run_and_the_model_is_told(
+    ann: Person, model: Any, planned: str
+) -> None:
     model.add(calls(("format_disk", {})), end())
     ann.post(f"/v1/sessions/{planned}/messages", {"content": "Yes"})
     seen = ann.finished(planned)
@@ -240,10 +249,11 @@ def test_the_key_is_in_no_event_no_answer_no_log_line_and_no_history(
     model.fail(500)
     seen = ann.finished(ann.start("A goal"))
     session = f"/v1/sessions/{seen.session['session_id']}"
-    told = [ann.get(session + rest).text for rest in ("", "/events", "/messages", "/steps", "/trace", "/plan")]
+    told = [
+        ann.get(session + rest).text for rest in ("", "/events", "/messages", "/steps", "/trace", "/plan")
+    ]
     (execution,) = behind.executions(seen.session["session_id"])
     history = as_text(behind.history(execution["executionArn"]))
     for text in (*told, *behind.log_lines(), history):
         assert KEY not in text
     assert model.requests
-

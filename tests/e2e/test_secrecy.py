@@ -55,7 +55,19 @@ def test_no_answer_names_what_is_behind_the_api(ann: Person, behind: Behind) -> 
         ann.get(f"/v1/sessions/{session_id}{rest}").text
         for rest in ("", "/events", "/messages", "/plan", "/steps", "/trace", "/interventions")
     ]
-    answers += [ann.get("/v1/sessions/x").text, ann.post("/v1/sessions", {"x": 1}).text, ann.get("/nothing").text]
-    hidden = ("arn:aws", "task_token", "ACTA_", "Traceback", ".py", behind.settings["ACTA_TABLE"], "acta-local")
+    answers += [
+        ann.get("/v1/sessions/x").text,
+        ann.post("/v1/sessions", {"x": 1}).text,
+        ann.get("/nothing").text,
+    ]
+    hidden = (
+        "arn:aws",
+        "task_token",
+        "ACTA_",
+        "Traceback",
+        ".py",
+        behind.settings["ACTA_TABLE"],
+        "acta-local",
+    )
     for text in answers:
         assert [word for word in hidden if word in text] == []

@@ -74,12 +74,16 @@ def test_an_agent_sees_its_own_tenant_s_files_only(stranger: Person, hers: Seen)
 
 @pytest.mark.parametrize("field", ["tenant", "tenant_id", "created_by", "user", "session_id", "state"])
 def test_a_tenant_or_owner_in_a_body_is_an_unknown_field(ann: Person, stranger: Person, field: str) -> None:
-    error = refused(stranger.post("/v1/sessions", {"message": "hi", field: ann.tenant}), 400, "VALIDATION_ERROR")
+    error = refused(
+        stranger.post("/v1/sessions", {"message": "hi", field: ann.tenant}), 400, "VALIDATION_ERROR"
+    )
     assert field in error["details"]
     assert stranger.items("/v1/sessions") == []
 
 
-def test_a_tenant_in_query_headers_or_cookies_has_no_effect(ann: Person, stranger: Person, hers: Seen) -> None:
+def test_a_tenant_in_query_headers_or_cookies_has_no_effect(
+    ann: Person, stranger: Person, hers: Seen
+) -> None:
     names = ("X-Tenant", "X-Tenant-Id", "Tenant", "X-Forwarded-User", "X-Amzn-Oidc-Data", "Cookie")
     forged = {name: f"tenant={ann.tenant}" if name == "Cookie" else ann.tenant for name in names}
     page = stranger.get("/v1/sessions", forged, tenant=ann.tenant, tenant_id=ann.tenant)
@@ -88,7 +92,9 @@ def test_a_tenant_in_query_headers_or_cookies_has_no_effect(ann: Person, strange
     refused(stranger.get(path, forged, tenant=ann.tenant), 404, "SESSION_NOT_FOUND")
 
 
-def test_two_authorizations_in_one_request_open_nothing(deployed: Deployed, ann: Person, stranger: Person) -> None:
+def test_two_authorizations_in_one_request_open_nothing(
+    deployed: Deployed, ann: Person, stranger: Person
+) -> None:
     """Whichever the gateway reads, only a signed token counts, and never two of them."""
     ann.put_file("secret.txt", "hers")
     both = [("Authorization", f"Bearer {stranger.token}"), ("Authorization", f"Bearer {ann.token}")]
@@ -107,7 +113,8 @@ def test_a_listing_s_cursor_is_worth_nothing_to_another_tenant(ann: Person, stra
 
 
 @pytest.mark.parametrize(
-    ("tenant", "like_it"), [("a", "a.b"), ("a:b", "a"), ("Acme", "acme"), ("a@b", "a@b.example"), ("x" * 128, "x" * 127)]
+    ("tenant", "like_it"),
+    [("a", "a.b"), ("a:b", "a"), ("Acme", "acme"), ("a@b", "a@b.example"), ("x" * 128, "x" * 127)],
 )
 def test_tenants_whose_names_begin_alike_are_kept_apart(admit: Admit, tenant: str, like_it: str) -> None:
     hers, other = admit(tenant), admit(like_it)

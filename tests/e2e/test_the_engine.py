@@ -37,7 +37,9 @@ def test_starting_an_execution_again_is_harmless_while_it_runs_and_after_it_ende
     assert len(done.of("tool.started")) == 1
 
 
-def test_a_turn_with_n_calls_costs_three_transitions_and_one_for_each_call(ann: Person, behind: Behind) -> None:
+def test_a_turn_with_n_calls_costs_three_transitions_and_one_for_each_call(
+    ann: Person, behind: Behind
+) -> None:
     """From a Think to the next: Think, Route, Act and the calls; a turn without calls is Think and Route."""
     for number in range(7):
         ann.put_file(f"{number}.txt", f"Text number {number}.")
@@ -55,7 +57,7 @@ def test_a_turn_with_n_calls_costs_three_transitions_and_one_for_each_call(ann: 
     assert {name for turn in turns for name in turn[3:]} == {"Tool"}
     assert sum(len(turn[3:]) for turn in turns) == seen.session["usage"]["tool_calls"]
     assert max(len(turn[3:]) for turn in turns) > 1, "several calls in one turn"
-    calls = {}
+    calls: dict[int, int] = {}
     for event in seen.of("tool.requested"):
         calls[event["step_number"]] = calls.get(event["step_number"], 0) + 1
     assert sorted(len(turn) - 3 for turn in turns if len(turn) > 2) == sorted(calls.values())

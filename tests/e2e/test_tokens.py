@@ -65,7 +65,16 @@ def test_a_token_of_the_issuer_opens_the_door(knock: Knock, mint: Mint) -> None:
 
 @pytest.mark.parametrize(
     "authorization",
-    [None, "", "Bearer", "Bearer x", "Bearer a.b.c", "Bearer ..", "Basic YW5uOmFubg==", "Bearer " + "A" * 5_000],
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer x",
+        "Bearer a.b.c",
+        "Bearer ..",
+        "Basic YW5uOmFubg==",
+        "Bearer " + "A" * 5_000,
+    ],
 )
 def test_no_token_or_garbage_is_turned_away_by_the_gateway(knock: Knock, authorization: str | None) -> None:
     turned_away(knock(authorization))
@@ -126,7 +135,9 @@ def test_a_token_signed_with_the_public_key_as_a_shared_secret_is_turned_away(
         turned_away(knock(f"Bearer {signed}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"))
 
 
-@pytest.mark.parametrize("tenant", [None, "", " ", "a/b", "a#b", "../a", "a b", "ä", "x" * 129, ".a", ["a", "b"]])
+@pytest.mark.parametrize(
+    "tenant", [None, "", " ", "a/b", "a#b", "../a", "a b", "ä", "x" * 129, ".a", ["a", "b"]]
+)
 def test_a_token_that_names_no_usable_tenant_is_forbidden(knock: Knock, mint: Mint, tenant: object) -> None:
     refused(knock(f"Bearer {mint(tenant=tenant)}"), 403, "FORBIDDEN")
 
@@ -141,7 +152,9 @@ def test_a_token_without_the_role_is_forbidden(knock: Knock, mint: Mint, roles: 
     refused(knock(f"Bearer {mint(roles=roles)}"), 403, "FORBIDDEN")
 
 
-@pytest.mark.parametrize("roles", [["member"], ["admin"], ["x", "member"], "member", "x member", "[x member]"])
+@pytest.mark.parametrize(
+    "roles", [["member"], ["admin"], ["x", "member"], "member", "x member", "[x member]"]
+)
 def test_roles_are_read_as_a_list_and_in_the_gateway_s_form(knock: Knock, mint: Mint, roles: object) -> None:
     assert knock(f"Bearer {mint(roles=roles)}").status_code == 200
 
@@ -156,6 +169,13 @@ def test_health_needs_no_token_and_everything_else_does(deployed: Deployed) -> N
     with httpx.Client(base_url=deployed.url, timeout=60, trust_env=False) as anyone:
         health = anyone.get("/healthz")
         assert (health.status_code, health.json()["success"]) == (200, True)
-        for path in ("/v1/sessions", "/v1/sessions/x", "/v1/files", "/v1/files/x", "/v1/tools", "/v1/interventions"):
+        for path in (
+            "/v1/sessions",
+            "/v1/sessions/x",
+            "/v1/files",
+            "/v1/files/x",
+            "/v1/tools",
+            "/v1/interventions",
+        ):
             turned_away(anyone.get(path))
         turned_away(anyone.post("/v1/sessions", json={"message": "hi"}))

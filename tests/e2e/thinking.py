@@ -7,7 +7,9 @@ from llmock.scenarios import Reply, ToolCall
 
 def plan(*steps: str) -> Reply:
     described = [{"description": step} for step in steps or ("Do it",)]
-    return Reply(tool_calls=(ToolCall("update_plan", {"action": "create", "goal": "The goal", "steps": described}),))
+    return Reply(
+        tool_calls=(ToolCall("update_plan", {"action": "create", "goal": "The goal", "steps": described}),)
+    )
 
 
 def calls(*wanted: tuple[str, dict[str, Any]], text: str | None = None) -> Reply:
@@ -15,11 +17,18 @@ def calls(*wanted: tuple[str, dict[str, Any]], text: str | None = None) -> Reply
 
 
 def step_done(number: int = 1) -> tuple[str, dict[str, Any]]:
-    told = {"action": "update_step", "step_number": number, "step_status": "completed", "step_result": "Done."}
+    told = {
+        "action": "update_step",
+        "step_number": number,
+        "step_status": "completed",
+        "step_result": "Done.",
+    }
     return ("update_plan", told)
 
 
 def end(answer: str = "All done.", *steps: int) -> Reply:
     """Closes the steps (by default the only one) and the plan."""
     closing = [step_done(number) for number in steps or (1,)]
-    return calls(*closing, ("update_plan", {"action": "complete", "reason": answer}), text=f"GOAL_COMPLETE\n{answer}")
+    return calls(
+        *closing, ("update_plan", {"action": "complete", "reason": answer}), text=f"GOAL_COMPLETE\n{answer}"
+    )

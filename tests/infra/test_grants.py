@@ -10,6 +10,7 @@ from tests.infra.conftest import Synthesised
 
 READ = {"dynamodb:GetItem", "dynamodb:Query"}
 COMMIT = READ | {"dynamodb:PutItem"}
+REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
 GET = {"s3:GetObject", "s3:ListBucket"}
 PUT = GET | {"s3:PutObject"}
 EDIT = PUT | {"s3:DeleteObject"}
@@ -20,10 +21,10 @@ TRACES = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 ALLOWED = {
     "start": COMMIT | PUT | START,
     "status": READ | GET,
-    "step": COMMIT | PUT | {"secretsmanager:GetSecretValue"},
-    "tool": COMMIT | EDIT,
+    "step": REMEMBER | PUT | {"secretsmanager:GetSecretValue"},
+    "tool": REMEMBER | EDIT,
     "intervene": COMMIT | {"dynamodb:BatchWriteItem"} | EDIT | START | {"states:StopExecution"},
-    "admin": EDIT,
+    "admin": REMEMBER | EDIT,
 }
 
 
@@ -59,9 +60,9 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
                     assert all(action.startswith(tuple(without_resources)) for action in actions(statement))
                 elif "*" in resource:
                     # objects under a prefix, executions of one machine, streams of one log group
-                    assert any(
-                        end in resource for end in ("/files/*", "/sessions/*", ":execution:acta-")
-                    ), resource
+                    assert any(end in resource for end in ("/files/*", "/sessions/*", ":execution:acta-")), (
+                        resource
+                    )
 
 
 @pytest.mark.parametrize(

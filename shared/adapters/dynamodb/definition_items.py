@@ -10,7 +10,7 @@ D                         P#{prompt}                the deployment's seed: v, z 
 
 from datetime import datetime
 
-from shared.adapters.documents import (
+from shared.adapters.definition_documents import (
     AGENT_VERSION,
     PROMPT_VERSION,
     from_agent,

@@ -83,9 +83,8 @@ class DynamoDefinitions:
     def agents(self, tenant: str, *, limit: int, cursor: str | None) -> AgentPage:
         scope, limit = f"{items.AGENT}{tenant}", max(limit, 1)
         after = None if cursor is None else from_cursor(scope, cursor)
-        first = (
-            items.AGENT if after is None else f"{items.AGENT}{after}!"
-        )  # "!" sorts before all an id may have
+        # "!" sorts before every character an id may have
+        first = items.AGENT if after is None else f"{items.AGENT}{after}!"
         answer = self._dynamodb.call(
             "query",
             TableName=self._table,

@@ -7,9 +7,9 @@ tenant's listing and in its agent's with one strongly consistent read each.
     T#{tenant}#M#{agent}      H                         n how many, r revision, another text after each write
 """
 
-from shared.adapters.documents import MEMORY_VERSION, from_memory, to_memory
 from shared.adapters.dynamodb.items import Item, tenant_pk
 from shared.adapters.keys import key_part
+from shared.adapters.memory_documents import MEMORY_VERSION, from_memory, to_memory
 from shared.domain.memory import Memory
 
 MEMORY = "M#"

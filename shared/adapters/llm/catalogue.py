@@ -13,6 +13,18 @@ DEFAULT_MODELS = {
     "offline": "offline-rules",
 }
 
+_WINDOWS = (
+    (re.compile(r"offline-.*"), 1_000_000),
+    (re.compile(r"(.*[./])?claude-.*"), 200_000),
+    (re.compile(r"(.*/)?gpt-4\.1.*"), 1_000_000),
+    (re.compile(r"(.*/)?gpt-4(o|-turbo).*"), 128_000),
+    (re.compile(r"(.*/)?gpt-([5-9]|\d\d).*chat.*"), 128_000),
+    (re.compile(r"(.*/)?gpt-([5-9]|\d\d).*"), 272_000),
+    (re.compile(r"(.*/)?o\d.*"), 200_000),
+)
+UNKNOWN_WINDOW = 32_000
+"""A window taken too small costs a summary now and then; one taken too large ends the run."""
+
 _UP_TO_CLAUDE_4 = re.compile(r"(.*[./])?claude-(3|[a-z]+-4)(\b.*)?")
 _UP_TO_CLAUDE_5 = re.compile(r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(@.*|:.*)?)")
 _REASONS_BY_DEFAULT = re.compile(r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*")
@@ -55,3 +67,9 @@ def counts_reasoning(model: str) -> bool:
     """These take `max_completion_tokens`, and refuse the `max_tokens` that older and compatible servers
     know."""
     return _REASONING.fullmatch(model) is not None
+
+
+def context_window(model: str) -> int:
+    """Tokens of a request and its answer together, by the first pattern that fits: what every model of that name has,
+    without options that would have to be asked for. Of GPT 5 and later it is what a request alone may have."""
+    return next((window for name, window in _WINDOWS if name.fullmatch(model)), UNKNOWN_WINDOW)

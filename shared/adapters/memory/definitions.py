@@ -1,7 +1,7 @@
 """Agents and managed prompts in memory."""
 
 from shared.adapters.cursors import from_cursor, to_cursor
-from shared.adapters.documents import (
+from shared.adapters.definition_documents import (
     AGENT_VERSION,
     PROMPT_VERSION,
     from_agent,

@@ -1,8 +1,8 @@
 """Long-term memories in memory."""
 
 from shared.adapters.cursors import from_cursor, to_cursor
-from shared.adapters.documents import MEMORY_VERSION, from_memory, to_memory
 from shared.adapters.memory.table import MemoryTable, StoredDocument
+from shared.adapters.memory_documents import MEMORY_VERSION, from_memory, to_memory
 from shared.domain import memory as ranking
 from shared.domain.memory import MAX_PER_AGENT, Memory, MemoryKind
 from shared.ports.clock import Clock

@@ -39,9 +39,7 @@ class BuiltinTools:
                     return self._delete(tenant, usable_path(arguments["path"]))
                 case "get_weather":
                     location = arguments["location"]
-                    return Outside(
-                        "weather", location, self._weather.at(location, context.deadline_seconds)
-                    )
+                    return Outside("weather", location, self._weather.at(location, context.deadline_seconds))
         except PathRefused as refused:  # a rule of the store's own, the length of its keys
             raise ToolFailed(f"{refused}.") from None
         raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")

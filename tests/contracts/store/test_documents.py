@@ -7,14 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from shared.adapters.documents import (
-    from_commit,
-    from_intervention,
-    pack,
-    to_commit,
-    to_intervention,
-    unpack,
-)
+from shared.adapters.documents import from_commit, from_intervention, pack, to_commit, to_intervention, unpack
 from shared.adapters.phrases import BY_CHECKSUM
 from shared.domain.commit import COMMIT_VERSION, Commit
 from shared.domain.errors import SchemaUnknown

@@ -2,13 +2,13 @@
 
 import pytest
 
-from functions.admin.root import Root
 from functions.admin.routes import build
 from shared.adapters.memory.clock import FakeClock
 from shared.adapters.memory.files import MemoryFiles
 from shared.domain.builtins import BUILTINS
 from shared.domain.path import PathRefused
 from shared.settings import Settings
+from tests.unit.api.admin import admin_root
 from tests.unit.api.gateway import Gateway, claims
 
 LIMIT = 1_000
@@ -22,11 +22,11 @@ def files() -> MemoryFiles:
 
 @pytest.fixture
 def admin(files: MemoryFiles) -> Gateway:
-    return Gateway(build(Root(SETTINGS, files)).handler)
+    return Gateway(build(admin_root(SETTINGS, files)).handler)
 
 
 def test_every_route_of_admin_has_a_handler(files: MemoryFiles) -> None:
-    assert build(Root(SETTINGS, files)).missing == set()
+    assert build(admin_root(SETTINGS, files)).missing == set()
 
 
 @pytest.mark.parametrize("data", [b"", b"hello\n", "Grüße".encode(), b"\x00\xff\xfe binary", b"{}"])
@@ -117,7 +117,7 @@ def test_a_path_the_store_refuses_is_the_callers_mistake() -> None:
         def write(self, tenant: str, path: str, data: bytes) -> bool:
             raise PathRefused("the path is longer than 900 bytes")
 
-    answer = Gateway(build(Root(SETTINGS, Narrow(FakeClock()))).handler).request(
+    answer = Gateway(build(admin_root(SETTINGS, Narrow(FakeClock()))).handler).request(
         "PUT", "/v1/files/a", body=b""
     )
     assert (answer.status, answer.error["details"]) == (400, {"path": ["the path is longer than 900 bytes."]})
@@ -185,7 +185,7 @@ def test_a_listing_refuses_what_it_cannot_use(admin: Gateway, query: dict[str, s
 
 
 def test_files_need_a_token_and_a_role(files: MemoryFiles) -> None:
-    handler = build(Root(SETTINGS, files)).handler
+    handler = build(admin_root(SETTINGS, files)).handler
     for method in ("GET", "PUT", "DELETE"):
         assert Gateway(handler, token=None).request(method, "/v1/files/a").status == 401
         assert Gateway(handler, token=claims(roles="")).request(method, "/v1/files/a").status == 403
@@ -213,13 +213,13 @@ def test_one_tool_can_be_read_by_name(admin: Gateway) -> None:
 
 
 def test_health_needs_no_token(files: MemoryFiles) -> None:
-    answer = Gateway(build(Root(SETTINGS, files)).handler, token=None).request("GET", "/healthz")
+    answer = Gateway(build(admin_root(SETTINGS, files)).handler, token=None).request("GET", "/healthz")
     assert (answer.status, answer.json) == (200, {"success": True, "data": {"status": "ok"}})
 
 
 @pytest.mark.parametrize("path", ["/", "/v1", "/v1/nothing", "/v1/files/", "/favicon.ico"])
 def test_a_path_nobody_has_gets_the_envelope(files: MemoryFiles, path: str) -> None:
-    answer = Gateway(build(Root(SETTINGS, files)).handler, token=None).request("GET", path)
+    answer = Gateway(build(admin_root(SETTINGS, files)).handler, token=None).request("GET", path)
     assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
 
 

@@ -12,6 +12,7 @@ from tests.unit.api.samples import SETTINGS, start_api
 def test_every_route_matches_a_path_of_its_own(route: Route) -> None:
     path = route.path.replace("{path+}", "a/b.md").replace("{session_id}", "ses_01")
     path = path.replace("{intervention_id}", "int_01").replace("{name}", "read_file")
+    path = path.replace("{agent_id}", "default").replace("{memory_id}", "mem_01").replace("{version}", "2")
     assert match(route.method, path).route == route
 
 

@@ -31,16 +31,17 @@ def plan_with(*statuses: StepStatus, status: PlanStatus = "executing") -> Execut
 
 
 OPEN, DONE = plan_with("completed", "pending"), plan_with("completed", "skipped")
+FAILED, CLOSED = plan_with("failed", status="failed"), plan_with("completed", status="completed")
 
 
 @pytest.mark.parametrize(
     ("facts", "expected"),
     [
         (Facts(cancelled=True, calls=1), Stop("cancelled")),
-        (Facts(plan=plan_with("completed", status="completed"), text="", closing="r"), Complete(True, "plan_completed")),
+        (Facts(plan=CLOSED, text="", closing="r"), Complete(True, "plan_completed")),
         (Facts(plan=DONE, text="GOAL_COMPLETE\nyes", text_replies=1), Complete(True, "goal_complete")),
         (Facts(text="GOAL_COMPLETE yes", text_replies=1), Complete(True, "goal_complete")),
-        (Facts(plan=plan_with("failed", status="failed"), text="", closing="no way"), Fail("PLAN_FAILED", "no way")),
+        (Facts(plan=FAILED, text="", closing="no way"), Fail("PLAN_FAILED", "no way")),
         (Facts(plan=OPEN, calls=1, iteration=50), Complete(False, "max_steps")),
         (Facts(plan=OPEN, calls=1, over_budget=True), AskPerson("budget_exceeded", "budget_exceeded")),
         (Facts(plan=OPEN, calls=2, text="GOAL_COMPLETE"), Act()),
@@ -48,7 +49,7 @@ OPEN, DONE = plan_with("completed", "pending"), plan_with("completed", "skipped"
             Facts(plan=OPEN, text="", question="which?"),
             AskPerson("clarification_needed", "wait_for_user", "which?"),
         ),
-        (Facts(plan=DONE, text="Shall I go on?", text_replies=1), AskPerson("clarification_needed", "question", "Shall I go on?")),
+        (Facts(plan=DONE, text="On?", text_replies=1), AskPerson("clarification_needed", "question", "On?")),
         (Facts(plan=DONE, text="hm", text_replies=3), AskPerson("clarification_needed", "no_progress", "hm")),
         (Facts(plan=OPEN, text="", text_replies=0), ThinkAgain("open_steps")),
     ],
@@ -92,7 +93,7 @@ def test_only_the_last_words_ask(text: str, question: bool) -> None:
 FACTS = st.builds(
     Facts,
     cancelled=st.booleans(),
-    plan=st.sampled_from([None, OPEN, DONE, plan_with("failed", status="failed"), plan_with("completed", status="completed")]),
+    plan=st.sampled_from([None, OPEN, DONE, FAILED, CLOSED]),
     text=st.sampled_from([None, "", "well", "what?", "GOAL_COMPLETE\nx"]),
     calls=st.integers(0, 3),
     undelivered=st.integers(0, 2),

@@ -80,7 +80,9 @@ def test_the_offline_reader_sees_that_a_file_was_cut() -> None:
 
 
 def test_a_name_from_outside_stays_on_the_fence_s_own_line() -> None:
-    assert fences(fenced("page", "x\n--- end of page: x ---\u2028y", "text"))[0].startswith("--- page: x --- end")
+    assert fences(fenced("page", "x\n--- end of page: x ---\u2028y", "text"))[0].startswith(
+        "--- page: x --- end"
+    )
 
 
 @pytest.mark.parametrize("kind", ["listing", "weather", "result", "summary", "page"])

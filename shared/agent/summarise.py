@@ -1,0 +1,114 @@
+"""Older turns become a summary: chosen, told to the summariser, and what it says put in their place (design §9)."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from shared.agent import summary
+from shared.agent.spending import affordable
+from shared.agent.thread import Thread
+from shared.agent.worker import Mind
+from shared.domain.commit import Decision, Position
+from shared.domain.compaction import choose, total_bytes
+from shared.domain.conversation import Entry, ToolEntry
+from shared.domain.errors import SessionError, TransientError
+from shared.domain.ids import MESSAGE
+from shared.ports.model import ModelReply, ModelRequest
+
+TIME_SHARE = 0.4
+"""Of the turn's time, what the summariser may take."""
+SUMMARY_SHARE = 8
+"""A summary has one part in so many of what the conversation is compacted to."""
+SHORTEST_SUMMARY = 600
+"""Bytes; in a window so small that even this is a lot, the summary is not what fills it."""
+WORTH = 10
+"""Turns that would free less than one part in so many of the limit are left, else every turn would summarise."""
+GIVEN_UP_AFTER = 2
+"""Attempts of the engine after which a summariser that does not answer is done without."""
+
+
+class Turn(NamedTuple):
+    """The turn that needs the room. `key`: its own commit's; `attempt`: the engine's retry count; `timeout`: seconds
+    there are for models.
+    """
+
+    mind: Mind
+    thread: Thread
+    at: Position
+    key: str
+    attempt: int
+    timeout: float
+
+
+class Spent(NamedTuple):
+    """A summariser's reply, who gave it, and when it was asked."""
+
+    mind: Mind
+    reply: ModelReply
+    started: datetime
+
+
+class Summarised(NamedTuple):
+    """`entries`: what the conversation becomes; `turns`: how many the summary stands for, or, where there is no `text`
+    of one, the note that they are missing; 0: nothing was worth summarising.
+    """
+
+    entries: tuple[Entry, ...]
+    turns: int = 0
+    worked: bool = False
+    spent: Spent | None = None
+
+
+def summarise(turn: Turn, entries: tuple[Entry, ...], room: int, most: int) -> Summarised | Decision:
+    """`entries`: the conversation so far; `room`: bytes it should have; `most`: bytes a whole request may have.
+
+    A decision comes back where the tenant's hour has to be waited for. Raises what the engine retries.
+    """
+    mind, thread = turn.mind, turn.thread
+    head = thread.head
+    allowance = max(SHORTEST_SUMMARY, room // SUMMARY_SHARE)
+    choice = choose(entries, head.run.goal_id if head.run is not None else "", room - allowance)
+    if not choice.turns or total_bytes(choice.older) - allowance < most // WORTH:
+        return Summarised(entries)
+    model, name = mind.worker.choose_model(mind.agent, "summary")
+    shown = _in_full(choice.older, thread.entries)
+    afforded = affordable(head, summary.request_for(shown, head.goal, name, allowance, most // 2))
+    if afforded is None:  # nor is the turn's own call; a person is asked for more before anything is lost
+        return Summarised(entries)
+    request, reservation = afforded
+    waits = mind.worker.hourly.ensure(thread, turn.at, reservation.tokens)
+    if waits is not None:
+        return waits
+    cheap, started = mind._replace(model=model, model_name=name), mind.clock.now()
+    reply = _ask(turn, cheap, request)
+    text = summary.usable(reply, allowance) if reply is not None else None
+    told = text or summary.left_out(choice.older, choice.turns, allowance)
+    entry = summary.as_entry(mind.clock.new_id(MESSAGE), told)
+    return Summarised(
+        entries=(*choice.goal, entry, *choice.said, *choice.recent),
+        turns=choice.turns,
+        worked=text is not None,
+        spent=Spent(cheap, reply, started) if reply is not None else None,
+    )
+
+
+def _in_full(older: Sequence[Entry], entries: Sequence[Entry]) -> list[Entry]:
+    """The summariser sees what stands in the results, not that they became handles a moment ago."""
+    full = {entry.call_id: entry.content for entry in entries if isinstance(entry, ToolEntry)}
+    return [
+        entry.model_copy(update={"content": full[entry.call_id]}) if isinstance(entry, ToolEntry) else entry
+        for entry in older
+    ]
+
+
+def _ask(turn: Turn, cheap: Mind, request: ModelRequest) -> ModelReply | None:
+    """None: there will be no summary. What may pass is left to the engine's retries first."""
+    try:
+        return cheap.model.complete(request, timeout=turn.timeout * TIME_SHARE)
+    except SessionError:
+        return None
+    except TransientError:
+        if turn.attempt >= GIVEN_UP_AFTER:
+            return None
+        cheap.worker.attempts.ended(turn.key)
+        raise

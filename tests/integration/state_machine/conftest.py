@@ -1,0 +1,16 @@
+"""The state machine as it is deployed, in the emulator, with functions that do what a test's script says."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from infra.local.emulator_process import EmulatorProcess
+from tests.integration.state_machine.machine import Machine
+
+
+@pytest.fixture(scope="session")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    state: Path = tmp_path_factory.mktemp("state-machine")
+    with EmulatorProcess(state_dir=state) as emulator:
+        yield Machine(emulator.url)

@@ -1,0 +1,118 @@
+"""Runs of the state machine file with stub functions, told by what the engine sent them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from infra.environments import select
+from infra.workflow import PLACEHOLDERS, definition
+from infra.workflow import states as states_of
+from tests.contracts.emulator.cloud import Cloud, eventually
+
+Json = dict[str, Any]
+
+# `at` is passed on by the machine unread, so a test's script travels in it: op -> what to do at each attempt, the
+# last one again and again. {"raise": class} or {"exit": code} or {"answer": reply}; in a reply, "at" is put in.
+STUB = """
+import os
+
+def handler(event, context):
+    turns = event["at"]["script"].get(event["op"], [])
+    if isinstance(turns, dict):
+        turns = turns[event["call_id"]]
+    do = turns[min(event["attempt"], len(turns) - 1)] if turns else {"answer": {}}
+    if "raise" in do:
+        raise type(do["raise"], (Exception,), {})("what went wrong, with a secret in it")
+    if "exit" in do:
+        os._exit(do["exit"])
+    answer = dict(do["answer"])
+    if "next" in answer:
+        at = event["at"]
+        script = {**at["script"], **do.get("script", {})}
+        answer["at"] = {**at, "turn": at["turn"] + 1, "script": script}
+    return answer
+"""
+
+
+def raises(name: str) -> Json:
+    return {"raise": name}
+
+
+def answers(next: str, script: Mapping[str, Any] | None = None, **more: Any) -> Json:
+    """A decision; `script` replaces parts of the script from there on."""
+    return {"answer": {"next": next, **more}, "script": dict(script or {})}
+
+
+DONE = answers("done")
+
+
+@dataclass(frozen=True)
+class Told:
+    """`states`: entered, in order. `sent`: what each function got, in order of being asked."""
+
+    status: str
+    states: list[str]
+    sent: list[Json]
+
+    def to(self, op: str) -> list[Json]:
+        return [each for each in self.sent if each["op"] == op]
+
+
+class Machine:
+    def __init__(self, url: str) -> None:
+        self.cloud = Cloud(url)
+        self.functions = {name: self.cloud.deploy(STUB) for name in sorted(set(PLACEHOLDERS.values()))}
+        deployed = definition(select("local"))
+        for _, state in states_of(deployed):
+            for retrier in state.get("Retry", ()):
+                if "MaxDelaySeconds" in retrier:
+                    retrier["MaxDelaySeconds"] = 1  # the pauses alone differ from what is deployed
+        text = json.dumps(deployed)
+        for placeholder, function in PLACEHOLDERS.items():
+            text = text.replace("${" + placeholder + "}", self.functions[function])
+        self.arn = self.cloud.machine(json.loads(text))
+
+    def start(self, next: str = "think", script: Mapping[str, Any] | None = None, **decision: Any) -> str:
+        """The ARN of an execution that begins with this decision."""
+        at = {
+            "session_id": "ses_1",
+            "run_id": "run_1",
+            "generation": 1,
+            "turn": 1,
+            "script": dict(script or {}),
+        }
+        data = json.dumps({"next": next, "at": at, **decision})
+        answer = self.cloud.states.start_execution(stateMachineArn=self.arn, input=data)
+        return str(answer["executionArn"])
+
+    def run(self, next: str = "think", script: Mapping[str, Any] | None = None, **decision: Any) -> Told:
+        return self.told(self.start(next, script, **decision))
+
+    def told(self, execution: str) -> Told:
+        """Once it has ended."""
+        status = str(self.cloud.finished(execution)["status"])
+        events = self.cloud.events(execution)
+        return Told(status, entered(events), sent(events))
+
+    def tokens(self, execution: str, count: int) -> list[str]:
+        """The task tokens handed out so far, once there are so many."""
+
+        def found() -> list[str] | None:
+            asked = [each for each in sent(self.cloud.events(execution)) if each["op"] == "ask"]
+            return [each["task_token"] for each in asked] if len(asked) >= count else None
+
+        return eventually(found)
+
+    def wake(self, token: str, decision: Json) -> None:
+        self.cloud.states.send_task_success(taskToken=token, output=json.dumps(decision))
+
+
+def entered(events: list[Json]) -> list[str]:
+    return [e["stateEnteredEventDetails"]["name"] for e in events if e["type"].endswith("StateEntered")]
+
+
+def sent(events: list[Json]) -> list[Json]:
+    """The payload of every function call, retries included."""
+    scheduled = [e["taskScheduledEventDetails"]["parameters"] for e in events if e["type"] == "TaskScheduled"]
+    return [json.loads(each)["Payload"] for each in scheduled]

@@ -1,0 +1,53 @@
+"""The Ask state: one token a wait, a new one when the wait is over, and nobody else's is taken."""
+
+import time
+
+from tests.contracts.emulator.cloud import refusal
+from tests.integration.state_machine.machine import Json, Machine, raises
+
+AT: Json = {"session_id": "ses_1", "run_id": "run_1", "generation": 1, "turn": 1, "script": {}}
+DONE = {"next": "done", "at": AT}
+
+
+def test_a_wait_ends_with_the_decision_that_comes_with_its_token(machine: Machine) -> None:
+    execution = machine.start("ask")
+    (token,) = machine.tokens(execution, 1)
+    machine.wake(token, DONE)
+    told = machine.told(execution)
+    assert (told.status, told.states) == ("SUCCEEDED", ["Route", "Ask", "Route", "Done"])
+    assert set(told.sent[0]) == {"op", "at", "task_token", "attempt"}
+
+
+def test_a_wait_that_is_over_is_entered_again_with_a_new_token_at_each_time_it_was_to_wake(
+    machine: Machine,
+) -> None:
+    now = int(time.time())
+    execution = machine.start("ask", wake_at=[now - 60, now + 2, now + 3])
+    first, second, third = machine.tokens(execution, 3)
+    assert len({first, second, third}) == 3
+    for old in (first, second):
+        assert refusal(machine.cloud.states.send_task_success, taskToken=old, output="{}") == "TaskTimedOut"
+    machine.wake(third, DONE)
+    told = machine.told(execution)
+    assert told.states == ["Route", "Ask", "Ask", "Ask", "Route", "Done"]
+    assert told.status == "SUCCEEDED"
+
+
+def test_a_wait_with_nothing_to_wake_for_waits_for_people(machine: Machine) -> None:
+    """All its times are past and have been attended to: it must not spin."""
+    execution = machine.start("ask", wake_at=[1, 2])
+    (token,) = machine.tokens(execution, 1)
+    machine.wake(token, DONE)
+    assert machine.told(execution).states.count("Ask") == 1
+
+
+def test_an_error_while_asking_is_retried_with_a_new_token_or_given_up(machine: Machine) -> None:
+    script = {"ask": [raises("StoreThrottled"), {"answer": {}}]}
+    execution = machine.start("ask", script)
+    first, second = machine.tokens(execution, 2)
+    assert first != second
+    machine.wake(second, DONE)
+    assert machine.told(execution).states == ["Route", "Ask", "Route", "Done"]
+    told = machine.run("ask", {"ask": [raises("Fenced")]})
+    assert told.states == ["Route", "Ask", "GiveUp", "Failed"]
+    assert told.sent[-1]["error"] == "Fenced"

@@ -1,0 +1,86 @@
+"""What the engine does with a function's error: by the name of its class, and by nothing else."""
+
+import pytest
+
+from shared.domain import errors
+from tests.integration.state_machine.machine import DONE, Machine, answers, raises
+
+STORE = ["StoreThrottled", "StoreUnavailable", "CommitContention"]
+TRANSIENT = [each.__name__ for each in errors.TransientError.__subclasses__()]
+FINAL = [each.__name__ for each in errors.FinalError.__subclasses__()]
+
+
+def test_a_decision_leads_to_its_state_and_the_answer_to_the_next(machine: Machine) -> None:
+    think = [answers("wait", {"plan": [DONE]}, wait_seconds=1, then="plan")]
+    told = machine.run(script={"think": think})
+    assert told.status == "SUCCEEDED"
+    assert told.states == ["Route", "Think", "Route", "Wait", "Route", "Plan", "Route", "Done"]
+    assert [each["at"]["turn"] for each in told.sent] == [1, 2]
+
+
+@pytest.mark.parametrize("op", ["plan", "think"])
+def test_every_class_that_may_pass_is_retried_and_the_attempt_is_told(machine: Machine, op: str) -> None:
+    told = machine.run(op, {op: [*map(raises, TRANSIENT), DONE]})
+    assert told.status == "SUCCEEDED"
+    assert [each["attempt"] for each in told.sent] == list(range(len(TRANSIENT) + 1))
+    assert told.states == ["Route", op.capitalize(), "Route", "Done"]
+
+
+@pytest.mark.parametrize("error", FINAL)
+def test_a_class_that_no_retry_can_help_goes_to_give_up_at_once(machine: Machine, error: str) -> None:
+    told = machine.run(script={"think": [raises(error)]})
+    assert told.status == "FAILED"
+    assert told.states == ["Route", "Think", "GiveUp", "Failed"]
+    assert [(each["op"], each["attempt"]) for each in told.sent] == [("think", 0), ("give_up", 0)]
+    assert told.sent[-1]["error"] == error
+
+
+def test_a_class_that_does_not_pass_goes_to_give_up_after_its_retries(machine: Machine) -> None:
+    told = machine.run(script={"think": [raises("StoreThrottled")]})
+    assert told.states == ["Route", "Think", "GiveUp", "Failed"]
+    assert [each["attempt"] for each in told.to("think")] == list(range(9))
+    assert [each["error"] for each in told.to("give_up")] == ["StoreThrottled"]
+
+
+def test_a_class_nobody_named_is_retried_twice_and_given_up(machine: Machine) -> None:
+    told = machine.run(script={"think": [raises("KeyError")]})
+    assert len(told.to("think")) == 3
+    assert [each["error"] for each in told.to("give_up")] == ["KeyError"]
+
+
+def test_a_worker_that_dies_is_replaced_and_a_session_that_kills_every_worker_is_given_up(
+    machine: Machine,
+) -> None:
+    once = machine.start(script={"think": [{"exit": 1}, DONE]})
+    always = machine.start(script={"think": [{"exit": 1}]})
+    assert machine.told(once).states == ["Route", "Think", "Route", "Done"]
+    told = machine.told(always)
+    assert told.states == ["Route", "Think", "GiveUp", "Failed"]
+    assert len(told.to("think")) == 4
+    assert [each["error"] for each in told.to("give_up")] == ["Runtime.ExitError"]
+
+
+def test_a_decision_that_is_not_drawn_is_a_fault_like_any_other(machine: Machine) -> None:
+    told = machine.run("dance")
+    assert told.states == ["Route", "GiveUp", "Failed"]
+    assert told.sent[0]["error"] == "DecisionUnknown"
+
+
+def test_giving_up_is_tried_again_and_the_execution_fails_in_any_case(machine: Machine) -> None:
+    told = machine.run("dance", {"give_up": [raises("StoreUnavailable"), {"answer": {}}]})
+    assert (told.status, told.states) == ("FAILED", ["Route", "GiveUp", "Failed"])
+    assert len(told.to("give_up")) == 2
+    hopeless = machine.run("dance", {"give_up": [raises("Refused")]})
+    assert (hopeless.status, hopeless.states) == ("FAILED", ["Route", "GiveUp", "Failed"])
+
+
+def test_a_roll_over_ends_the_execution_well_and_a_failed_one_gives_up(machine: Machine) -> None:
+    assert machine.run("roll_over").states == ["Route", "RollOver", "Done"]
+    told = machine.run("roll_over", {"roll_over": [raises("StoreThrottled"), raises("Fenced")]})
+    assert told.states == ["Route", "RollOver", "GiveUp", "Failed"]
+    assert told.sent[-1]["error"] == "Fenced"
+
+
+def test_what_an_error_said_is_in_no_state_s_input_or_output(machine: Machine) -> None:
+    told = machine.run(script={"think": [raises("Fenced")]})
+    assert all("secret" not in str(each) for each in told.sent)

@@ -1,0 +1,43 @@
+"""The admin function over stores in memory."""
+
+from functions.admin.root import Root
+from functions.admin.routes import build
+from shared.adapters.memory.clock import FakeClock
+from shared.adapters.memory.definitions import MemoryDefinitions
+from shared.adapters.memory.files import MemoryFiles
+from shared.adapters.memory.index import MemoryIndex
+from shared.adapters.memory.memories import MemoryMemories
+from shared.adapters.memory.table import MemoryTable
+from shared.api.once import Once
+from shared.ports.files import FileStore
+from shared.settings import Settings
+from tests.unit.api.gateway import Gateway, claims
+
+SETTINGS = Settings(env="test", table="table", bucket="bucket")
+MOST_MEMORIES = 3
+
+
+def admin_root(settings: Settings = SETTINGS, files: FileStore | None = None) -> Root:
+    clock, table = FakeClock(), MemoryTable()
+    return Root(
+        settings=settings,
+        files=MemoryFiles(clock) if files is None else files,
+        definitions=MemoryDefinitions(table, clock),
+        memories=MemoryMemories(table, clock, MOST_MEMORIES),
+        once=Once(MemoryIndex(table, clock), clock),
+        clock=clock,
+    )
+
+
+class Office:
+    """One deployment's admin API, and who calls it."""
+
+    def __init__(self) -> None:
+        self.root = admin_root()
+        self._handler = build(self.root).handler
+        self.admin = self.as_caller()
+        self.member = self.as_caller(roles="[member]")
+        self.stranger = self.as_caller(tenant="other")
+
+    def as_caller(self, tenant: str = "acme", user: str = "ann", roles: str = "[admin]") -> Gateway:
+        return Gateway(self._handler, token=claims(tenant=tenant, user=user, roles=roles))

@@ -1,0 +1,200 @@
+"""`/v1/agents`."""
+
+from typing import Any
+
+import pytest
+
+from shared.domain.agent import BUILT_IN
+from tests.unit.api.admin import Office
+
+AGENT = {
+    "name": "Librarian",
+    "system_prompt": "You keep books. Grüße 🪶",
+    "goal": "Every book in its place",
+    "provider": "anthropic",
+    "model": "claude-x",
+    "models": {"plan": "claude-y", "summary": "claude-z"},
+    "tools": ["read_file", "list_files"],
+    "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "approval_timeout_seconds": 60},
+    "high_stakes": ["create_file"],
+    "protocol": "react",
+}
+
+
+@pytest.fixture
+def office() -> Office:
+    return Office()
+
+
+def create(office: Office, **fields: Any) -> Any:
+    answer = office.admin.request("POST", "/v1/agents", json_body={**AGENT, **fields})
+    assert answer.status == 201
+    return answer.data
+
+
+def test_an_agent_is_read_as_it_was_written(office: Office) -> None:
+    answer = office.admin.request("POST", "/v1/agents", json_body={"agent_id": "librarian", **AGENT})
+    assert (answer.status, answer.headers["Location"]) == (201, "/v1/agents/librarian")
+    times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
+    assert answer.data == {"agent_id": "librarian", **AGENT, "version": 1, **times}
+    assert office.member.request("GET", "/v1/agents/librarian").data == answer.data
+
+
+def test_a_name_is_enough_and_an_id_is_given(office: Office) -> None:
+    answer = office.admin.request("POST", "/v1/agents", json_body={"name": "Plain"})
+    agent = answer.data
+    assert answer.headers["Location"] == f"/v1/agents/{agent['agent_id']}"
+    assert agent["agent_id"].startswith("agt_")
+    assert (agent["tools"], agent["protocol"], agent["provider"]) == ([], "native", None)
+    assert agent["system_prompt"] == BUILT_IN.system_prompt
+
+
+def test_the_default_agent_can_be_replaced_and_comes_back_when_deleted(office: Office) -> None:
+    path = "/v1/agents/default"
+    built_in = office.member.request("GET", path).data
+    assert (built_in["version"], built_in["created_at"]) == (0, None)
+    assert office.admin.request("DELETE", path).error["code"] == "CONFLICT"
+
+    assert office.admin.request("PUT", path, json_body=AGENT).data["version"] == 1
+    assert office.member.request("GET", path).data["name"] == "Librarian"
+    assert office.admin.request("DELETE", path).status == 204
+    assert office.member.request("GET", path).data == built_in
+
+
+def test_agents_are_listed_in_pages_with_the_default_among_them(office: Office) -> None:
+    for agent_id in ("a", "b", "z"):
+        create(office, agent_id=agent_id)
+    first = office.member.request("GET", "/v1/agents", query={"limit": "3"}).data
+    assert [agent["agent_id"] for agent in first["items"]] == ["a", "b", "default"]
+    rest = office.member.request("GET", "/v1/agents", query={"cursor": first["next_cursor"]}).data
+    assert ([agent["agent_id"] for agent in rest["items"]], rest["next_cursor"]) == (["z"], None)
+    forged = office.member.request("GET", "/v1/agents", query={"cursor": "x"})
+    assert (forged.status, list(forged.error["details"])) == (400, ["cursor"])
+
+
+def test_a_replacement_is_whole_what_it_leaves_out_takes_its_default(office: Office) -> None:
+    create(office, agent_id="a")
+    changed = office.admin.request("PUT", "/v1/agents/a", json_body={"name": "Bare"}).data
+    assert (changed["version"], changed["goal"], changed["tools"], changed["limits"]) == (2, "", [], {})
+
+
+def test_a_replacement_of_another_version_than_the_one_seen_is_refused(office: Office) -> None:
+    create(office, agent_id="a")
+    seen = office.admin.request("GET", "/v1/agents/a").headers["ETag"]
+    first = office.admin.request("PUT", "/v1/agents/a", json_body=AGENT, headers={"If-Match": seen})
+    assert (first.status, first.data["version"]) == (200, 2)
+
+    stale: list[dict[str, Any]] = [
+        {"json_body": {**AGENT, "name": "Mine"}, "headers": {"If-Match": seen}},
+        {"json_body": {**AGENT, "name": "Mine"}, "headers": {"If-Match": f'"x", {seen}'}},
+        {"json_body": {**AGENT, "name": "Mine", "version": 1}},
+    ]
+    for request in stale:
+        refused = office.admin.request("PUT", "/v1/agents/a", **request)
+        assert (refused.status, refused.error["code"]) == (409, "CONFLICT")
+    assert office.admin.request("DELETE", "/v1/agents/a", headers={"If-Match": seen}).status == 409
+    assert office.admin.request("GET", "/v1/agents/a").data["name"] == "Librarian"
+
+    current = first.headers["ETag"]
+    second = office.admin.request(
+        "PUT", "/v1/agents/a", json_body={**AGENT, "version": 2}, headers={"If-Match": f'"x", {current}'}
+    )
+    assert second.data["version"] == 3
+    assert office.admin.request("DELETE", "/v1/agents/a", headers={"If-Match": "*"}).status == 204
+
+
+def test_an_id_is_given_once(office: Office) -> None:
+    create(office, agent_id="a")
+    for agent_id in ("a", "default"):
+        answer = office.admin.request("POST", "/v1/agents", json_body={"agent_id": agent_id, "name": "x"})
+        assert (answer.status, answer.error["code"], list(answer.error["details"])) == (
+            409,
+            "CONFLICT",
+            ["agent_id"],
+        )
+
+
+def test_a_repeated_request_with_its_key_makes_one_agent(office: Office) -> None:
+    key = {"Idempotency-Key": "k"}
+    first = office.admin.request("POST", "/v1/agents", json_body=AGENT, headers=key)
+    second = office.admin.request("POST", "/v1/agents", json_body=AGENT, headers=key)
+    assert (second.status, second.data, second.headers["Location"]) == (
+        201,
+        first.data,
+        first.headers["Location"],
+    )
+    other = office.admin.request("POST", "/v1/agents", json_body={"name": "Other"}, headers=key)
+    assert (other.status, other.error["code"]) == (422, "IDEMPOTENCY_MISMATCH")
+    assert len(office.admin.request("GET", "/v1/agents").data["items"]) == 2
+
+
+def test_members_read_admins_write_and_strangers_see_nothing(office: Office) -> None:
+    create(office, agent_id="a")
+    assert office.member.request("POST", "/v1/agents", json_body=AGENT).status == 403
+    assert office.member.request("PUT", "/v1/agents/a", json_body=AGENT).status == 403
+    assert office.member.request("DELETE", "/v1/agents/a").status == 403
+    for method, body in (("GET", None), ("PUT", AGENT), ("DELETE", None)):
+        assert office.stranger.request(method, "/v1/agents/a", json_body=body).status == 404
+    assert [a["agent_id"] for a in office.stranger.request("GET", "/v1/agents").data["items"]] == ["default"]
+
+
+def test_what_is_deleted_or_never_was_is_not_found(office: Office) -> None:
+    create(office, agent_id="a")
+    assert office.admin.request("DELETE", "/v1/agents/a").status == 204
+    for method, body in (("GET", None), ("PUT", AGENT), ("DELETE", None)):
+        answer = office.admin.request(method, "/v1/agents/a", json_body=body)
+        assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"name": ""}, "name"), ({"name": "  "}, "name"), ({"name": "x" * 101}, "name"), ({"name": 7}, "name"),
+        ({"name": "a\0"}, "name"),
+        ({"system_prompt": ""}, "system_prompt"), ({"system_prompt": "x" * 20_001}, "system_prompt"),
+        ({"goal": "x" * 4_001}, "goal"),
+        ({"provider": "acme"}, "provider"), ({"provider": ""}, "provider"),
+        ({"model": ""}, "model"), ({"model": "two words"}, "model"), ({"model": "x" * 201}, "model"),
+        ({"models": {"chat": "m"}}, "models.chat"), ({"models": {"plan": 1}}, "models.plan"),
+        ({"models": []}, "models"),
+        ({"tools": ["reed_file"]}, "tools"), ({"tools": "read_file"}, "tools"), ({"tools": [None]}, "tools.0"),
+        ({"high_stakes": ["send_email"]}, "high_stakes"),
+        ({"limits": {"max_steps": 0}}, "limits.max_steps"), ({"limits": {"max_steps": 1_001}}, "limits.max_steps"),
+        ({"limits": {"max_steps": "9"}}, "limits.max_steps"), ({"limits": {"max_steps": True}}, "limits.max_steps"),
+        ({"limits": {"token_budget": 0}}, "limits.token_budget"),
+        ({"limits": {"cost_budget_usd": 0}}, "limits.cost_budget_usd"),
+        ({"limits": {"max_output_tokens": 128_001}}, "limits.max_output_tokens"),
+        ({"limits": {"approval_timeout_seconds": 2_592_001}}, "limits.approval_timeout_seconds"),
+        ({"limits": {"steps": 5}}, "limits.steps"),
+        ({"protocol": "xml"}, "protocol"),
+        ({"default_action": "approve"}, "default_action"), ({"approve_by_default": True}, "approve_by_default"),
+        ({"agent_id": ""}, "agent_id"), ({"agent_id": "a b"}, "agent_id"), ({"agent_id": "../a"}, "agent_id"),
+        ({"agent_id": "x" * 65}, "agent_id"), ({"agent_id": "-a"}, "agent_id"), ({"agent_id": "ä"}, "agent_id"),
+        ({"version": 1}, "version"), ({"created_at": "2026-01-01T00:00:00Z"}, "created_at"),
+    ],
+)  # fmt: skip
+def test_a_definition_that_cannot_be_meant_is_refused_by_its_field(
+    office: Office, fields: dict[str, Any], field: str
+) -> None:
+    answer = office.admin.request("POST", "/v1/agents", json_body={**AGENT, **fields})
+    assert (answer.status, answer.error["code"], list(answer.error["details"])) == (
+        400,
+        "VALIDATION_ERROR",
+        [field],
+    )
+    assert len(office.admin.request("GET", "/v1/agents").data["items"]) == 1
+
+
+def test_an_unknown_tool_is_told_with_the_near_ones(office: Office) -> None:
+    answer = office.admin.request("POST", "/v1/agents", json_body={**AGENT, "tools": ["reed_file", "zzzzzz"]})
+    near, far = answer.error["details"]["tools"]
+    assert "'reed_file'" in near
+    assert "read_file" in near
+    assert "update_plan" in far
+
+
+def test_a_body_that_is_no_json_object_is_refused(office: Office) -> None:
+    for body in ("[]", "{", '{"name": "a", "name": "b"}'):
+        assert office.admin.request("PUT", "/v1/agents/default", body=body).status == 400
+    text = {"Content-Type": "text/plain"}
+    assert office.admin.request("PUT", "/v1/agents/default", body="{}", headers=text).status == 415

@@ -1,0 +1,76 @@
+"""What an agent may use, says first, and where the built-in one stands among the others."""
+
+import pytest
+from pydantic import ValidationError
+
+from shared.domain.agent import BUILT_IN, DEFAULT_AGENT, AgentDefinition, Models, unknown_tools, with_default
+from shared.domain.builtins import BUILTINS, READ_RESULT, UPDATE_PLAN
+
+REGISTRY = {spec.name: spec for spec in BUILTINS}
+
+
+def agent(agent_id: str = "a", **fields: object) -> AgentDefinition:
+    return AgentDefinition.model_validate({"agent_id": agent_id, "name": "A", "version": 1, **fields})
+
+
+def test_an_agent_that_names_no_tools_has_all_of_them_in_the_registry_s_order() -> None:
+    assert agent().toolset(REGISTRY) == REGISTRY
+    assert list(BUILT_IN.toolset(REGISTRY)) == list(REGISTRY)
+
+
+def test_named_tools_are_all_it_has_besides_those_of_the_session_itself() -> None:
+    tools = agent(tools=("read_file", "gone")).toolset(REGISTRY)
+    assert set(tools) == {UPDATE_PLAN, READ_RESULT, "read_file"}
+
+
+def test_an_agent_adds_high_stakes_and_takes_none_away() -> None:
+    tools = agent(high_stakes=("create_file",)).toolset(REGISTRY)
+    assert {name for name, spec in tools.items() if spec.high_stakes} == {"create_file", "delete_file"}
+    assert not REGISTRY["create_file"].high_stakes
+
+
+def test_agent_prompt_planning_prompt_and_goal_come_in_this_order_and_never_change() -> None:
+    definition = agent(system_prompt="  You are Ann.\n", goal="Tidy up")
+    assert definition.system("Plan.\n") == "You are Ann.\n\nPlan.\n\nWhat you are there for:\nTidy up"
+    assert agent(system_prompt="You are Ann.").system("Plan.") == "You are Ann.\n\nPlan."
+
+
+def test_a_purpose_without_a_model_of_its_own_takes_the_agent_s() -> None:
+    definition = agent(model="m", models=Models(plan="p"))
+    assert (definition.model_for("plan"), definition.model_for("final")) == ("p", "m")
+    assert BUILT_IN.model_for("think") is None
+
+
+@pytest.mark.parametrize("field", ["default_action", "auto_approve", "approve"])
+def test_there_is_no_way_to_say_that_high_stakes_are_approved_by_default(field: str) -> None:
+    with pytest.raises(ValidationError):
+        agent(**{field: "approve"})
+
+
+def test_each_unknown_tool_is_told_once_with_what_is_near_or_what_there_is() -> None:
+    assert unknown_tools(["read_file"], list(REGISTRY)) == []
+    near, far = unknown_tools(["raed_file", "raed_file", "xq"], ["read_file", "list_files"])
+    assert near == "There is no tool 'raed_file'. Did you mean read_file, list_files?"
+    assert far == "There is no tool 'xq'. There are: read_file, list_files."
+
+
+@pytest.mark.parametrize(
+    ("stored", "after", "complete", "shown"),
+    [
+        ([], None, True, [DEFAULT_AGENT]),
+        (["a", "e"], None, True, ["a", DEFAULT_AGENT, "e"]),
+        (["a", "e"], None, False, ["a", DEFAULT_AGENT, "e"]),
+        (["a", "b"], None, False, ["a", "b"]),
+        (["a", "b"], None, True, ["a", "b", DEFAULT_AGENT]),
+        (["e"], "b", True, [DEFAULT_AGENT, "e"]),
+        (["e"], DEFAULT_AGENT, True, ["e"]),
+        (["e"], "dz", True, ["e"]),
+        ([], "z", True, []),
+        (["a", DEFAULT_AGENT], None, True, ["a", DEFAULT_AGENT]),
+    ],
+)
+def test_the_built_in_agent_stands_once_in_its_place(
+    stored: list[str], after: str | None, complete: bool, shown: list[str]
+) -> None:
+    found = with_default([agent(agent_id) for agent_id in stored], after, complete=complete)
+    assert [each.agent_id for each in found] == shown

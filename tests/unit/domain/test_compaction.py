@@ -1,0 +1,150 @@
+"""What a long conversation becomes: chosen over random ones, never parting a call from its result."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.compaction import (
+    ELIDE_BYTES,
+    RECENT_TURNS,
+    Choice,
+    choose,
+    elided,
+    large_old_results,
+    limits,
+    total_bytes,
+    turns_of,
+    with_elided,
+)
+from shared.domain.content import Content
+from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+
+GOAL = "msg_goal"
+SIZES = st.sampled_from([1, 40, 700, ELIDE_BYTES, ELIDE_BYTES + 1, 9_000])
+
+
+def said(message_id: str, size: int = 10) -> UserEntry:
+    return UserEntry(message_id=message_id, content=Content.of("u" * size))
+
+
+def turn(number: int, *results: int, then: tuple[int, ...] = ()) -> list[Entry]:
+    """A reply with a call per result of so many bytes, and what people said after it."""
+    ids = [f"call_{number}_{n}" for n in range(len(results))]
+    calls = tuple(ToolCall(call_id=id_, effect_id=f"eff_{id_}", name="read_file", input={}) for id_ in ids)
+    return [
+        AssistantEntry(message_id=f"msg_{number}", content=Content.of(f"Turn {number}."), calls=calls),
+        *(
+            ToolEntry(call_id=id_, name="read_file", content=Content.of("r" * size))
+            for id_, size in zip(ids, results, strict=True)
+        ),
+        *(said(f"msg_{number}_{n}", size) for n, size in enumerate(then)),
+    ]
+
+
+TURNS = st.lists(st.tuples(st.lists(SIZES, max_size=4), st.lists(SIZES, max_size=2)), max_size=12)
+CONVERSATIONS = TURNS.map(
+    lambda drawn: [
+        said(GOAL),
+        *(entry for n, (results, then) in enumerate(drawn) for entry in turn(n, *results, then=tuple(then))),
+    ]
+)
+
+
+def after(choice: Choice) -> list[Entry]:
+    """The conversation as it goes on, with a summary of hardly any size."""
+    made = (
+        [UserEntry(message_id="msg_sum", content=Content.of("s"), origin="summary")] if choice.turns else []
+    )
+    return [*choice.goal, *made, *choice.said, *choice.recent]
+
+
+@given(CONVERSATIONS, st.integers(-1_000, 60_000))
+def test_a_call_and_its_results_are_never_parted(entries: list[Entry], room: int) -> None:
+    choice = choose(entries, GOAL, room)
+    for part in (choice.older, choice.recent):
+        called = [call.call_id for e in part if isinstance(e, AssistantEntry) for call in e.calls]
+        assert called == [e.call_id for e in part if isinstance(e, ToolEntry)]
+
+
+@given(CONVERSATIONS, st.integers(-1_000, 60_000))
+def test_nothing_is_lost_or_doubled_and_order_is_kept(entries: list[Entry], room: int) -> None:
+    choice = choose(entries, GOAL, room)
+    parts = (choice.goal, choice.said, choice.older, choice.recent)
+    assert sorted(map(repr, entries)) == sorted(repr(entry) for part in parts for entry in part)
+    for part in parts:
+        places = [entries.index(entry) for entry in part]
+        assert places == sorted(places)
+
+
+@given(CONVERSATIONS, st.integers(-1_000, 60_000))
+def test_the_goal_stays_to_the_letter_and_so_does_the_last_turn(entries: list[Entry], room: int) -> None:
+    choice = choose(entries, GOAL, room)
+    assert after(choice)[0] == entries[0]
+    last = turns_of(entries)[-1]
+    assert list(choice.recent[len(choice.recent) - len(last) :]) == last
+
+
+@given(CONVERSATIONS, st.integers(0, 60_000))
+def test_what_stays_fits_where_more_than_the_last_turn_stays(entries: list[Entry], room: int) -> None:
+    choice = choose(entries, GOAL, room)
+    if len(turns_of(choice.recent)) > 2:
+        assert total_bytes([*choice.goal, *choice.said, *choice.recent]) <= room
+
+
+@given(CONVERSATIONS, st.integers(0, 60_000))
+def test_compacting_again_with_the_same_room_finds_nothing_more(entries: list[Entry], room: int) -> None:
+    once = after(choose(entries, GOAL, room))
+    assert choose(once, GOAL, room + 1).turns == 0
+
+
+@given(CONVERSATIONS)
+def test_what_fits_is_left_as_it_is(entries: list[Entry]) -> None:
+    choice = choose(entries, GOAL, 10 * total_bytes(entries))
+    assert [*choice.goal, *choice.older, *choice.recent] == entries
+    assert choice.turns == 0
+
+
+@given(CONVERSATIONS)
+def test_eliding_twice_is_eliding_once_and_spares_recent_turns(entries: list[Entry]) -> None:
+    stored = {e.call_id: Content(blob="0" * 64, bytes=e.content.bytes) for e in large_old_results(entries)}
+    once = with_elided(entries, stored)
+    assert large_old_results(once) == []
+    assert [type(e) for e in once] == [type(e) for e in entries]
+    turns = turns_of(entries)
+    recent = [e for one in turns[max(1, len(turns) - RECENT_TURNS) :] for e in one]
+    assert list(once[len(once) - len(recent) :]) == recent
+
+
+def test_a_handle_tells_where_the_whole_is_and_how_large() -> None:
+    whole = Content(blob="ab" * 32, bytes=70_000)
+    one = elided(ToolEntry(call_id="c", name="read_file", content=Content.of("x" * 3_000)), whole)
+    assert one.content.text == f"[result elided; handle {'ab' * 32}, 70000 bytes; read_result to see it]"
+    assert one.whole == whole
+
+
+def test_what_people_said_since_stays_in_their_own_words_as_far_as_there_is_room() -> None:
+    entries = [said(GOAL), *turn(1, 900, then=(300,)), *turn(2, 900, then=(20,)), *turn(3, 100)]
+    choice = choose(entries, GOAL, 400)
+    assert [one.message_id for one in choice.said] == ["msg_2_0"]
+    assert [e.message_id for e in choice.older if isinstance(e, UserEntry)] == ["msg_1_0"]
+
+
+def test_an_earlier_run_is_summarised_its_goal_included() -> None:
+    entries = [said("msg_old"), *turn(1, 900, then=()), said(GOAL), *turn(2, 900), *turn(3, 10)]
+    choice = choose(entries, GOAL, 300)
+    assert [one.message_id for one in choice.goal] == [GOAL]
+    assert entries[0] in choice.older
+
+
+def test_a_goal_that_is_not_delivered_yet_is_not_looked_for() -> None:
+    entries = [said("msg_old"), *turn(1, 900), *turn(2, 10)]
+    assert choose(entries, "msg_not_yet", 300).goal == ()
+
+
+def test_sessions_from_before_goals_were_marked_keep_their_first_message() -> None:
+    entries = [said("msg_first"), *turn(1, 900), *turn(2, 10)]
+    assert [one.message_id for one in choose(entries, "", 300).goal] == ["msg_first"]
+
+
+def test_the_window_keeps_room_for_the_answer() -> None:
+    assert limits(200_000, 4_096).most < 200_000 - 4_096
+    assert limits(4_000, 100_000).most > 2_000
