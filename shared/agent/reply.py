@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shared.domain import plan_update
-from shared.domain.builtins import UPDATE_PLAN
+from shared.domain.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.change import Change
 from shared.domain.content import Content
 from shared.domain.conversation import AssistantEntry, ToolCall, ToolEntry
@@ -70,9 +70,8 @@ class ReplyReader:
             change.event("thought" if self.calls else "message.assistant", {"message_id": self.message_id})
         elif self.reply.thinking.strip():
             change.event("thought", {"message_id": self.message_id})
-        to_run: list[ToolCall] = []
-        question = closing = None
         plan_before = change.head.plan
+        outcome = _Outcome()
         for call in self.calls:
             try:
                 if call.malformed is not None or call.input is None:
@@ -80,33 +79,77 @@ class ReplyReader:
                         call.malformed or "The input is not a JSON object. Send the call again."
                     )
                 if call.name == UPDATE_PLAN:
-                    applied = plan_update.apply(change.head.plan, call.input, specs, change.now)
-                    if applied.update.action == "wait_for_user":
-                        question = applied.update.reason
-                    elif applied.update.action in ("complete", "fail"):
-                        closing = applied.update.reason
-                    change.set(plan=applied.plan)
-                    for draft in applied.events:
-                        change.draft(draft)
-                    change.entry(_result(call, applied.said))
+                    self._update_plan(change, call, call.input, specs, outcome)
                     continue
                 if planning:
                     raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
                 registry.check(_spec(call, specs), call.input)
-                if len(to_run) >= MAX_CALLS:
+                if _is_note(call):
+                    change.set(scratchpad=change.head.scratchpad.with_note(call.input["text"]))
+                    change.entry(_result(call, "Noted for the rest of this session."))
+                    continue
+                if len(outcome.to_run) >= MAX_CALLS:
                     raise ModelFeedback(
                         f"At most {MAX_CALLS} calls run in one reply. Call this one again later."
                     )
             except ModelFeedback as refusal:
                 _refuse(change, call, refusal)
             else:
-                to_run.append(call)
+                outcome.to_run.append(call)
                 change.event("tool.requested", _requested(call))
-        change.set(calls=tuple(OpenCall(call_id=call.call_id, name=call.name) for call in to_run))
-        plan_changed = change.head.plan != plan_before
+        calls = tuple(OpenCall(call_id=call.call_id, name=call.name) for call in outcome.to_run)
+        change.set(calls=calls)
         return Absorbed(
-            self.message_id, text, tuple(to_run), bool(self.calls), plan_changed, question, closing
+            message_id=self.message_id,
+            text=text,
+            calls=tuple(outcome.to_run),
+            called=bool(self.calls),
+            plan_changed=change.head.plan != plan_before,
+            question=outcome.question,
+            closing=outcome.closing,
         )
+
+    def _update_plan(
+        self,
+        change: Change,
+        call: ToolCall,
+        arguments: dict[str, Any],
+        specs: Mapping[str, ToolSpec],
+        outcome: "_Outcome",
+    ) -> None:
+        """A pure state change: applied in this commit, whatever else the reply asks for (design §2)."""
+        if arguments.get("action") == "complete" and any(map(_has_to_run, self.calls)):
+            raise PlanRefused(
+                "CALLS_PENDING",
+                "Other calls of this reply still have to run. Complete the plan when you have seen their results.",
+            )
+        applied = plan_update.apply(change.head.plan, arguments, specs, change.now)
+        if applied.update.action == "wait_for_user":
+            outcome.question = applied.update.reason
+        elif applied.update.action in ("complete", "fail"):
+            outcome.closing = applied.update.reason
+        change.set(plan=applied.plan)
+        for draft in applied.events:
+            change.draft(draft)
+        change.entry(_result(call, applied.said))
+
+
+class _Outcome:
+    """What the reply's calls amount to, while they are gone through."""
+
+    def __init__(self) -> None:
+        self.to_run: list[ToolCall] = []
+        self.question: str | None = None
+        self.closing: str | None = None
+
+
+def _is_note(call: ToolCall) -> bool:
+    """A note for this session only is kept in the head; it needs no tool."""
+    return call.name == REMEMBER and call.input is not None and call.input.get("scope") == "session"
+
+
+def _has_to_run(call: ToolCall) -> bool:
+    return call.name != UPDATE_PLAN and call.malformed is None and not _is_note(call)
 
 
 def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:

@@ -271,3 +271,36 @@ def test_a_marker_over_finished_steps_closes_the_plan_with_its_run() -> None:
     assert head.plan is not None
     assert (head.state, head.plan.status) == ("completed", "completed")
     assert kinds(house, session)[-3:] == ["plan.closed", "state.changed", "run.finished"]
+
+
+def test_a_plan_is_not_completed_while_other_calls_of_the_reply_have_to_run() -> None:
+    both = says("", call("list_files"), call("update_plan", action="complete", reason="done"))
+    house = House(ScriptedModel([plans("a"), says("", step(1, "skipped")), both, completes("Now.")]))
+    session = house.start("Go").session_id
+    house.run()
+    rejected = [s.event.data["code"] for s in house.poll(session).events if s.event.type == "plan.rejected"]
+    assert rejected == ["CALLS_PENDING"]
+    assert house.head(session).state == "completed"
+
+
+def test_a_note_of_the_session_is_told_at_the_end_of_later_requests() -> None:
+    note = says("", call("remember", text="The total is 42.", scope="session"))
+    model = ScriptedModel([plans("a"), note, says("", step(1, "skipped")), completes("Now.")])
+    house = House(model)
+    session = house.start("Go").session_id
+    house.run()
+    assert "The total is 42." in model.requests[-1].tail
+    assert house.head(session).usage.tool_calls == 0
+
+
+def test_a_memory_of_one_session_reaches_the_next() -> None:
+    first = [says("", call("remember", text="Reports live in the folder q3.", scope="agent", kind="fact"))]
+    ends = [says("", step(1, "skipped")), completes("ok")]
+    model = ScriptedModel([plans("a"), *first, *ends, plans("a"), *ends])
+    house = House(model)
+    house.start("Find the reports")
+    house.run()
+    house.start("Read the reports again")
+    house.run()
+    assert "Reports live in the folder q3." in model.requests[-1].tail
+    assert "Reports live in the folder q3." not in model.requests[-1].system
