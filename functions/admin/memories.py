@@ -13,7 +13,7 @@ from shared.api.etag import admits, etag
 from shared.api.once import Once
 from shared.api.requests import CreateMemory, PutMemory
 from shared.api.responses import memory_view
-from shared.domain.errors import Conflict, NotFound
+from shared.domain.errors import Conflict, NotFound, ValidationFailed
 from shared.domain.ids import MEMORY
 from shared.domain.memory import MAX_PER_AGENT, Memory, MemoryKind, Source
 from shared.ports.clock import Clock
@@ -40,7 +40,7 @@ def add_memories(api: Api, store: MemoryStore, agents: DefinitionStore, once: On
     def create_memory(body: Annotated[CreateMemory, Body()]) -> Response[str]:
         tenant, now = api.caller.tenant, clock.now()
         if agents.agent(tenant, body.agent_id) is None:
-            raise NotFound("There is no such agent.", {"agent_id": ["No agent has this id."]})
+            raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
         memory = Memory(
             memory_id=clock.new_id(MEMORY),
             agent_id=body.agent_id,

@@ -12,6 +12,7 @@ from shared.domain.conversation import AssistantEntry, ToolCall, ToolEntry
 from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.intervention import input_hash
+from shared.domain.scratchpad import MAX_NOTE_CHARS
 from shared.domain.session import MAX_CALLS, OpenCall
 from shared.domain.tool import ToolSpec
 from shared.ports.clock import Clock
@@ -86,7 +87,7 @@ class ReplyReader:
                 registry.check(_spec(call, specs), call.input)
                 if _is_note(call):
                     change.set(scratchpad=change.head.scratchpad.with_note(call.input["text"]))
-                    change.entry(_result(call, "Noted for the rest of this session."))
+                    change.entry(_result(call, _noted(call.input["text"])))
                     continue
                 if len(outcome.to_run) >= MAX_CALLS:
                     raise ModelFeedback(
@@ -146,6 +147,11 @@ class _Outcome:
 def _is_note(call: ToolCall) -> bool:
     """A note for this session only is kept in the head; it needs no tool."""
     return call.name == REMEMBER and call.input is not None and call.input.get("scope") == "session"
+
+
+def _noted(text: str) -> str:
+    cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(text) > MAX_NOTE_CHARS else ""
+    return f"Noted for the rest of this session.{cut}"
 
 
 def _has_to_run(call: ToolCall) -> bool:

@@ -15,6 +15,8 @@ from shared.domain.value import Value
 COMPACTED_VERSION = 1
 ELIDE_BYTES = 2_048
 """Smaller results are left: a handle is not much shorter, and reading again costs a turn."""
+SAID_BYTES = 1_000
+"""What people said since the goal has so much room even where there is none: it is short, and an order."""
 RECENT_TURNS = 2
 """Their results are what the model is working with; they are elided only by a later compaction."""
 
@@ -116,7 +118,7 @@ def choose(entries: Sequence[Entry], goal_id: str, room: int) -> Choice:
     goal = next((entry for entry in people if entry.message_id == goal_id or not goal_id), None)
     left = room - (entry_bytes(goal) if goal is not None else 0)
     since = people[people.index(goal) + 1 :] if goal is not None else []
-    said = _newest_within(since, left // 4)
+    said = _newest_within(since, max(SAID_BYTES, left // 4))
     left -= total_bytes(said)
     first = len(turns) - 1
     left -= total_bytes(turns[first])

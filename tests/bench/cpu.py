@@ -29,11 +29,14 @@ LOCAL = Target(sys.version_info[:2])
 
 
 class Spent(NamedTuple):
-    """Milliseconds of CPU of one invocation. `modules`: the LLM SDKs imported after it."""
+    """Milliseconds of CPU of one invocation. `modules`: the LLM SDKs imported after it. `probe`: of the same fixed
+    work each time, right after it.
+    """
 
     total: float
     sdk: float
     modules: tuple[str, ...]
+    probe: float
 
     @property
     def own(self) -> float:
@@ -77,7 +80,9 @@ class LambdaCode:
         self._process.stdin.write(json.dumps(event) + "\n")
         self._process.stdin.flush()
         answer = self._answer()
-        return answer["result"], Spent(answer["total"], answer["sdk"], tuple(answer["modules"]))
+        return answer["result"], Spent(
+            answer["total"], answer["sdk"], tuple(answer["modules"]), answer["probe"]
+        )
 
     def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
@@ -128,7 +133,8 @@ def walk(stand: Stand, step: LambdaCode, tool: LambdaCode, replies: list[Reply])
         for call in decision["calls"]:
             event = {"op": "tool", "at": decision["at"], "call_id": call, "attempt": 0}
             spent.append(tool.invoke(event)[1])
-        acted = Spent(sum(s.total for s in spent), sum(s.sdk for s in spent), spent[-1].modules)
+        total, sdk = sum(each.total for each in spent), sum(each.sdk for each in spent)
+        acted = Spent(total, sdk, spent[-1].modules, spent[-1].probe)
         turns.append((thought, acted))
     if stand.provider.problems or not stand.provider.is_at_end:
         raise RunFailed("; ".join(stand.provider.problems[:3]) or "the walk ended early")
@@ -148,4 +154,5 @@ def figures(turns: Turns) -> dict[str, float]:
         "cpu_ms_tool": median([tool.own for _, tool in turns.turns]),
         "cpu_ms_sdk": median([step.sdk + tool.sdk for step, tool in turns.turns]),
         "cpu_ms_total": median([step.total + tool.total for step, tool in turns.turns]),
+        "cpu_ms_probe": median([spent.probe for turn in turns.turns for spent in turn]),
     }

@@ -33,6 +33,7 @@ TURN = (
     ("CPU ms in the SDK clients", "cpu_ms_sdk", ""),
     ("CPU ms, total", "cpu_ms_total", ""),
     ("  as deployed, runtime client too", "cpu_ms_deployed_processes", ""),
+    ("  of a fixed piece of work, then", "cpu_ms_probe", ""),
 )
 PAIRS = {
     "  of it: reply / results": ("wcu_think", "wcu_calls"),
@@ -74,7 +75,8 @@ def _turns(turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
     print(
         "x5, x20, x100: turns in the run. CPU: the functions' bundles on the runtime's Python, all threads, median of\n"
         "the turns; `ours` is the whole process less botocore's calls and the LLM SDK's request and stream. AWS's\n"
-        "runtime client has a part in the last row only: the deployed processes' CPU as the system counts it."
+        "runtime client has a part in the `as deployed` row only: those processes' CPU as the system counts it.\n"
+        "The fixed work is the same in every run: where it takes longer, the machine was slower or busier."
     )
     heading("A worker that starts in mid-session: the step function's first reading, once")
     columns(names, [(text, [cell(run, name) for run in runs]) for text, name in COLD])

@@ -104,8 +104,14 @@ class Person:
         raise AssertionError("unreachable: pages never end")
 
     def finished(self, session_id: str, after: str = "0") -> Seen:
-        """Once its run is over, however."""
-        return self.watch(session_id, lambda s: s["state"] in OVER, after)
+        """Once its run is over, however. It may wait for a time that comes, not for a person: nobody will."""
+
+        def over(session: Json) -> bool:
+            waits = [one["type"] for one in session["interventions"] if one["timeout_at"] is None]
+            assert not waits, f"the session waits for somebody: {session['interventions']}"
+            return session["state"] in OVER
+
+        return self.watch(session_id, over, after)
 
     def asked(self, session_id: str, after: str = "0") -> Seen:
         """Once it waits for a person."""

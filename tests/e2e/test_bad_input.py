@@ -57,8 +57,11 @@ def test_a_field_of_a_wrong_type_or_size_is_refused_by_name(ann: Person, field: 
 
 
 @pytest.mark.usefixtures("nothing_left")
-def test_an_agent_nobody_defined_is_not_found(ann: Person) -> None:
-    refused(ann.post("/v1/sessions", {"message": "hi", "agent_id": "nobody"}), 404, "NOT_FOUND")
+def test_an_agent_nobody_defined_is_refused(ann: Person) -> None:
+    error = refused(
+        ann.post("/v1/sessions", {"message": "hi", "agent_id": "nobody"}), 400, "VALIDATION_ERROR"
+    )
+    assert "agent_id" in error["details"]
 
 
 @pytest.mark.usefixtures("nothing_left")

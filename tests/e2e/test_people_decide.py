@@ -195,8 +195,8 @@ def test_a_used_up_budget_asks_instead_of_ending_and_goes_on_when_it_is_raised(a
     seen = ann.asked(ann.start("List my files", token_budget=1))
     session_id, asked = the_question(seen)
     assert asked["type"] == "budget_exceeded"
-    assert seen.session["budget"]["tokens_left"] == 0
-    too_little = ann.resolve(session_id, asked["intervention_id"], "raise", input={"token_budget": 1})
+    assert seen.session["usage"]["llm_calls"] <= 1, "it is asked before it is spent"
+    too_little = ann.resolve(session_id, asked["intervention_id"], "raise", input={"token_budget": 0})
     refused(too_little, 400, "VALIDATION_ERROR")
     ann.resolve(session_id, asked["intervention_id"], "raise", input={"token_budget": 100_000})
     done = ann.finished(session_id)

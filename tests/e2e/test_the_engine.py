@@ -83,7 +83,7 @@ def test_the_history_has_no_message_no_plan_no_file_and_no_reply_in_it(ann: Pers
 def test_what_goes_into_and_out_of_a_state_stays_below_a_kilobyte(ann: Person, behind: Behind) -> None:
     give_files(ann)
     ann.put_file("large.txt", "A line of a large text.\n" * 2_000)
-    seen = ann.finished(ann.start(GOAL))
+    seen = ann.finished(ann.start(GOAL, token_budget=1_000_000))
     (execution,) = behind.executions(seen.session["session_id"])
     sizes = [len(text.encode()) for text in payloads(behind.history(execution["executionArn"]))]
     assert max(sizes) <= KILOBYTE

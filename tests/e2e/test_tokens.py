@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from shared.api.routes import ROUTES, Route
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.person import Json, refused
@@ -165,17 +167,22 @@ def test_an_admin_may_do_what_a_member_may(admit: Admit) -> None:
     assert admin.snapshot(session_id)["state"] == "idle"
 
 
-def test_health_needs_no_token_and_everything_else_does(deployed: Deployed) -> None:
-    with httpx.Client(base_url=deployed.url, timeout=60, trust_env=False) as anyone:
-        health = anyone.get("/healthz")
-        assert (health.status_code, health.json()["success"]) == (200, True)
-        for path in (
-            "/v1/sessions",
-            "/v1/sessions/x",
-            "/v1/files",
-            "/v1/files/x",
-            "/v1/tools",
-            "/v1/interventions",
-        ):
-            turned_away(anyone.get(path))
-        turned_away(anyone.post("/v1/sessions", json={"message": "hi"}))
+@pytest.mark.parametrize(
+    "route", [r for r in ROUTES if r.role == "admin"], ids=lambda r: f"{r.method} {r.path}"
+)
+def test_a_member_is_forbidden_what_is_an_admin_s(admit: Admit, route: Route) -> None:
+    answer = admit().http.request(route.method, re.sub(r"\{\w+\+?\}", "x", route.path), json={})
+    refused(answer, 403, "FORBIDDEN")
+
+
+@pytest.mark.parametrize(
+    "route", [r for r in ROUTES if r.role is not None], ids=lambda r: f"{r.method} {r.path}"
+)
+def test_a_route_is_closed_to_whoever_has_no_token(deployed: Deployed, route: Route) -> None:
+    url = deployed.url + re.sub(r"\{\w+\+?\}", "x", route.path)
+    turned_away(httpx.request(route.method, url, timeout=60, trust_env=False))
+
+
+def test_health_needs_no_token(deployed: Deployed) -> None:
+    health = httpx.get(f"{deployed.url}/healthz", timeout=60, trust_env=False)
+    assert (health.status_code, health.json()["success"]) == (200, True)

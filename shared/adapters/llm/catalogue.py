@@ -18,6 +18,7 @@ _WINDOWS = (
     (re.compile(r"(.*[./])?claude-.*"), 200_000),
     (re.compile(r"(.*/)?gpt-4\.1.*"), 1_000_000),
     (re.compile(r"(.*/)?gpt-4(o|-turbo).*"), 128_000),
+    (re.compile(r"(.*/)?gpt-(4|3\.5)\b.*"), 8_000),
     (re.compile(r"(.*/)?gpt-([5-9]|\d\d).*chat.*"), 128_000),
     (re.compile(r"(.*/)?gpt-([5-9]|\d\d).*"), 272_000),
     (re.compile(r"(.*/)?o\d.*"), 200_000),

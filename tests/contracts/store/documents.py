@@ -122,7 +122,16 @@ def full_commit(tenant: str, session_id: str, number: int) -> Commit:
         state="waiting_for_tool",
         state_reason="tool_calls",
         goal="Zähle die Dateien 📁",
-        run=Run(run_id=f"run_{ID}", generation=2, iteration=3, turn=4, first=5, max_steps=50, events=61),
+        run=Run(
+            run_id=f"run_{ID}",
+            generation=2,
+            iteration=3,
+            turn=4,
+            first=5,
+            max_steps=50,
+            events=61,
+            goal_id="m",
+        ),
         plan=plan_of(7, "Read a file and note what it says", "It says that May was 3 % over."),
         usage=Usage(
             input_tokens=9, output_tokens=8, cached_input_tokens=7, llm_calls=2, tool_calls=1, cost_usd=None
@@ -139,9 +148,10 @@ def full_commit(tenant: str, session_id: str, number: int) -> Commit:
         undelivered=(f"msg_{ID}",),
         progress=Progress(text_replies=1, planning_attempts=2, hint="try another tool"),
         wait=Wait(token="AQC" * 200),
+        compacted_at=3,
     )
     entries: tuple[Entry, ...] = (
-        UserEntry(message_id="msg_1", content=Content.of("go on\u2028\x00\x7f")),
+        UserEntry(message_id="msg_1", content=Content.of("go on\u2028\x00\x7f"), origin="summary"),
         AssistantEntry(
             message_id="msg_2",
             content=Content.of("I read it."),
@@ -162,7 +172,13 @@ def full_commit(tenant: str, session_id: str, number: int) -> Commit:
             raw=[{"signature": None, "n": 1.0}],
             private=Content(blob="1" * 64, bytes=9_999),
         ),
-        ToolEntry(call_id="call_1", name="read_file", content=Content.of("Error: no such file"), ok=False),
+        ToolEntry(
+            call_id="call_1",
+            name="read_file",
+            content=Content.of("Error: no such file"),
+            ok=False,
+            whole=Content(blob="2" * 64, bytes=70_000),
+        ),
     )
     return make_commit(
         tenant,
@@ -190,6 +206,7 @@ def full_commit(tenant: str, session_id: str, number: int) -> Commit:
             error="timeout",
         ),
         decision=Decision(next="wait", at=decision_at(tenant, session_id).at, wait_seconds=3, then="think"),
+        compacted=Content(blob="3" * 64, bytes=80_000),
     )
 
 

@@ -1,13 +1,15 @@
 """Long-term memories: an agent's own, within a bound, found again by what a task is about."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
+from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.domain.memory import Memory, MemoryKind, Source
 from shared.ports.log import KeyTaken
 from shared.ports.memories import MemoryChanged, MemoryFull
-from tests.contracts.store.backends import MOST_MEMORIES, Stores
+from tests.contracts.store.backends import MOST_MEMORIES, Aws, Stores, aws_stores
 from tests.contracts.store.documents import record_for
 
 pytestmark = pytest.mark.contract
@@ -185,3 +187,60 @@ def test_a_warm_worker_finds_what_another_one_added_changed_or_deleted(stores: S
 
     stores.other_memories.delete(tenant, second)
     assert found() == []
+
+
+class Racing:
+    """A DynamoDB client before whose first transaction somebody else is faster."""
+
+    def __init__(self, client: Any, first: Callable[[], object]) -> None:
+        self._client = client
+        self._first: Callable[[], object] | None = first
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def transact_write_items(self, **request: Any) -> Any:
+        first, self._first = self._first, None
+        if first is not None:
+            first()
+        return self._client.transact_write_items(**request)
+
+
+def test_on_aws_two_additions_at_once_both_count(aws: Aws, tenant: str) -> None:
+    stores = aws_stores(aws)
+    fill(stores, tenant, ["fact"] * (MOST_MEMORIES - 2))
+    fast, slow, late = (make_memory(stores, text) for text in ("fast", "slow", "late"))
+    racing = Racing(aws.dynamodb, lambda: stores.memories.add(tenant, fast))
+
+    assert DynamoMemories(aws.table, stores.clock, racing, MOST_MEMORIES).add(tenant, slow) is True
+
+    assert listed(stores, tenant, 9, "a")[0][:2] == ["slow", "fast"]
+    with pytest.raises(MemoryFull):
+        stores.memories.add(tenant, late)
+
+
+def test_on_aws_the_last_place_is_given_once(aws: Aws, tenant: str) -> None:
+    stores = aws_stores(aws)
+    fill(stores, tenant, ["fact"] * (MOST_MEMORIES - 1))
+    fast, slow = make_memory(stores, "fast"), make_memory(stores, "slow")
+    racing = Racing(aws.dynamodb, lambda: stores.memories.add(tenant, fast))
+
+    with pytest.raises(MemoryFull):
+        DynamoMemories(aws.table, stores.clock, racing, MOST_MEMORIES).add(tenant, slow)
+
+    assert listed(stores, tenant, 9, "a")[0][0] == "fast"
+
+
+def test_on_aws_a_change_lost_to_another_one_is_told(aws: Aws, tenant: str) -> None:
+    stores = aws_stores(aws)
+    (old,) = fill(stores, tenant, ["fact"])
+    stores.clock.advance(1)
+    theirs, mine = (
+        old.model_copy(update={"text": text, "updated_at": stores.clock.now()}) for text in ("theirs", "mine")
+    )
+    racing = Racing(aws.dynamodb, lambda: stores.memories.update(tenant, old, theirs))
+
+    with pytest.raises(MemoryChanged):
+        DynamoMemories(aws.table, stores.clock, racing, MOST_MEMORIES).update(tenant, old, mine)
+
+    assert stores.memories.get(tenant, old.memory_id) == theirs

@@ -24,14 +24,14 @@ class Reading(ScriptedModel):
 
     def __init__(self, turns: list[Turn], summariser: Summariser = summarises) -> None:
         super().__init__(turns)
-        self._summariser = summariser
+        self.summariser = summariser
         self.summaries: list[ModelRequest] = []
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         if request.tools:
             return super().complete(request, timeout=timeout)
         self.summaries.append(request)
-        return self._summariser(request)
+        return self.summariser(request)
 
 
 def script(files: int = FILES) -> list[Turn]:

@@ -4,11 +4,9 @@ import pytest
 
 from shared.agent.journal import Journal
 from shared.agent.spending import request_bytes
-from shared.agent.think import think
 from shared.domain.commit import Commit, Decision
 from shared.domain.compaction import limits
 from shared.domain.conversation import AssistantEntry, ToolEntry, UserEntry
-from shared.domain.errors import ProviderRejected, ProviderTimeout
 from shared.ports.log import NO_COMPANIONS, Companions, NumberTaken, Tail
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
@@ -20,11 +18,8 @@ from tests.integration.agent.reader import (
     compactions,
     house_of,
     script,
-    summarises,
     text_of,
 )
-from tests.scripted import call, completes, plans, says, step
-
 
 
 class Crash(BaseException):

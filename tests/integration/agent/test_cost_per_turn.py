@@ -104,13 +104,13 @@ def reading(count: int) -> list[ModelReply]:
 
 
 @pytest.mark.parametrize("count", [5, 40])
-def test_every_turn_of_a_read_is_two_puts_and_one_look_at_the_log_per_lambda(count):
+def test_every_turn_of_a_read_is_two_puts_and_one_look_at_the_log_per_lambda(count: int) -> None:
     asked, _, _ = turns(reading(count), count, SMALL)
 
     assert asked == [Counter({"put": 2, "tail": 2, "definitions": 1})] * count
 
 
-def test_a_large_result_is_stored_once_and_fetched_once_beside_the_log():
+def test_a_large_result_is_stored_once_and_fetched_once_beside_the_log() -> None:
     asked, _, _ = turns(reading(10), 10, LARGE)
 
     small = Counter({"put": 2, "tail": 2, "definitions": 1})
@@ -119,7 +119,7 @@ def test_a_large_result_is_stored_once_and_fetched_once_beside_the_log():
     assert asked[1:] == [small + Counter({"blob put": 1, "blob get": 1})] * 9
 
 
-def test_a_call_that_is_not_read_only_adds_one_put_for_its_start():
+def test_a_call_that_is_not_read_only_adds_one_put_for_its_start() -> None:
     writes = [says("Next.", call("create_file", path=f"{n}.md", content=f"text {n}")) for n in range(10)]
 
     asked, _, _ = turns(writes, 0, SMALL)
@@ -127,7 +127,7 @@ def test_a_call_that_is_not_read_only_adds_one_put_for_its_start():
     assert asked == [Counter({"put": 3, "tail": 2, "definitions": 1})] * 10
 
 
-def test_each_further_call_of_a_turn_adds_one_put_and_one_look_at_the_log():
+def test_each_further_call_of_a_turn_adds_one_put_and_one_look_at_the_log() -> None:
     three = [says("Next.", *(call("read_file", path=f"{3 * n + i}.txt") for i in range(3))) for n in range(5)]
 
     asked, _, _ = turns(three, 15, SMALL)
@@ -135,7 +135,7 @@ def test_each_further_call_of_a_turn_adds_one_put_and_one_look_at_the_log():
     assert asked == [Counter({"put": 4, "tail": 4, "definitions": 1})] * 5
 
 
-def test_a_worker_that_starts_in_mid_session_reads_the_log_once_however_many_turns_there_were():
+def test_a_worker_that_starts_in_mid_session_reads_the_log_once_however_many_turns_there_were() -> None:
     _, house, session = turns(reading(8), 8, SMALL)
     at = position(house.head(session))
     house.asked.clear()

@@ -264,7 +264,9 @@ def test_an_agent_that_was_deleted_ends_its_sessions_with_a_code() -> None:
 
 
 def test_a_marker_over_finished_steps_closes_the_plan_with_its_run() -> None:
-    house = House(ScriptedModel([plans("a"), says("", step(1, "completed", "ok")), says("GOAL_COMPLETE\nHere.")]))
+    house = House(
+        ScriptedModel([plans("a"), says("", step(1, "completed", "ok")), says("GOAL_COMPLETE\nHere.")])
+    )
     session = house.start("Go").session_id
     house.run()
     head = house.head(session)

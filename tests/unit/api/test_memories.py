@@ -97,7 +97,7 @@ def test_what_is_deleted_or_another_tenant_s_is_not_found(office: Office) -> Non
 
 def test_a_memory_is_kept_for_an_agent_that_exists(office: Office) -> None:
     answer = office.member.request("POST", "/v1/memories", json_body={**MEMORY, "agent_id": "nobody"})
-    assert (answer.status, list(answer.error["details"])) == (404, ["agent_id"])
+    assert (answer.status, list(answer.error["details"])) == (400, ["agent_id"])
 
 
 def test_a_full_agent_takes_no_more_until_a_summary_can_go(office: Office) -> None:

@@ -122,7 +122,7 @@ def test_a_handle_tells_where_the_whole_is_and_how_large() -> None:
 
 
 def test_what_people_said_since_stays_in_their_own_words_as_far_as_there_is_room() -> None:
-    entries = [said(GOAL), *turn(1, 900, then=(300,)), *turn(2, 900, then=(20,)), *turn(3, 100)]
+    entries = [said(GOAL), *turn(1, 900, then=(990,)), *turn(2, 900, then=(20,)), *turn(3, 100)]
     choice = choose(entries, GOAL, 400)
     assert [one.message_id for one in choice.said] == ["msg_2_0"]
     assert [e.message_id for e in choice.older if isinstance(e, UserEntry)] == ["msg_1_0"]

@@ -1,0 +1,132 @@
+"""A conversation read back from the stores: by a worker that has it and by one that starts cold, compacted or not."""
+
+import pytest
+
+from shared.agent.journal import Draft, Journal
+from shared.agent.thread import Thread, position
+from shared.domain.change import Change
+from shared.domain.commit import Position
+from shared.domain.compaction import Compacted
+from shared.domain.content import INLINE_BYTES, Content
+from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.errors import SchemaUnknown
+from shared.domain.session import Run
+from tests.contracts.store.backends import Stores
+from tests.contracts.store.documents import make_head
+
+SESSION = "ses_1"
+LARGE = "line of a large text\n" * 400
+
+
+class Worker:
+    """One process: its journal, and what it writes."""
+
+    def __init__(self, stores: Stores, tenant: str, *, other: bool = False) -> None:
+        log, blobs = (stores.other_log, stores.other_blobs) if other else (stores.log, stores.blobs)
+        self.journal = Journal(log, blobs, stores.clock)
+        self.tenant = tenant
+
+    def begin(self) -> Position:
+        head = make_head(
+            self.tenant, SESSION, state="planning", run=Run(run_id="run_1", first=1, max_steps=9)
+        )
+        change = Change(head, 1, self.journal.clock.now())
+        change.entry(UserEntry(message_id="msg_goal", content=Content.of("The goal.")))
+        self.journal.create("start", change, Draft(change))
+        return position(head)
+
+    def turn(self, at: Position, number: int, delivered: tuple[str, ...] = ()) -> Thread:
+        """A reply with a large input and its large result."""
+        call = ToolCall(
+            call_id=f"call_{number}", effect_id="e", name="create_file", input={"content": f"{number}{LARGE}"}
+        )
+        reply = AssistantEntry(message_id=f"msg_{number}", content=Content.of("Writing."), calls=(call,))
+        result = ToolEntry(
+            call_id=call.call_id, name=call.name, content=Content.of(f"{number} result\n{LARGE}")
+        )
+        thread = self.journal.conversation(at)
+
+        def build(_: Thread, change: Change) -> Draft:
+            change.entry(reply)
+            change.entry(result)
+            return Draft(change, delivered=delivered)
+
+        self.journal.commit(thread, f"turn/{number}", build)
+        return thread
+
+    def compact(self, at: Position) -> Thread:
+        """All but the goal and the last turn becomes a summary."""
+        thread = self.journal.conversation(at)
+        summary = UserEntry(message_id="msg_sum", content=Content.of(f"Summary.\n{LARGE}"), origin="summary")
+        kept = (thread.entries[0], summary, thread.entries[-1])
+
+        def build(now: Thread, change: Change) -> Draft:
+            stored = self.journal.as_stored(now.head, kept)
+            results = self.journal.as_stored(now.head, now.results.values())
+            change.compact(Compacted(entries=stored, results=results))
+            return Draft(change)
+
+        self.journal.commit(thread, "compact", build)
+        self.journal.load(thread)
+        return thread
+
+
+def seen(thread: Thread) -> list[Entry]:
+    """What a model is shown, without where it is stored."""
+    return [
+        entry.model_copy(update={"content": Content.of(entry.content.loaded)})
+        for entry in (*thread.entries, *thread.pending())
+    ]
+
+
+def test_large_texts_come_back_in_a_worker_that_starts_cold(stores: Stores, tenant: str) -> None:
+    assert len(LARGE) > INLINE_BYTES
+    warm, cold = Worker(stores, tenant), Worker(stores, tenant, other=True)
+    at = warm.begin()
+    warm.turn(at, 1, ("msg_goal",))
+    thread = warm.turn(at, 2)
+    assert seen(cold.journal.conversation(at)) == seen(thread)
+
+
+def test_cold_and_warm_workers_agree_on_a_compacted_conversation(stores: Stores, tenant: str) -> None:
+    warm, idle, cold = Worker(stores, tenant), Worker(stores, tenant), Worker(stores, tenant, other=True)
+    at = warm.begin()
+    warm.turn(at, 1, ("msg_goal",))
+    idle.journal.conversation(at)
+    for number in (2, 3):
+        warm.turn(at, number)
+    compacted = warm.compact(at)
+
+    assert [entry.kind for entry in seen(compacted)] == ["user", "user", "assistant", "tool"]
+    assert compacted.head.compacted_at == compacted.number
+    assert seen(idle.journal.conversation(at)) == seen(compacted)
+    assert seen(cold.journal.conversation(at)) == seen(compacted)
+    after = warm.turn(at, 4)
+    assert len(seen(after)) == 6
+    assert seen(cold.journal.conversation(at)) == seen(after)
+    assert seen(Worker(stores, tenant).journal.conversation(at)) == seen(after)
+
+
+def test_who_reads_the_turn_only_has_nothing_to_do_with_a_compaction(stores: Stores, tenant: str) -> None:
+    worker = Worker(stores, tenant)
+    at = worker.begin()
+    worker.turn(at, 1, ("msg_goal",))
+    worker.compact(at)
+    thread = worker.journal.turn(at)
+    assert thread.number == 3
+    assert thread.call("call_1") is not None
+
+
+def test_a_conversation_of_another_release_is_refused(stores: Stores, tenant: str) -> None:
+    worker = Worker(stores, tenant)
+    at = worker.begin()
+    thread = worker.journal.conversation(at)
+
+    def build(_: Thread, change: Change) -> Draft:
+        change.compact(Compacted(version=99, entries=()))
+        return Draft(change)
+
+    with pytest.raises(SchemaUnknown, match="99"):
+        worker.journal.commit(thread, "compact", build)
+    with pytest.raises(SchemaUnknown, match="99"):
+        Worker(stores, tenant).journal.conversation(at)
