@@ -48,7 +48,8 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt requirements/runtime.in -o requirements/runtime.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/functions.in -o requirements/functions.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/step.in -o requirements/step.txt
+	@$(UV_COMPILE) $(UPGRADE) requirements/bench.in -o requirements/bench.txt
 	@echo "lock: done"
 
 clean: ## remove everything that was made, the local stack's data included
-	@rm -rf .venv .venv-emulator .venv-runtime node_modules build cdk.out .acta
+	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench node_modules build cdk.out .acta

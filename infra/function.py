@@ -114,6 +114,7 @@ class ActaFunction(Construct):
             "POWERTOOLS_SERVICE_NAME": f"{SERVICE}-{name}",
             "POWERTOOLS_METRICS_NAMESPACE": f"Acta/{self._environment.name}",
             "POWERTOOLS_LOG_LEVEL": "INFO",
+            "PYDANTIC_DISABLE_PLUGINS": "__all__",  # looking for some costs a cold start 5 ms and more
             "POWERTOOLS_LOGGER_LOG_EVENT": "false",  # events hold bodies and tokens
             "POWERTOOLS_TRACER_CAPTURE_RESPONSE": "false",  # responses hold prompts, plans and files
             "POWERTOOLS_TRACER_CAPTURE_ERROR": "false",

@@ -1,6 +1,6 @@
 """Agent definitions: `/v1/agents` (design §3)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from shared.api.responses import agent_view
 from shared.domain.agent import AgentDefinition, Limits, Models, unknown_tools
 from shared.domain.errors import Conflict, NotFound, ValidationFailed
 from shared.domain.ids import AGENT
+from shared.domain.tool import ToolSpec
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
 from shared.ports.log import IdempotencyRecord
@@ -24,8 +25,10 @@ from shared.ports.log import IdempotencyRecord
 MAX_PAGE = 100
 
 
-def add_agents(api: Api, store: DefinitionStore, once: Once, clock: Clock, tools: Sequence[str]) -> None:
-    """`tools`: the names an agent may be given."""
+def add_agents(
+    api: Api, store: DefinitionStore, once: Once, clock: Clock, tools: Callable[[], Mapping[str, ToolSpec]]
+) -> None:
+    """`tools`: what an agent may be given, by name."""
 
     @api.get("/v1/agents")
     def list_agents(
@@ -38,7 +41,7 @@ def add_agents(api: Api, store: DefinitionStore, once: Once, clock: Clock, tools
     @api.post("/v1/agents")
     def create_agent(body: Annotated[CreateAgent, Body()]) -> Response[str]:
         tenant, now = api.caller.tenant, clock.now()
-        _check_tools(body, tools)
+        _check_tools(body, list(tools()))
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
 
         def act(record: Callable[[AgentDefinition], IdempotencyRecord] | None) -> dict[str, Any]:
@@ -59,7 +62,7 @@ def add_agents(api: Api, store: DefinitionStore, once: Once, clock: Clock, tools
     @api.put("/v1/agents/{agent_id}")
     def replace_agent(agent_id: str, body: Annotated[PutAgent, Body()]) -> Response[str]:
         tenant, now = api.caller.tenant, clock.now()
-        _check_tools(body, tools)
+        _check_tools(body, list(tools()))
         old = _found(store, tenant, agent_id)
         if body.version not in (None, old.version):
             raise _changed()

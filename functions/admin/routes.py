@@ -10,14 +10,14 @@ from functions.admin.root import Root
 from functions.admin.tools import add_tools
 from shared.api.app import Api
 from shared.api.envelope import success
-from shared.domain.builtins import BUILTINS
+from shared.domain.builtins import builtins
 
 
 def build(root: Root) -> Api:
     api = Api("admin", root.settings)
     add_files(api, root.files, root.settings.max_file_bytes)
     add_tools(api)
-    add_agents(api, root.definitions, root.once, root.clock, [spec.name for spec in BUILTINS])
+    add_agents(api, root.definitions, root.once, root.clock, builtins)
     add_prompts(api, root.definitions, root.once, root.clock)
     add_memories(api, root.memories, root.definitions, root.once, root.clock)
 

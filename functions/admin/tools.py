@@ -6,23 +6,21 @@ from aws_lambda_powertools.event_handler import Response
 
 from shared.api.app import Api
 from shared.api.envelope import success
-from shared.domain.builtins import BUILTINS
+from shared.domain.builtins import builtins
 from shared.domain.errors import NotFound
 from shared.domain.tool import ToolSpec
 
 
 def add_tools(api: Api) -> None:
-    by_name = {spec.name: spec for spec in BUILTINS}
-
     @api.get("/v1/tools")
     def list_tools() -> Response[str]:
-        return success({"items": [tool_view(spec) for spec in by_name.values()], "next_cursor": None})
+        return success({"items": [tool_view(spec) for spec in builtins().values()], "next_cursor": None})
 
     @api.get("/v1/tools/{name}")
     def read_tool(name: str) -> Response[str]:
-        if name not in by_name:
+        if name not in builtins():
             raise NotFound("There is no tool of this name.")
-        return success(tool_view(by_name[name]))
+        return success(tool_view(builtins()[name]))
 
 
 def tool_view(spec: ToolSpec) -> dict[str, Any]:

@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shared.domain.builtins import BUILTINS
+from shared.domain.builtins import builtins
 from shared.domain.tool import ToolSpec
-
-_BY_NAME = {spec.name: spec for spec in BUILTINS}
 
 
 class BuiltinRegistry:
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
-        return _BY_NAME
+        return builtins()
 
     def check(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
         from shared.adapters.tools.schema import (

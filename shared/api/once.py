@@ -58,8 +58,11 @@ class Once:
 
         try:
             return act(record), False
-        except KeyTaken:
+        except (KeyTaken, Conflict) as lost:
+            # Who decided meanwhile may have come with this very key, and is to be answered the same.
             earlier = self._earlier(tenant, key)
+            if earlier is None and isinstance(lost, Conflict):
+                raise
             if earlier is None:
                 raise Conflict("The Idempotency-Key is being used by another request. Try again.") from None
             return earlier, True

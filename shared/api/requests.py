@@ -63,9 +63,9 @@ class AgentBody(RequestBody):
     goal: Annotated[str, Field(max_length=agent.MAX_GOAL_CHARS), READABLE] = ""
     provider: agent.Provider | None = None
     model: agent.ModelName | None = None
-    models: Models = Models()
+    models: Models = Field(default_factory=Models)
     tools: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
-    limits: Limits = Limits()
+    limits: Limits = Field(default_factory=Limits)
     high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
     protocol: agent.Protocol = "native"
 

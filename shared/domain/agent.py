@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -64,9 +65,9 @@ class AgentDefinition(Value):
     goal: Annotated[str, Field(max_length=MAX_GOAL_CHARS)] = ""
     provider: Provider | None = None
     model: ModelName | None = None
-    models: Models = Models()
+    models: Models = Field(default_factory=Models)
     tools: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
-    limits: Limits = Limits()
+    limits: Limits = Field(default_factory=Limits)
     high_stakes: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
     protocol: Protocol = "native"
     version: Annotated[int, Field(ge=0)] = 0
@@ -103,7 +104,9 @@ class AgentDefinition(Value):
         }
 
 
-BUILT_IN = AgentDefinition(agent_id=DEFAULT_AGENT, name="Default")
+@cache
+def built_in() -> AgentDefinition:
+    return AgentDefinition(agent_id=DEFAULT_AGENT, name="Default")
 
 
 def unknown_tools(names: Iterable[str], registry: Sequence[str]) -> list[str]:
@@ -131,4 +134,4 @@ def with_default(
     beyond = not complete and (not ids or ids[-1] < DEFAULT_AGENT)
     if before or beyond or DEFAULT_AGENT in ids:
         return list(stored)
-    return sorted([*stored, BUILT_IN], key=lambda agent: agent.agent_id)
+    return sorted([*stored, built_in()], key=lambda agent: agent.agent_id)

@@ -41,7 +41,7 @@ class Memory(Value):
     kind: MemoryKind
     text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS)]
     tags: Annotated[tuple[Tag, ...], Field(max_length=MAX_TAGS)] = ()
-    source: Source = Source()
+    source: Source = Field(default_factory=Source)
     created_at: datetime
     updated_at: datetime
 

@@ -168,7 +168,7 @@ class Head(Value):
     updated_at: datetime
     run: Run | None = None
     plan: ExecutionPlan | None = None
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     budget: Budget
     interventions: tuple[Intervention, ...] = ()
     result: Result | None = None
@@ -180,8 +180,8 @@ class Head(Value):
     last_step: int = 0
     calls: tuple[OpenCall, ...] = ()
     undelivered: tuple[str, ...] = ()
-    progress: Progress = Progress()
-    scratchpad: Scratchpad = Scratchpad()
+    progress: Progress = Field(default_factory=Progress)
+    scratchpad: Scratchpad = Field(default_factory=Scratchpad)
     wait: Wait | None = None
     lease: Lease | None = None
     compacted_at: int = 0

@@ -17,7 +17,7 @@ from shared.adapters.dynamodb.transaction import (
     transact,
 )
 from shared.domain import prompt as prompts
-from shared.domain.agent import BUILT_IN, DEFAULT_AGENT, AgentDefinition, with_default
+from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_default
 from shared.domain.prompt import Prompt
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, PromptPage
@@ -77,7 +77,7 @@ class DynamoDefinitions:
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         item = self._get(items.agent_key(tenant, agent_id))
         if item is None:
-            return BUILT_IN if agent_id == DEFAULT_AGENT else None
+            return built_in() if agent_id == DEFAULT_AGENT else None
         return items.item_agent(item)
 
     def agents(self, tenant: str, *, limit: int, cursor: str | None) -> AgentPage:

@@ -11,7 +11,7 @@ from shared.adapters.definition_documents import (
 )
 from shared.adapters.memory.table import MemoryTable, StoredDocument
 from shared.domain import prompt as prompts
-from shared.domain.agent import BUILT_IN, DEFAULT_AGENT, AgentDefinition, with_default
+from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_default
 from shared.domain.prompt import Prompt
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, PromptPage
@@ -41,7 +41,7 @@ class MemoryDefinitions:
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         stored = self._table.agents.get((tenant, agent_id))
         if stored is None:
-            return BUILT_IN if agent_id == DEFAULT_AGENT else None
+            return built_in() if agent_id == DEFAULT_AGENT else None
         return to_agent(stored.version, stored.body)
 
     def agents(self, tenant: str, *, limit: int, cursor: str | None) -> AgentPage:

@@ -14,6 +14,8 @@ from shared.ports.blobs import BlobMissing
 REMEMBERED = 1_024
 """Keys this process has put and need not put again."""
 PARALLEL = 8
+_LEVEL = 4
+"""Less than half the CPU of the default for 6 % more bytes."""
 _GZIP = 31
 """zlib's window bits for the gzip format, which spares importing gzip."""
 
@@ -32,7 +34,7 @@ class S3Blobs:
         key = _prefix(tenant, session_id) + name
         if key in self._put:
             return name
-        press = zlib.compressobj(wbits=_GZIP)
+        press = zlib.compressobj(level=_LEVEL, wbits=_GZIP)
         small = press.compress(raw) + press.flush()
         encoding = {"ContentEncoding": "gzip"} if len(small) < len(raw) else {}
         self._s3.call(

@@ -1,6 +1,5 @@
 """Why a file tool does not do what it was asked, and what to do instead."""
 
-import difflib
 from itertools import islice
 
 from shared.domain.errors import ToolFailed
@@ -47,6 +46,8 @@ def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:
 
 def near_names(files: FileStore, tenant: str, path: str) -> list[str]:
     """The same name in another folder first, then similar spellings, of whole paths or of names."""
+    import difflib  # only a missing file pays for it
+
     listed = files.list(tenant, "", MAX_COMPARED).files
     paths = {file.path: file.path.rsplit("/", 1)[-1].casefold() for file in listed}
     name = path.rsplit("/", 1)[-1].casefold()

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.agent import BUILT_IN, DEFAULT_AGENT, AgentDefinition, Limits, Models
+from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, Limits, Models, built_in
 from shared.ports.definitions import AgentExists, DefinitionChanged
 from shared.ports.log import KeyTaken
 from tests.contracts.store.backends import Stores
@@ -52,21 +52,21 @@ def test_an_agent_is_read_as_it_was_written(stores: Stores, tenant: str) -> None
 
 
 def test_the_default_agent_is_there_before_anyone_wrote_one(stores: Stores, tenant: str) -> None:
-    assert stores.definitions.agent(tenant, DEFAULT_AGENT) == BUILT_IN
-    assert stores.definitions.at(tenant).agent(DEFAULT_AGENT) == BUILT_IN
+    assert stores.definitions.agent(tenant, DEFAULT_AGENT) == built_in()
+    assert stores.definitions.at(tenant).agent(DEFAULT_AGENT) == built_in()
     assert listed(stores, tenant, 5) == [[DEFAULT_AGENT]]
 
 
 def test_an_own_default_takes_the_built_in_one_s_place_and_gives_it_back(stores: Stores, tenant: str) -> None:
     own = make_agent(stores, DEFAULT_AGENT, "Ours")
-    stores.definitions.replace_agent(tenant, BUILT_IN, own)
+    stores.definitions.replace_agent(tenant, built_in(), own)
     assert stores.definitions.at(tenant).agent(DEFAULT_AGENT) == own
     assert listed(stores, tenant, 5) == [[DEFAULT_AGENT]]
     with pytest.raises(DefinitionChanged):
-        stores.definitions.replace_agent(tenant, BUILT_IN, own)
+        stores.definitions.replace_agent(tenant, built_in(), own)
 
     stores.definitions.delete_agent(tenant, own)
-    assert stores.definitions.at(tenant).agent(DEFAULT_AGENT) == BUILT_IN
+    assert stores.definitions.at(tenant).agent(DEFAULT_AGENT) == built_in()
     with pytest.raises(DefinitionChanged):
         stores.definitions.delete_agent(tenant, own)
 

@@ -5,7 +5,7 @@ import pytest
 from functions.admin.routes import build
 from shared.adapters.memory.clock import FakeClock
 from shared.adapters.memory.files import MemoryFiles
-from shared.domain.builtins import BUILTINS
+from shared.domain.builtins import builtins
 from shared.domain.path import PathRefused
 from shared.settings import Settings
 from tests.unit.api.admin import admin_root
@@ -196,7 +196,7 @@ def test_files_need_a_token_and_a_role(files: MemoryFiles) -> None:
 
 def test_the_registry_lists_the_builtin_tools(admin: Gateway) -> None:
     page = admin.request("GET", "/v1/tools").data
-    assert [tool["name"] for tool in page["items"]] == [spec.name for spec in BUILTINS]
+    assert [tool["name"] for tool in page["items"]] == list(builtins())
     assert page["next_cursor"] is None
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.agent import BUILT_IN
+from shared.domain.agent import built_in
 from tests.unit.api.admin import Office
 
 AGENT = {
@@ -46,7 +46,7 @@ def test_a_name_is_enough_and_an_id_is_given(office: Office) -> None:
     assert answer.headers["Location"] == f"/v1/agents/{agent['agent_id']}"
     assert agent["agent_id"].startswith("agt_")
     assert (agent["tools"], agent["protocol"], agent["provider"]) == ([], "native", None)
-    assert agent["system_prompt"] == BUILT_IN.system_prompt
+    assert agent["system_prompt"] == built_in().system_prompt
 
 
 def test_the_default_agent_can_be_replaced_and_comes_back_when_deleted(office: Office) -> None:

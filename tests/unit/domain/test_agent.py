@@ -3,10 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
-from shared.domain.agent import BUILT_IN, DEFAULT_AGENT, AgentDefinition, Models, unknown_tools, with_default
-from shared.domain.builtins import BUILTINS, READ_RESULT, UPDATE_PLAN
+from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, Models, built_in, unknown_tools, with_default
+from shared.domain.builtins import READ_RESULT, UPDATE_PLAN, builtins
 
-REGISTRY = {spec.name: spec for spec in BUILTINS}
+REGISTRY = builtins()
 
 
 def agent(agent_id: str = "a", **fields: object) -> AgentDefinition:
@@ -15,7 +15,7 @@ def agent(agent_id: str = "a", **fields: object) -> AgentDefinition:
 
 def test_an_agent_that_names_no_tools_has_all_of_them_in_the_registry_s_order() -> None:
     assert agent().toolset(REGISTRY) == REGISTRY
-    assert list(BUILT_IN.toolset(REGISTRY)) == list(REGISTRY)
+    assert list(built_in().toolset(REGISTRY)) == list(REGISTRY)
 
 
 def test_named_tools_are_all_it_has_besides_those_of_the_session_itself() -> None:
@@ -38,7 +38,7 @@ def test_agent_prompt_planning_prompt_and_goal_come_in_this_order_and_never_chan
 def test_a_purpose_without_a_model_of_its_own_takes_the_agent_s() -> None:
     definition = agent(model="m", models=Models(plan="p"))
     assert (definition.model_for("plan"), definition.model_for("final")) == ("p", "m")
-    assert BUILT_IN.model_for("think") is None
+    assert built_in().model_for("think") is None
 
 
 @pytest.mark.parametrize("field", ["default_action", "auto_approve", "approve"])

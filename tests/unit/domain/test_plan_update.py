@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.domain.builtins import BUILTINS
+from shared.domain.builtins import builtins
 from shared.domain.errors import PlanRefused
 from shared.domain.plan import ExecutionPlan
 from shared.domain.plan_update import Applied, apply
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
-TOOLS = {spec.name: spec for spec in BUILTINS}
+TOOLS = builtins()
 
 
 def update(plan: ExecutionPlan | None, **raw: Any) -> Applied:

@@ -5,14 +5,14 @@ import pytest
 from shared.adapters.memory.clock import FakeClock
 from shared.adapters.memory.files import MemoryFiles
 from shared.adapters.tools.builtin import BuiltinTools
-from shared.domain.builtins import BUILTINS, UPDATE_PLAN
+from shared.domain.builtins import UPDATE_PLAN, builtins
 from shared.domain.errors import StoreUnavailable, ToolFailed
 from shared.domain.fence import Outside
 from shared.ports.files import FilePage
 from shared.ports.tools import CallContext
 from shared.settings import Settings
 
-SPECS = {spec.name: spec for spec in BUILTINS}
+SPECS = builtins()
 SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=1_000)
 
 

@@ -9,14 +9,14 @@ from shared.adapters.memory.clock import FakeClock
 from shared.adapters.memory.memories import MemoryMemories
 from shared.adapters.memory.table import MemoryTable
 from shared.adapters.tools.memory import MemoryTools
-from shared.domain.builtins import BUILTINS
+from shared.domain.builtins import builtins
 from shared.domain.errors import ToolFailed
 from shared.domain.fence import Outside
 from shared.domain.memory import Memory
 from shared.domain.tool import ToolSpec
 from shared.ports.tools import CallContext
 
-SPECS = {spec.name: spec for spec in BUILTINS}
+SPECS = builtins()
 MOST = 2
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from shared.adapters.tools.schema import check_input
-from shared.domain.builtins import BUILTINS
+from shared.domain.builtins import builtins
 from shared.domain.errors import ToolInputInvalid
 from shared.domain.tool import ToolSpec
 
-SPECS = {spec.name: spec for spec in BUILTINS}
+SPECS = builtins()
 
 
 def refusal(name: str, arguments: dict[str, Any]) -> str:
