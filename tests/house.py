@@ -111,6 +111,9 @@ class House:
     def cancel(self, session_id: str) -> Head:
         return control.cancel(self.fresh_journal(), self.workflow, TENANT, session_id, USER).head
 
+    def delete(self, session_id: str) -> None:
+        control.delete(self.fresh_journal(), self.workflow, self.log, self.blobs, TENANT, session_id, USER)
+
     def pause(self, session_id: str) -> Head:
         return control.pause(self.fresh_journal(), TENANT, session_id, USER)
 

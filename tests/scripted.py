@@ -41,9 +41,12 @@ class ScriptedModel:
         self._turns = list(turns)
         self._forever = forever
         self.requests: list[ModelRequest] = []
+        self.meanwhile: Callable[[], object] = lambda: None
+        """Happens while the model thinks."""
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         self.requests.append(request)
+        self.meanwhile()
         if not self._turns:
             raise AssertionError("the script has no more turns")
         turn = self._turns[0] if self._forever and len(self._turns) == 1 else self._turns.pop(0)

@@ -99,12 +99,23 @@ def delete(
     session_id: str,
     by: str,
 ) -> None:
-    """Cancels if needed, then removes every item and blob. Raises SessionNotFound."""
-    head = journal.newest(tenant, session_id).head
-    if not head.is_over:
-        cancel(journal, workflow, tenant, session_id, by)
-    log.delete(tenant, session_id)
-    blobs.delete_all(tenant, session_id)
+    """Cancels if needed, commits that it is deleted, then removes every item and blob. Raises SessionNotFound.
+
+    Repeating one that was cut short finishes it.
+    """
+    try:
+        thread = journal.newest(tenant, session_id)
+        if not thread.head.is_over and thread.head.state != "idle":
+            cancel(journal, workflow, tenant, session_id, by)
+        journal.commit(thread, f"delete/{journal.clock.new_id('evt')}", _deleted)
+    finally:
+        log.delete(tenant, session_id)
+        blobs.delete_all(tenant, session_id)
+
+
+def _deleted(_: Thread, change: Change) -> Draft:
+    change.set(deleted=True)
+    return Draft(change)
 
 
 def _paused(head: Head) -> bool:

@@ -1,5 +1,7 @@
 """What the engine does besides thinking and acting: give a session up, hand it to the next generation (design §2)."""
 
+from contextlib import suppress
+
 from shared.agent.endings import failed
 from shared.agent.journal import Draft, Journal
 from shared.agent.people import resumed
@@ -16,17 +18,14 @@ class _Settled(Exception):
 
 def give_up(journal: Journal, at: Position, error: str) -> None:
     """Ends the run `failed` after its retries; `error` is the name of the class that was left."""
-    thread = journal.turn(at)
 
     def build(_: Thread, change: Change) -> Draft:
         if overtaken(change.head, at) or change.head.is_over:
             raise _Settled
         return failed(change, "STEP_FAILED", f"A step failed after its retries ({error}).")
 
-    try:
-        journal.commit(thread, at.key("give_up"), build)
-    except _Settled:
-        return
+    with suppress(_Settled, Fenced):  # a deleted session has nothing to give up
+        journal.commit(journal.turn(at), at.key("give_up"), build)
 
 
 def roll_over(journal: Journal, workflow: Workflow, at: Position) -> None:

@@ -30,7 +30,7 @@ class History:
     def __init__(self, log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
         self._blobs = blobs
         self._commits = log.tail(tenant, session_id, since=1).commits
-        if not self._commits:
+        if not self._commits or self._commits[-1].head.deleted:
             raise SessionNotFound("There is no such session.")
 
     @property

@@ -87,7 +87,7 @@ class Journal:
     def newest(self, tenant: str, session_id: str) -> Thread:
         """The head alone. Raises SessionNotFound."""
         commit = self._log.latest(tenant, session_id)
-        if commit is None:
+        if commit is None or commit.head.deleted:
             raise SessionNotFound("There is no such session.")
         return Thread(commit)
 
@@ -106,6 +106,8 @@ class Journal:
         for attempt in range(ATTEMPTS):
             if thread.recorded(key) is not None:
                 return None
+            if thread.head.deleted:
+                raise Fenced("the session was deleted")
             change = Change(thread.head, thread.number + 1, self.clock.now())
             draft = build(thread, change)
             commit = change.commit(key, draft.decision, draft.delivered)
@@ -119,11 +121,22 @@ class Journal:
                 self._log.append(offloaded(commit, self._blobs), companions)
             except NumberTaken:
                 self.clock.pause(PAUSE_SECONDS * (attempt + 1))
-                self.refresh(thread)
+                self._refresh_or_leave(thread)
             else:
                 self._fold(thread, commit)
                 return commit
         raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
+
+    def _refresh_or_leave(self, thread: Thread) -> None:
+        """Raises Fenced where the number was taken by what is left of a deleted session."""
+        before = thread.number
+        self.refresh(thread)
+        head = thread.head
+        if thread.number == before and self._log.latest(head.tenant, head.session_id) is None:
+            self._blobs.delete_all(
+                head.tenant, head.session_id
+            )  # this commit's may have come after the deletion
+            raise Fenced("the session was deleted")
 
     def create(self, key: str, change: Change, draft: Draft) -> Commit:
         """Commit 1 of a new session."""

@@ -57,6 +57,8 @@ def poll(log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cur
 def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snapshot:
     # The cursor's own commit is read again: it has the head when nothing is newer, so one read is enough.
     tail = log.tail(tenant, session_id, since=max(after.number, 1), limit=PAGE_COMMITS)
+    if tail.commits and tail.commits[-1].head.deleted:
+        raise SessionNotFound("There is no such session.")
     if not tail.commits:
         if log.latest(tenant, session_id) is None:
             raise SessionNotFound("There is no such session.")

@@ -182,6 +182,8 @@ class Head(Value):
     undelivered: tuple[str, ...] = ()
     progress: Progress = Field(default_factory=Progress)
     scratchpad: Scratchpad = Field(default_factory=Scratchpad)
+    deleted: bool = False
+    """The last thing a session's log says; what follows is its removal."""
     wait: Wait | None = None
     lease: Lease | None = None
     compacted_at: int = 0

@@ -8,12 +8,15 @@ know, SchemaUnknown.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 from shared.domain.commit import Commit
 from shared.domain.intervention import Intervention, InterventionState
 from shared.domain.session import CoarseState
+
+TOMBSTONE_LIFE = timedelta(hours=1)
+"""Longer than any Lambda runs."""
 
 
 class NumberTaken(Exception):
@@ -104,7 +107,11 @@ class SessionLog(Protocol):
         ...
 
     def delete(self, tenant: str, session_id: str) -> None:
-        """Removes the session's commits, index entry and interventions."""
+        """Removes the session's content, index entry and interventions; it may be repeated.
+
+        The commits' numbers stay taken for `TOMBSTONE_LIFE`, without content: a worker that was late finds its
+        number gone instead of bringing the session back. To every reader the session is not there.
+        """
         ...
 
 

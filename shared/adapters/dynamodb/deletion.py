@@ -1,8 +1,7 @@
 """Removing a session's items, so that a deletion cut short can be repeated.
 
-Interventions and the listing entry go first: the commits, which name the interventions, are still there if
-the worker dies. Then the commits in their order, so that the newest, by which the session is known, goes
-last.
+Interventions and the listing entry go first: the commits, which name the interventions, are still there if the worker
+dies. Then the commits in their order are replaced by their bare keys, which DynamoDB removes after a while (`ttl`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,6 +12,7 @@ from shared.adapters.aws_clients import Service
 from shared.adapters.dynamodb import items
 from shared.domain.errors import StoreThrottled
 from shared.ports.clock import Clock
+from shared.ports.log import TOMBSTONE_LIFE
 
 BATCH = 25
 """BatchWriteItem's limit."""
@@ -22,14 +22,16 @@ PAUSE_SECONDS = 0.05
 
 
 def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, session_id: str) -> None:
-    commits: list[items.Item] = []
+    ttl = {"N": str(int((clock.now() + TOMBSTONE_LIFE).timestamp()))}
+    tombstones: list[items.Item] = []
     interventions: list[items.Item] = []
     for item in _commits(dynamodb, table, tenant, session_id):
-        commits.append({"pk": item["pk"], "sk": item["sk"]})
+        tombstones.append({"pk": item["pk"], "sk": item["sk"], "ttl": ttl})
         interventions += [items.intervention_key(tenant, each) for each in item.get("i", {}).get("SS", ())]
     unique = {key["sk"]["S"]: key for key in interventions}
-    _delete(dynamodb, table, clock, [*unique.values(), items.listing_key(tenant, session_id)])
-    _delete(dynamodb, table, clock, commits)
+    gone = [*unique.values(), items.listing_key(tenant, session_id)]
+    _write(dynamodb, table, clock, ({"DeleteRequest": {"Key": key}} for key in gone))
+    _write(dynamodb, table, clock, ({"PutRequest": {"Item": item}} for item in tombstones))
 
 
 def _commits(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
@@ -38,6 +40,7 @@ def _commits(dynamodb: Service, table: str, tenant: str, session_id: str) -> Ite
         "TableName": table,
         "ConsistentRead": True,
         "ProjectionExpression": "pk, sk, i",
+        "FilterExpression": "attribute_exists(z)",
         "KeyConditionExpression": "pk = :pk",
         "ExpressionAttributeValues": {":pk": {"S": items.session_pk(tenant, session_id)}},
     }
@@ -49,9 +52,9 @@ def _commits(dynamodb: Service, table: str, tenant: str, session_id: str) -> Ite
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
-def _delete(dynamodb: Service, table: str, clock: Clock, keys: Iterable[items.Item]) -> None:
-    left = iter(keys)
-    while batch := [{"DeleteRequest": {"Key": key}} for key in islice(left, BATCH)]:
+def _write(dynamodb: Service, table: str, clock: Clock, requests: Iterable[dict[str, Any]]) -> None:
+    left = iter(requests)
+    while batch := list(islice(left, BATCH)):
         pause = PAUSE_SECONDS
         for _ in range(ATTEMPTS):
             answer = dynamodb.call("batch_write_item", RequestItems={table: batch})

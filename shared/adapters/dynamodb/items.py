@@ -4,7 +4,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
 
     pk                        sk                        attributes
     T#{tenant}#S#{session}    C#{number:010d}           k commit key, v schema version, z body,
-                                                        i ids of the interventions written with it
+                                                        i ids of the interventions written with it;
+                                                        of a deleted session only ttl is left
     T#{tenant}                S#{session}               id, ag agent id, st coarse state, v
     T#{tenant}                I#{intervention}          ss session id, st state, v, z body
     T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v,
@@ -91,6 +92,11 @@ def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:
 
 def item_commit(item: Item) -> Commit:
     return to_commit(int(item["v"]["N"]), item["z"]["B"])
+
+
+def is_tombstone(item: Item) -> bool:
+    """What a deleted session leaves for a while: the commit's keys, so that its number stays taken."""
+    return "z" not in item
 
 
 def listing_item(entry: IndexEntry) -> Item:

@@ -51,6 +51,8 @@ class DynamoLog:
             if "LastEvaluatedKey" not in answer or (limit is not None and len(found) > limit):
                 break
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        if any(items.is_tombstone(item) for item in found):
+            return Tail((), complete=True)
         kept = found if limit is None else found[:limit]
         return Tail(tuple(items.item_commit(item) for item in kept), complete=len(kept) == len(found))
 
@@ -67,7 +69,8 @@ class DynamoLog:
                 ":commits": {"S": "C#"},
             },
         )
-        return items.item_commit(answer["Items"][0]) if answer["Items"] else None
+        newest = answer["Items"]
+        return items.item_commit(newest[0]) if newest and not items.is_tombstone(newest[0]) else None
 
     def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
         """Where the answer to a plain put is lost, the SDK's own retry meets the commit and this raises

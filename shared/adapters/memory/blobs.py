@@ -21,5 +21,8 @@ class MemoryBlobs:
         except KeyError:
             raise BlobMissing("a blob is missing") from None
 
+    def names(self, tenant: str, session_id: str) -> list[str]:
+        return [name for held, session, name in self._texts if (held, session) == (tenant, session_id)]
+
     def delete_all(self, tenant: str, session_id: str) -> None:
         self._texts = {key: text for key, text in self._texts.items() if key[:2] != (tenant, session_id)}

@@ -24,6 +24,8 @@ class MemoryLog:
         with self._table.lock:
             stored = self._table.commits.get((tenant, session_id), {})
             found = [stored[number] for number in sorted(stored) if number >= since]
+            if (tenant, session_id) in self._table.deleted:
+                found = []
         kept = found if limit is None else found[:limit]
         commits = tuple(to_commit(each.version, each.body) for each in kept)
         return Tail(commits, complete=len(kept) == len(found))
@@ -31,7 +33,9 @@ class MemoryLog:
     def latest(self, tenant: str, session_id: str) -> Commit | None:
         with self._table.lock:
             stored = self._table.commits.get((tenant, session_id))
-            newest = stored[max(stored)] if stored else None
+            newest = (
+                stored[max(stored)] if stored and (tenant, session_id) not in self._table.deleted else None
+            )
         return None if newest is None else to_commit(newest.version, newest.body)
 
     def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
@@ -62,9 +66,10 @@ class MemoryLog:
 
     def delete(self, tenant: str, session_id: str) -> None:
         with self._table.lock:
-            for commit in self._table.commits.pop((tenant, session_id), {}).values():
+            for commit in self._table.commits.get((tenant, session_id), {}).values():
                 for intervention_id in commit.interventions:
                     self._table.interventions.pop((tenant, intervention_id), None)
+            self._table.deleted.add((tenant, session_id))
             self._table.listing.pop((tenant, session_id), None)
 
     def _is_taken(self, record: IdempotencyRecord) -> bool:

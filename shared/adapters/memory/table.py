@@ -34,6 +34,8 @@ class MemoryTable:
     def __init__(self) -> None:
         self.lock = RLock()
         self.commits: dict[tuple[str, str], dict[int, StoredCommit]] = {}
+        self.deleted: set[tuple[str, str]] = set()
+        """Sessions whose commits keep their numbers and nothing else."""
         self.listing: dict[tuple[str, str], IndexEntry] = {}
         self.interventions: dict[tuple[str, str], StoredIntervention] = {}
         self.granted: dict[tuple[str, int], int] = {}

@@ -254,3 +254,14 @@ def test_who_lost_both_the_number_and_the_hour_is_told_of_the_number(stores: Sto
         stores.log.append(
             make_commit(tenant, "ses_1", 1, "mine"), Companions(lease=LeaseGrant(tenant, 7, 0, 900))
         )
+
+
+def test_a_late_worker_does_not_bring_a_deleted_session_back(stores: Stores, tenant: str) -> None:
+    for number in (1, 2, 3):
+        stores.log.append(make_commit(tenant, "ses_1", number))
+    stores.log.delete(tenant, "ses_1")
+
+    for number in (1, 2, 3):
+        with pytest.raises(NumberTaken):
+            stores.log.append(make_commit(tenant, "ses_1", number, "late"))
+    assert stores.log.latest(tenant, "ses_1") is None

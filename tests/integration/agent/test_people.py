@@ -2,6 +2,7 @@
 
 import pytest
 
+from shared.domain.commit import Decision
 from shared.domain.conversation import ToolEntry, UserEntry
 from shared.domain.errors import Conflict, InterventionNotFound, SessionNotFound, ValidationFailed
 from shared.domain.session import Head
@@ -270,3 +271,28 @@ def test_reviewing_every_turn_is_single_stepping() -> None:
         house.resolve(session, head.interventions[0], "continue")
         house.run()
     assert (head.state, seen) == ("completed", 2)
+
+
+def test_a_session_deleted_while_its_model_thinks_does_not_come_back() -> None:
+    house = House(ScriptedModel([plans("a"), says("Reading.", call("list_files"))]))
+    session = house.start("Go").session_id
+
+    def delete(decision: Decision) -> None:
+        if decision.next == "think":
+            model = house.model
+            assert isinstance(model, ScriptedModel)
+            model.meanwhile = lambda: house.delete(session)
+
+    house.run(delete)
+    with pytest.raises(SessionNotFound):
+        house.head(session)
+    with pytest.raises(SessionNotFound):
+        house.poll(session)
+    assert house.blobs.names(TENANT, session) == []
+
+
+def test_deleting_twice_is_not_found_the_second_time() -> None:
+    house, session = waiting_house()
+    house.delete(session)
+    with pytest.raises(SessionNotFound):
+        house.delete(session)
