@@ -51,11 +51,12 @@ class Grants:
 
 GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
     {
+        # Who writes a session's blobs may remove them: a worker that was later than a deletion cleans up behind itself.
         # A message starts a run, or answers the question an execution waits for.
-        "start": Grants(table=COMMIT, sessions=PUT, engine=START | WAKE),
+        "start": Grants(table=COMMIT, sessions=EDIT, engine=START | WAKE),
         "status": Grants(table=READ, sessions=GET),
-        "step": Grants(table=REMEMBER, sessions=PUT, secrets=True),
-        "tool": Grants(table=REMEMBER, files=EDIT, sessions=PUT),
+        "step": Grants(table=REMEMBER, sessions=EDIT, secrets=True),
+        "tool": Grants(table=REMEMBER, files=EDIT, sessions=EDIT),
         # Decisions wake the execution, roll-over starts the next one, cancel stops it, deletion empties a session.
         "intervene": Grants(table=DELETE, sessions=EDIT, engine=START | WAKE | STOP),
         # Agents, prompts, memories: written with their tenant's revision, agents and memories also deleted.

@@ -66,6 +66,8 @@ def caller_error(error: Exception) -> CallerError | None:
             return NotFound("There is nothing at this path.")
         case PathRefused():  # a rule of the store's own, the length of its keys
             return ValidationFailed(f"This is not a usable file path: {error}.", {"path": [f"{error}."]})
+        case Fenced():  # it was there when the request began
+            return SessionNotFound("There is no such session.")
         case TransientError():
             return Unavailable("Acta cannot reach its storage just now. Try again in a moment.")
         case _:

@@ -19,9 +19,9 @@ EVERY = {"logs:CreateLogStream", "logs:PutLogEvents"}
 TRACES = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 
 ALLOWED = {
-    "start": COMMIT | PUT | START,
+    "start": COMMIT | EDIT | START,
     "status": READ | GET,
-    "step": REMEMBER | PUT | {"secretsmanager:GetSecretValue"},
+    "step": REMEMBER | EDIT | {"secretsmanager:GetSecretValue"},
     "tool": REMEMBER | EDIT,
     "intervene": COMMIT | {"dynamodb:BatchWriteItem"} | EDIT | START | {"states:StopExecution"},
     "admin": REMEMBER | EDIT,
