@@ -13,7 +13,15 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 
 from shared.api.envelope import failure
 from shared.api.fields import details_from
-from shared.domain.errors import CallerError, NotFound, TransientError, Unavailable, ValidationFailed
+from shared.domain.errors import (
+    CallerError,
+    Fenced,
+    NotFound,
+    SessionNotFound,
+    TransientError,
+    Unavailable,
+    ValidationFailed,
+)
 from shared.domain.path import PathRefused
 
 STATUSES: Mapping[str, int] = {
