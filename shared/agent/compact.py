@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from shared.agent.journal import Draft
 from shared.agent.metering import record_call
-from shared.agent.spending import charge_lease, request_bytes, warn_if_due
+from shared.agent.spending import Sized, charge_lease, warn_if_due
 from shared.agent.summarise import Spent, Turn, summarise
 from shared.agent.thread import Thread, fence
 from shared.domain.change import Change
@@ -25,7 +25,6 @@ from shared.domain.compaction import (
 )
 from shared.domain.content import Content
 from shared.domain.conversation import Entry, ToolEntry
-from shared.ports.model import ModelRequest
 
 
 class Sizes(NamedTuple):
@@ -53,7 +52,7 @@ class _Over(Exception):
     """The run has ended meanwhile and nothing was spent: nothing to write."""
 
 
-def make_room(turn: Turn, asked: ModelRequest) -> Decision | None:
+def make_room(turn: Turn, asked: Sized) -> Decision | None:
     """`asked`: what the turn would ask. A decision comes back only where the tenant's hour has to be waited for.
 
     Raises Fenced and what the engine retries.
@@ -62,8 +61,8 @@ def make_room(turn: Turn, asked: ModelRequest) -> Decision | None:
     if not mind.context_window or thread.recorded(key) is not None:
         return None
     per_token = thread.head.budget.bytes_per_token
-    most, aim = (int(tokens * per_token) for tokens in limits(mind.context_window, asked.max_tokens))
-    sizes = Sizes(request_bytes(asked), most, aim)
+    most, aim = (int(tokens * per_token) for tokens in limits(mind.context_window, asked.request.max_tokens))
+    sizes = Sizes(asked.bytes, most, aim)
     if sizes.now <= most:
         return None
     shorter = _shorten(turn, sizes)

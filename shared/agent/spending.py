@@ -16,6 +16,19 @@ from shared.ports.clock import Clock
 from shared.ports.model import ModelRequest
 
 
+class Sized(NamedTuple):
+    """A request and the bytes its tokens are estimated from, which take a walk over the whole conversation."""
+
+    request: ModelRequest
+    bytes: int
+
+
+def sized(request: ModelRequest) -> Sized:
+    tools = sum(len(tool.description) + len(str(tool.input_schema)) for tool in request.tools)
+    entries = sum(map(_entry_bytes, request.entries))
+    return Sized(request, len(request.system) + tools + entries + len(request.tail))
+
+
 class Bill(NamedTuple):
     """A call's reservation, the bytes it was estimated from, and how many attempts before it vanished."""
 
@@ -24,17 +37,12 @@ class Bill(NamedTuple):
     vanished: int
 
 
-def affordable(head: Head, request: ModelRequest) -> tuple[ModelRequest, Reservation] | None:
+def affordable(head: Head, asked: Sized) -> tuple[ModelRequest, Reservation] | None:
     """The request with no more output than the budget carries; None: not even a small one."""
-    reservation = budget.reserve(head, request_bytes(request), request.max_tokens)
+    reservation = budget.reserve(head, asked.bytes, asked.request.max_tokens)
     if reservation is None:
         return None
-    return request._replace(max_tokens=reservation.output), reservation
-
-
-def request_bytes(request: ModelRequest) -> int:
-    tools = sum(len(tool.description) + len(str(tool.input_schema)) for tool in request.tools)
-    return len(request.system) + tools + sum(map(_entry_bytes, request.entries)) + len(request.tail)
+    return asked.request._replace(max_tokens=reservation.output), reservation
 
 
 def _entry_bytes(entry: Entry) -> int:

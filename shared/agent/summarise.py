@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent import summary
-from shared.agent.spending import affordable
+from shared.agent.spending import affordable, sized
 from shared.agent.thread import Thread
 from shared.agent.worker import Mind
 from shared.domain.commit import Decision, Position
@@ -72,7 +72,7 @@ def summarise(turn: Turn, entries: tuple[Entry, ...], room: int, most: int) -> S
         return Summarised(entries)
     model, name = mind.worker.choose_model(mind.agent, "summary")
     shown = _in_full(choice.older, thread.entries)
-    afforded = affordable(head, summary.request_for(shown, head.goal, name, allowance, most // 2))
+    afforded = affordable(head, sized(summary.request_for(shown, head.goal, name, allowance, most // 2)))
     if afforded is None:  # nor is the turn's own call; a person is asked for more before anything is lost
         return Summarised(entries)
     request, reservation = afforded

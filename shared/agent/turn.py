@@ -13,12 +13,13 @@ from shared.agent.people import asking, resumed
 from shared.agent.reply import Absorbed, ReplyReader
 from shared.agent.spending import (
     Bill,
+    Sized,
     affordable,
     ask_for_budget,
     charge_lease,
     charge_vanished,
     learn,
-    request_bytes,
+    sized,
     warn_if_due,
 )
 from shared.agent.summarise import Turn
@@ -67,14 +68,17 @@ def take_turn(
         mind = worker.mind(thread.head, purpose)
     except AgentMissing as gone:
         return _end(worker, thread, key, at, gone)
-    waits = make_room(Turn(mind, thread, at, key, attempt, timeout), _asking(mind, stage, thread))
+    asked, number = _asking(mind, stage, thread), thread.number
+    waits = make_room(Turn(mind, thread, at, key, attempt, timeout), asked)
     instead = waits or decided(thread, at, stage.kind, worker)  # something may have come meanwhile
     if instead is not None:
         return instead
     started, orphans = worker.clock.now(), thread.orphans()
     timeout = max(1.0, timeout - (started - began).total_seconds())
     seen = Seen(started, attempt, orphans, tuple(thread.waiting), thread.outcomes())
-    afforded = affordable(thread.head, _asking(mind, stage, thread))
+    if thread.number != number:
+        asked = _asking(mind, stage, thread)
+    afforded = affordable(thread.head, asked)
     if afforded is None:
         return ask_for_budget(mind, thread, at)
     request, reservation = afforded
@@ -82,7 +86,7 @@ def take_turn(
     if out_of_hour is not None:
         return out_of_hour
     answer = _ask(mind, key, request, timeout)
-    bill = Bill(reservation, request_bytes(request), worker.attempts.vanished(key, attempt))
+    bill = Bill(reservation, asked.bytes, worker.attempts.vanished(key, attempt))
     if isinstance(answer, SessionError):
         return _end(worker, thread, key, at, answer, bill)
     # Ids are issued once, however often the commit is built again after a lost race.
@@ -102,8 +106,8 @@ def take_turn(
     return _commit(worker, thread, key, build)
 
 
-def _asking(mind: Mind, stage: Stage, thread: Thread) -> ModelRequest:
-    return stage.request(mind, thread.head, (*thread.entries, *thread.pending(thread.orphans())))
+def _asking(mind: Mind, stage: Stage, thread: Thread) -> Sized:
+    return sized(stage.request(mind, thread.head, (*thread.entries, *thread.pending(thread.orphans()))))
 
 
 def _commit(worker: Worker, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Decision:

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.journal import Journal
-from shared.agent.spending import request_bytes
+from shared.agent.spending import sized
 from shared.domain.commit import Commit, Decision
 from shared.domain.compaction import limits
 from shared.domain.conversation import AssistantEntry, ToolEntry, UserEntry
@@ -49,7 +49,7 @@ def test_a_long_run_is_compacted_several_times_and_completes() -> None:
     assert len(events) > 3
     assert all(one.data["tokens_after"] < one.data["tokens_before"] for one in events)
     most = limits(WINDOW, house.settings.max_output_tokens).most
-    assert all(request_bytes(request) <= most * 3 for request in model.requests)
+    assert all(sized(request).bytes <= most * 3 for request in model.requests)
 
 
 def test_between_compactions_each_request_begins_with_the_one_before() -> None:
