@@ -23,7 +23,7 @@ class SettingsError(RuntimeError):
 
 
 class Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     env: str
     table: str

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from shared.agent.circling import Outcome
-from shared.agent.compact import make_room
 from shared.agent.endings import failed
 from shared.agent.journal import Draft
 from shared.agent.metering import record_call
@@ -22,12 +21,12 @@ from shared.agent.spending import (
     sized,
     warn_if_due,
 )
-from shared.agent.summarise import Turn
 from shared.agent.thread import Thread, fence, position
 from shared.agent.worker import Mind, Worker
 from shared.domain.agent import Purpose
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
+from shared.domain.compaction import most_bytes
 from shared.domain.conversation import Entry, ToolEntry
 from shared.domain.errors import (
     AgentMissing,
@@ -69,7 +68,7 @@ def take_turn(
     except AgentMissing as gone:
         return _end(worker, thread, key, at, gone)
     asked, number = _asking(mind, stage, thread), thread.number
-    waits = make_room(Turn(mind, thread, at, key, attempt, timeout), asked)
+    waits = _make_room(mind, thread, at, key, attempt, timeout, asked)
     instead = waits or decided(thread, at, stage.kind, worker)  # something may have come meanwhile
     if instead is not None:
         return instead
@@ -104,6 +103,22 @@ def take_turn(
         return _wait(change, answer, stage.kind)
 
     return _commit(worker, thread, key, build)
+
+
+def _make_room(
+    mind: Mind, thread: Thread, at: Position, key: str, attempt: int, timeout: float, asked: Sized
+) -> Decision | None:
+    """Compacts the conversation where the request would not fit the model's window (design §9)."""
+    per_token = thread.head.budget.bytes_per_token
+    if not mind.context_window or asked.bytes <= most_bytes(
+        mind.context_window, asked.request.max_tokens, per_token
+    ):
+        return None
+    # Few turns need it, so a cold start does not bring it along.
+    from shared.agent.compact import make_room
+    from shared.agent.summarise import Turn
+
+    return make_room(Turn(mind, thread, at, key, attempt, timeout), asked)
 
 
 def _asking(mind: Mind, stage: Stage, thread: Thread) -> Sized:

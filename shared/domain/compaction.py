@@ -34,6 +34,11 @@ def limits(window: int, max_output: int) -> Limits:
     return Limits(most, most // 2)
 
 
+def most_bytes(window: int, max_output: int, bytes_per_token: float) -> int:
+    """Of a request, what still fits."""
+    return int(limits(window, max_output).most * bytes_per_token)
+
+
 class Compacted(Value):
     """The whole conversation after a compaction, as a worker that starts cold takes it over: delivered entries,
     messages that are not delivered yet, results of the last reply's calls.

@@ -5,6 +5,7 @@ A name that is not known is treated like the newest ones, which accept least.
 """
 
 import re
+from functools import cache
 from typing import Any
 
 DEFAULT_MODELS = {
@@ -14,34 +15,34 @@ DEFAULT_MODELS = {
 }
 
 _WINDOWS = (
-    (re.compile(r"offline-.*"), 1_000_000),
-    (re.compile(r"(.*[./])?claude-.*"), 200_000),
-    (re.compile(r"(.*/)?gpt-4\.1.*"), 1_000_000),
-    (re.compile(r"(.*/)?gpt-4(o|-turbo).*"), 128_000),
-    (re.compile(r"(.*/)?gpt-(4|3\.5)\b.*"), 8_000),
-    (re.compile(r"(.*/)?gpt-([5-9]|\d\d).*chat.*"), 128_000),
-    (re.compile(r"(.*/)?gpt-([5-9]|\d\d).*"), 272_000),
-    (re.compile(r"(.*/)?o\d.*"), 200_000),
+    (r"offline-.*", 1_000_000),
+    (r"(.*[./])?claude-.*", 200_000),
+    (r"(.*/)?gpt-4\.1.*", 1_000_000),
+    (r"(.*/)?gpt-4(o|-turbo).*", 128_000),
+    (r"(.*/)?gpt-(4|3\.5)\b.*", 8_000),
+    (r"(.*/)?gpt-([5-9]|\d\d).*chat.*", 128_000),
+    (r"(.*/)?gpt-([5-9]|\d\d).*", 272_000),
+    (r"(.*/)?o\d.*", 200_000),
 )
 UNKNOWN_WINDOW = 32_000
 """A window taken too small costs a summary now and then; one taken too large ends the run."""
 
-_UP_TO_CLAUDE_4 = re.compile(r"(.*[./])?claude-(3|[a-z]+-4)(\b.*)?")
-_UP_TO_CLAUDE_5 = re.compile(r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(@.*|:.*)?)")
-_REASONS_BY_DEFAULT = re.compile(r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*")
-_REASONS_ALWAYS = re.compile(r"(.*/)?gpt-(6-astra|6\.[1-9]|[7-9]|\d\d).*")
-_REASONING = re.compile(r"(.*/)?(gpt-([5-9]|\d\d)|o\d).*")
+_UP_TO_CLAUDE_4 = r"(.*[./])?claude-(3|[a-z]+-4)(\b.*)?"
+_UP_TO_CLAUDE_5 = r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(@.*|:.*)?)"
+_REASONS_BY_DEFAULT = r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*"
+_REASONS_ALWAYS = r"(.*/)?gpt-(6-astra|6\.[1-9]|[7-9]|\d\d).*"
+_REASONING = r"(.*/)?(gpt-([5-9]|\d\d)|o\d).*"
 
 
 def takes_forced_tool(model: str) -> bool:
     """Claude 5 thinks unless told otherwise and then refuses a forced tool; from 5.1 on always."""
-    return _UP_TO_CLAUDE_4.fullmatch(model) is not None
+    return re.fullmatch(_UP_TO_CLAUDE_4, model) is not None
 
 
 def takes_back_thinking(model: str) -> bool:
     """From Claude 5.1 on a thinking block is bound to every byte before it, the volatile tail included, and a
     request that replays one after a changed tail may be refused. Leaving the blocks out is allowed."""
-    return _UP_TO_CLAUDE_5.fullmatch(model) is not None
+    return re.fullmatch(_UP_TO_CLAUDE_5, model) is not None
 
 
 def thinking_of(model: str) -> dict[str, Any] | None:
@@ -53,24 +54,25 @@ def thinking_of(model: str) -> dict[str, Any] | None:
 def reasoning_effort_with_tools(model: str) -> str | None:
     """Chat Completions refuses function tools on models that reason by default, unless told not to reason;
     those that always reason refuse to be told so."""
-    if _REASONS_ALWAYS.fullmatch(model):
+    if re.fullmatch(_REASONS_ALWAYS, model):
         return None
-    return "none" if _REASONS_BY_DEFAULT.fullmatch(model) else None
+    return "none" if re.fullmatch(_REASONS_BY_DEFAULT, model) else None
 
 
 def takes_tools_in_chat(model: str) -> bool:
     """OpenAI itself serves models that cannot stop reasoning with tools over its Responses API only; other
     servers may have them in Chat Completions too."""
-    return _REASONS_ALWAYS.fullmatch(model) is None
+    return re.fullmatch(_REASONS_ALWAYS, model) is None
 
 
 def counts_reasoning(model: str) -> bool:
     """These take `max_completion_tokens`, and refuse the `max_tokens` that older and compatible servers
     know."""
-    return _REASONING.fullmatch(model) is not None
+    return re.fullmatch(_REASONING, model) is not None
 
 
+@cache
 def context_window(model: str) -> int:
     """Tokens of a request and its answer together, by the first pattern that fits: what every model of that name has,
     without options that would have to be asked for. Of GPT 5 and later it is what a request alone may have."""
-    return next((window for name, window in _WINDOWS if name.fullmatch(model)), UNKNOWN_WINDOW)
+    return next((window for name, window in _WINDOWS if re.fullmatch(name, model)), UNKNOWN_WINDOW)
