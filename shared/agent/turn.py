@@ -8,6 +8,7 @@ from shared.agent.circling import Outcome
 from shared.agent.endings import failed
 from shared.agent.journal import Draft
 from shared.agent.metering import record_call
+from shared.agent.pace import going_on, next_turn, wait_for_provider
 from shared.agent.people import asking, resumed
 from shared.agent.reply import Absorbed, ReplyReader
 from shared.agent.spending import (
@@ -21,7 +22,7 @@ from shared.agent.spending import (
     sized,
     warn_if_due,
 )
-from shared.agent.thread import Thread, fence, position
+from shared.agent.thread import Thread, fence
 from shared.agent.worker import Mind, Worker
 from shared.domain.agent import Purpose
 from shared.domain.change import Change
@@ -38,13 +39,6 @@ from shared.domain.errors import (
 )
 from shared.domain.session import Head
 from shared.ports.model import ModelReply, ModelRequest
-
-EVENTS_PER_TURN = 24
-"""Upper bound of the history entries a turn leaves in the engine besides its calls', retries included."""
-EVENTS_PER_CALL = 24
-MAX_PROVIDER_WAIT_SECONDS = 900
-MAX_PROVIDER_WAITS = 20
-"""Waits a provider may ask for in a row before the run ends."""
 
 
 class Stage(NamedTuple):
@@ -100,7 +94,7 @@ def take_turn(
             learn(change, bill, reader.reply.usage.input)
             return _take_in(mind, stage, change, reader, seen)
         assert isinstance(answer, ProviderOverloaded)
-        return _wait(change, answer, stage.kind)
+        return wait_for_provider(change, answer, stage.kind)
 
     return _commit(worker, thread, key, build)
 
@@ -176,9 +170,9 @@ def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
     absorbed = reader.absorb(change, mind.registry, mind.specs, planning=stage.kind == "plan")
-    _next_turn(change, thought=stage.kind == "think", calls=len(absorbed.calls))
+    next_turn(change, thought=stage.kind == "think", calls=len(absorbed.calls))
     draft = stage.settle(mind, change, absorbed, reply, seen.outcomes)
-    return Draft(change, _going_on(change.head, mind.worker, draft.decision), seen.delivered)
+    return Draft(change, going_on(change.head, mind.worker, draft.decision), seen.delivered)
 
 
 def decided(thread: Thread, at: Position, kind: str, worker: Worker) -> Decision | None:
@@ -213,41 +207,3 @@ def _ask(
         if isinstance(error, ProviderOverloaded) and error.retry_after is not None:
             return error
         raise
-
-
-def _next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
-    """Moves the run to its next turn, which begins with this commit."""
-    run = change.head.run
-    if run is None:
-        raise Fenced("the session has no run")
-    moved = {
-        "turn": run.turn + 1,
-        "first": change.number,
-        "iteration": run.iteration + (1 if thought else 0),
-        "events": run.events + EVENTS_PER_TURN + EVENTS_PER_CALL * calls,
-    }
-    change.set(run=run.model_copy(update=moved))
-
-
-def _going_on(head: Head, worker: Worker, decision: Decision | None) -> Decision | None:
-    """The decision, or a roll-over where this execution's history has grown enough (design §2)."""
-    full = head.run is not None and head.run.events >= worker.roll_over_events
-    if decision is None or not full or decision.next in ("done", "failed"):
-        return decision
-    return Decision(next="roll_over", at=decision.at)
-
-
-def _wait(change: Change, error: ProviderOverloaded, then: Literal["plan", "think"]) -> Draft:
-    """The provider named a time: the engine waits that long at no compute cost."""
-    if change.head.is_over:
-        return Draft(change, resumed(change.head))
-    progress = change.head.progress
-    if progress.provider_waits >= MAX_PROVIDER_WAITS:
-        return failed(
-            change, "PROVIDER_OVERLOADED", "The model's provider stayed overloaded. Try again later."
-        )
-    seconds = max(1, min(MAX_PROVIDER_WAIT_SECONDS, round((error.retry_after or 0) + 0.5)))
-    change.event("llm.retried", {"code": "PROVIDER_OVERLOADED", "wait_seconds": seconds})
-    change.set(progress=progress.model_copy(update={"provider_waits": progress.provider_waits + 1}))
-    _next_turn(change, thought=False)
-    return Draft(change, Decision(next="wait", at=position(change.head), wait_seconds=seconds, then=then))
