@@ -178,7 +178,7 @@ class House:
                     try:
                         run_call(self.hands, at, call_id, 0, 60)
                     except EngineError as error:
-                        lose_call(self.fresh_journal(), at, call_id, type(error).__name__)
+                        lose_call(self.hands, at, call_id, type(error).__name__)
                 return Decision(next="think", at=at)
             case "ask":
                 token = self.workflow.wait(decision)

@@ -22,7 +22,7 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
             left = context.get_remaining_time_in_millis() / 1000 - COMMIT_SECONDS
             run_call(hands(), step.at, step.call_id, step.attempt, max(1.0, left))
         case "lost_tool":
-            lose_call(hands().journal, step.at, step.call_id, step.error)
+            lose_call(hands(), step.at, step.call_id, step.error)
         case _:
             raise Refused(f"tool does not do {step.op}")
     return {}

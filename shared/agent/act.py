@@ -1,8 +1,10 @@
 """One tool call through the effect ledger (design §6.3): start logged, effect, finish logged."""
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from shared.agent.journal import Draft, Journal
+from shared.agent.people import open_doubt
 from shared.agent.reply import milliseconds
 from shared.agent.results import read_result, told
 from shared.agent.thread import Thread, overtaken
@@ -56,15 +58,18 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
         return
     call = _as_it_runs(journal, thread, call, open_call)
     spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
-    started = journal.clock.now()
+    started, rerun = journal.clock.now(), False
     try:
         if spec is not None and spec.effect != "read":
-            _log_start(journal, thread, at, call)
+            rerun = not _log_start(journal, thread, at, call)
         else:
             _may_start(thread.head, at, call_id)
     except _Withdrawn:
         return
-    outcome = _run(hands, spec, call, call.input or {}, thread.head, deadline_seconds)
+    if rerun and spec is not None and spec.effect == "once":
+        ask_whether_it_happened(journal, thread, at, call)
+        return
+    outcome = _run(hands, spec, call, thread.head, deadline_seconds, rerun)
 
     def build(_: Thread, change: Change) -> Draft:
         if spec is None or spec.effect == "read":
@@ -87,14 +92,21 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
     journal.commit(thread, at.call_key(call_id, "finish"), build)
 
 
-def lose_call(journal: Journal, at: Position, call_id: str, error: str) -> None:
-    """The call's Lambda died or timed out for good: the model is told, so that every call has its result."""
+def lose_call(hands: Hands, at: Position, call_id: str, error: str) -> None:
+    """The call's Lambda died or timed out for good. The model is told, so that every call has its result; where the
+    tool runs once only and may have run, a person is asked.
+    """
+    journal = hands.journal
     thread = journal.turn(at)
     call = thread.call(call_id)
     open_call = thread.head.open_call(call_id)
     if call is None or open_call is None or open_call.state in ("withheld", "done"):
         return
     call = _as_it_runs(journal, thread, call, open_call)
+    spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
+    if spec is not None and spec.effect == "once" and open_call.state == "started":
+        ask_whether_it_happened(journal, thread, at, call)
+        return
     outcome = Outcome(LOST.format(error=error), ok=False)
     journal.commit(
         thread,
@@ -109,18 +121,45 @@ def _as_it_runs(journal: Journal, thread: Thread, call: ToolCall, open_call: Ope
     return loaded.model_copy(update={"input": effective(loaded, open_call)})
 
 
-def _log_start(journal: Journal, thread: Thread, at: Position, call: ToolCall) -> None:
-    """A call with an effect appends its start first: after a cancel's 2xx none is started any more (§6.4)."""
+def _log_start(journal: Journal, thread: Thread, at: Position, call: ToolCall) -> bool:
+    """A call with an effect appends its start first: after a cancel's 2xx none is started any more (§6.4).
+
+    False: its start was logged before, by an attempt that may have had the effect.
+    """
+
+    mine = journal.clock.new_id("try")
+    before = thread.head.open_call(call.call_id)
+    tries = before.tries if before is not None else 0
 
     def build(now: Thread, change: Change) -> Draft:
         _may_start(now.head, at, call.call_id)
         open_call = change.head.open_call(call.call_id)
         assert open_call is not None
-        change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "started"})).calls)
+        started = open_call.model_copy(update={"state": "started", "starter": mine})
+        change.set(calls=change.head.with_call(started).calls)
         change.event("tool.started", _named(call))
         return Draft(change)
 
-    journal.commit(thread, at.call_key(call.call_id, "start"), build)
+    journal.commit(thread, at.call_key(call.call_id, f"start-{tries}"), build)
+    logged = thread.head.open_call(call.call_id)
+    return logged is not None and logged.starter == mine
+
+
+def ask_whether_it_happened(journal: Journal, thread: Thread, at: Position, call: ToolCall) -> None:
+    """A call that runs once only died between its start and its finish: it is never repeated blindly (§6.3)."""
+
+    def build(_: Thread, change: Change) -> Draft:
+        open_call = change.head.open_call(call.call_id)
+        if change.head.is_over or open_call is None or open_call.state != "started":
+            raise _Withdrawn
+        change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "withheld"})).calls)
+        open_doubt(change, call, journal.clock)
+        if change.head.state != "waiting_for_user":
+            change.to_state("waiting_for_user", "error_recovery")
+        return Draft(change)
+
+    with suppress(_Withdrawn):
+        journal.commit(thread, at.call_key(call.call_id, f"doubt-{thread.number}"), build)
 
 
 def _may_start(head: Head, at: Position, call_id: str) -> None:
@@ -135,10 +174,11 @@ def _run(
     hands: Hands,
     spec: ToolSpec | None,
     call: ToolCall,
-    arguments: dict[str, Any],
     head: Head,
     deadline: float,
+    rerun: bool,
 ) -> Outcome:
+    arguments = call.input or {}
     if spec is None:
         return Outcome(f"Error: the tool {call.name!r} is not available any more. Try another way.", ok=False)
     context = CallContext(
@@ -147,6 +187,7 @@ def _run(
         agent_id=head.agent_id,
         effect_id=call.effect_id,
         deadline_seconds=min(deadline, spec.timeout_seconds),
+        rerun=rerun,
     )
     try:
         hands.registry.check(spec, arguments)
@@ -174,7 +215,11 @@ def _finish(change: Change, call: ToolCall, outcome: Outcome, duration_ms: int) 
     open_call = head.open_call(call.call_id)
     if open_call is None:
         return Draft(change)
-    change.set(calls=head.with_call(open_call.model_copy(update={"state": "done", "amended": None})).calls)
+    change.set(
+        calls=head.with_call(
+            open_call.model_copy(update={"state": "done", "amended": None, "starter": ""})
+        ).calls
+    )
     if head.is_over:
         return Draft(change)
     if outcome.ok and head.plan is not None and head.plan.is_live:

@@ -8,6 +8,8 @@ from shared.domain.change import Change
 from shared.domain.commit import Decision
 from shared.domain.content import Content
 from shared.domain.conversation import ToolCall, ToolEntry
+from shared.domain.plan import ExecutionPlan
+from shared.domain.tool import ToolSpec
 
 NOT_RUN = (
     "Error: not run, because the run seemed to go in circles. A person has been asked; read what they say."
@@ -16,15 +18,9 @@ NOT_RUN = (
 
 def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...]) -> Draft:
     """All approvals of a batch are settled before any of its calls runs."""
-    specs = mind.specs
-    plan = change.head.plan
-    guarded = {
-        step.tool
-        for step in (plan.steps if plan is not None else ())
-        if step.requires_permission and step.status == "in_progress"
-    }
     for call in calls:
-        if specs[call.name].high_stakes or call.name in guarded:
+        spec = mind.specs[call.name]
+        if spec.high_stakes or _needs_permission(change.head.plan, spec):
             open_approval(change, call, mind.timeouts, mind.clock)
     review(mind, change)
     if change.head.interventions:
@@ -32,6 +28,20 @@ def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...]) -> Draft:
     change.to_state("waiting_for_tool")
     ready = tuple(call.call_id for call in calls)
     return Draft(change, Decision(next="act", at=position(change.head), calls=ready))
+
+
+def _needs_permission(plan: ExecutionPlan | None, tool: ToolSpec) -> bool:
+    """By the steps being worked on: those in progress, or else the first open one, which nobody has marked yet.
+
+    A step that names no tool means whatever of it is not read-only.
+    """
+    if plan is None:
+        return False
+    current = [step for step in plan.steps if step.status == "in_progress"] or plan.open_steps[:1]
+    return any(
+        step.requires_permission and (step.tool == tool.name or (step.tool is None and tool.is_risky))
+        for step in current
+    )
 
 
 def drop(change: Change, calls: tuple[ToolCall, ...]) -> None:

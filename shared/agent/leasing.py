@@ -59,5 +59,6 @@ class HourlyLimit:
                 change.to_state("waiting_for_user", "budget_exceeded")
             return Draft(change)
 
-        self._journal.commit(thread, at.key(f"hour-{hour}"), build)
+        # Asked anew where somebody lets it go on before the hour is over, hence not one key an hour.
+        self._journal.commit(thread, at.key(f"hour-{hour}-{thread.head.last_seq}"), build)
         return asking(thread.head, self._timeouts)

@@ -42,16 +42,27 @@ def open_approval(change: Change, call: ToolCall, timeouts: Timeouts, clock: Clo
             for c in change.head.calls
         )
     )
+    shown = _shown(call)
+    _open(
+        change, "approval_required", {"shortened": shown.input != call.input}, clock, shown, timeouts.approval
+    )
+
+
+def open_doubt(change: Change, call: ToolCall, clock: Clock) -> None:
+    """Did it happen? The call started and nobody knows how it ended."""
+    said = f"{call.name} was started and its end is unknown. Look whether it happened."
+    _open(change, "error_recovery", {"question": said, "effect_id": call.effect_id}, clock, _shown(call))
+
+
+def _shown(call: ToolCall) -> PendingCall:
     arguments = call.input or {}
     large = len(str(arguments).encode()) > MAX_SHOWN_INPUT_BYTES
-    pending = PendingCall(
+    return PendingCall(
         call_id=call.call_id,
         name=call.name,
         input=_shortened(arguments) if large else arguments,
         input_hash=input_hash(arguments),
     )
-    context: dict[str, Any] = {"shortened": large}
-    _open(change, "approval_required", context, clock, pending, timeouts.approval)
 
 
 def open_question(

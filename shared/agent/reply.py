@@ -12,6 +12,7 @@ from shared.domain.conversation import AssistantEntry, ToolCall, ToolEntry
 from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.intervention import input_hash
+from shared.domain.plan_input import MAX_NAMED_CHARS
 from shared.domain.scratchpad import MAX_NOTE_CHARS
 from shared.domain.session import MAX_CALLS, OpenCall
 from shared.domain.tool import ToolSpec
@@ -80,7 +81,7 @@ class ReplyReader:
                         call.malformed or "The input is not a JSON object. Send the call again."
                     )
                 if call.name == UPDATE_PLAN:
-                    self._update_plan(change, call, call.input, specs, outcome)
+                    self._update_plan(change, call, call.input, specs, outcome, planning)
                     continue
                 if planning:
                     raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
@@ -117,9 +118,16 @@ class ReplyReader:
         arguments: dict[str, Any],
         specs: Mapping[str, ToolSpec],
         outcome: "_Outcome",
+        planning: bool,
     ) -> None:
         """A pure state change: applied in this commit, whatever else the reply asks for (design §2)."""
-        if arguments.get("action") == "complete" and any(map(_has_to_run, self.calls)):
+        completes = arguments.get("action") == "complete"
+        if completes and planning:
+            raise PlanRefused(
+                "STILL_PLANNING",
+                "Now only a plan is made. Complete it in your next reply, if nothing is left to do.",
+            )
+        if completes and any(map(_has_to_run, self.calls)):
             raise PlanRefused(
                 "CALLS_PENDING",
                 "Other calls of this reply still have to run. Complete the plan when you have seen their results.",
@@ -186,8 +194,13 @@ def _refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
         code = refusal.code if isinstance(refusal, PlanRefused) else "SCHEMA"
         change.event(
             "plan.rejected",
-            {"action": action if isinstance(action, str) else None, "code": code, "message": str(refusal)},
+            {"action": _shown(action), "code": code, "message": str(refusal)},
         )
+
+
+def _shown(action: object) -> str | None:
+    """An action as the event tells it; one the model made up can be of any length."""
+    return action[:MAX_NAMED_CHARS] if isinstance(action, str) else None
 
 
 def milliseconds(start: datetime, end: datetime) -> int:

@@ -17,6 +17,7 @@ from shared.domain.session import OpenCall
 
 REJECTED = "Error: a person rejected this call{why}. Do not repeat it; go on another way or ask."
 RETRY = "A person has looked at it and says: go on, but another way than before."
+SKIPPED = "Error: it is unknown whether this call happened, and a person says: go on without it."
 EXPIRED = "Error: nobody approved this call in time, so it was not run. Go on without it or ask."
 
 
@@ -83,9 +84,8 @@ def _apply(
         case "approval_required", "modify":
             _release(change, one, given["input"])
         case "approval_required", _:
-            _reject(
-                change, one, EXPIRED if expired else REJECTED.format(why=f": {comment}" if comment else "")
-            )
+            why = f": {comment}" if comment else ""
+            _answer(change, one, EXPIRED if expired else REJECTED.format(why=why), ok=False)
         case "clarification_needed", "answer":
             say(change, message_id, given["text"])
         case "budget_exceeded", "raise":
@@ -93,6 +93,8 @@ def _apply(
             change.set(budget=raised(change.head.budget, *limits))
         case "budget_exceeded", "finish":
             completed(change, goal_met=False, reason="budget_exceeded", answer=None, message_id=None)
+        case "error_recovery", _ if one.tool_call is not None:
+            _settle_doubt(change, one, option, given)
         case "error_recovery", "retry":
             hint = f"A person says: {given['hint']}" if given.get("hint") else RETRY
             change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
@@ -118,11 +120,27 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
         change.set(calls=change.head.with_call(ready).calls)
 
 
-def _reject(change: Change, one: Intervention, text: str) -> None:
-    """The call's one result says so; the model can reason about it."""
+def _settle_doubt(change: Change, one: Intervention, option: str, given: dict[str, Any]) -> None:
+    """Did it happen? `retry`: no, run it; `record`: yes, and this came of it; `skip`: go on without it."""
+    assert one.tool_call is not None
+    if option == "record":
+        _answer(change, one, given["result"], ok=True)
+    elif option == "skip":
+        _answer(change, one, SKIPPED, ok=False)
+    else:
+        open_call = change.head.open_call(one.tool_call.call_id)
+        if open_call is not None:
+            again = open_call.model_copy(
+                update={"state": "ready", "tries": open_call.tries + 1, "starter": ""}
+            )
+            change.set(calls=change.head.with_call(again).calls)
+
+
+def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
+    """The call's one result is what the person said; the model can reason about it."""
     assert one.tool_call is not None
     call_id, name = one.tool_call.call_id, one.tool_call.name
-    change.entry(ToolEntry(call_id=call_id, name=name, content=Content.of(text), ok=False))
+    change.entry(ToolEntry(call_id=call_id, name=name, content=Content.of(text), ok=ok))
     change.set(calls=change.head.with_call(OpenCall(call_id=call_id, name=name, state="done")).calls)
 
 

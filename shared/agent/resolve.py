@@ -10,6 +10,7 @@ from shared.agent.ask import wake
 from shared.agent.journal import Draft, Journal
 from shared.agent.resolution import settle
 from shared.agent.thread import Thread
+from shared.domain.budget import tokens_used
 from shared.domain.change import Change
 from shared.domain.commit import Commit
 from shared.domain.errors import Conflict, InterventionNotFound, ToolInputInvalid, ValidationFailed
@@ -25,6 +26,9 @@ MAX_AMENDED_BYTES = 65_536
 """A person's input rides in the head until its call has run."""
 
 
+MAX_RECORDED_CHARS = 10_000
+
+
 class Answer(Value):
     text: str = Field(min_length=1)
 
@@ -32,6 +36,10 @@ class Answer(Value):
 class Raise(Value):
     token_budget: int | None = Field(default=None, ge=1, le=100_000_000)
     cost_budget_usd: float | None = Field(default=None, gt=0)
+
+
+class Recorded(Value):
+    result: str = Field(min_length=1, max_length=MAX_RECORDED_CHARS)
 
 
 class Hint(Value):
@@ -125,7 +133,9 @@ def _check(registry: Registry, head: Head, one: Intervention, chosen: Resolution
             return _parse(Answer, given)
         case "budget_exceeded", "raise":
             return _raised(head, _parse(Raise, given))
-        case "error_recovery", "retry":
+        case "error_recovery", "record":
+            return _parse(Recorded, given)
+        case "error_recovery", "retry" if one.tool_call is None:
             return _parse(Hint, given)
         case _ if given:
             raise ValidationFailed("This option takes no input.", {"input": ["must be left out"]})
@@ -153,11 +163,15 @@ def _modified(registry: Registry, head: Head, one: Intervention, given: dict[str
 
 
 def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
-    if not raised:
-        raise ValidationFailed("raise needs a new limit.", {"input": ["token_budget or cost_budget_usd"]})
-    if raised.get("token_budget", head.usage.total_tokens + 1) <= head.usage.total_tokens:
-        used = head.usage.total_tokens
-        raise ValidationFailed("The limit is used up already.", {"input.token_budget": [f"more than {used}"]})
+    """Limits that stay as they are, or are used up already, would only lead back to the same question."""
+    limits = {"token_budget": head.budget.token_budget, "cost_budget_usd": head.budget.cost_budget_usd or 0}
+    used = {"token_budget": tokens_used(head), "cost_budget_usd": head.usage.cost_usd or 0}
+    if not any(raised[name] > limits[name] for name in raised):
+        now = [f"{name} is {limit}" for name, limit in limits.items() if limit]
+        raise ValidationFailed("raise needs a higher limit than there is.", {"input": now})
+    low = {f"input.{name}": [f"more than {used[name]}"] for name in raised if raised[name] <= used[name]}
+    if low:
+        raise ValidationFailed("The limit is used up already.", low)
     return raised
 
 

@@ -84,7 +84,8 @@ def ask_for_budget(mind: Mind, thread: Thread, at: Position) -> Decision:
             open_budget_question(change, mind.clock)
         return Draft(change)
 
-    mind.worker.journal.commit(thread, at.key(f"budget-{tokens_label(thread.head)}"), build)
+    # Asked anew after each answer that does not help, hence not one key a turn.
+    mind.worker.journal.commit(thread, at.key(f"budget-{thread.head.last_seq}"), build)
     return asking(thread.head, mind.timeouts)
 
 
@@ -97,11 +98,6 @@ def open_budget_question(change: Change, clock: Clock) -> None:
         **_figures(change.head),
     )
     change.to_state("waiting_for_user", "budget_exceeded")
-
-
-def tokens_label(head: Head) -> str:
-    """The limit that was met: a raised one is asked about anew."""
-    return f"{head.budget.token_budget}-{head.budget.cost_budget_usd}"
 
 
 def _figures(head: Head) -> dict[str, object]:

@@ -39,7 +39,10 @@ def planning_tail(head: Head, tools: Iterable[str], notes: str) -> str:
         "Now make the plan: call update_plan (action create, or wait_for_user if the goal is unclear)."
     )
     if attempts:
-        said.append("There is still no plan; the last answer above says what was wrong with yours.")
+        said.append(
+            "There is still no plan: only a call of update_plan makes one, and if yours was refused, the answer to it "
+            "above says what was wrong."
+        )
     if attempts > 1:
         said.append(PLAN_RULES.replace("{tools}", ", ".join(tools)))
     if attempts > 2:

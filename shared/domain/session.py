@@ -118,14 +118,17 @@ class Failure(Value):
 
 
 class OpenCall(Value):
-    """A call of the last reply. `withheld`: a person has to approve it first; `amended`: that person's input, to be
-    run instead of the model's.
+    """A call of the last reply. `withheld`: a person has to approve it first, or to say whether it happened;
+    `amended`: that person's input, to be run instead of the model's; `tries`: how often a person had it run again;
+    `starter`: the attempt that logged the start, so that it knows its own after a lost answer.
     """
 
     call_id: str
     name: str
     state: Literal["ready", "withheld", "started", "done"] = "ready"
     amended: dict[str, Any] | None = None
+    tries: int = 0
+    starter: str = ""
 
 
 class Wait(Value):

@@ -8,14 +8,16 @@ from shared.domain.tool import ToolSpec
 
 
 class CallContext(NamedTuple):
-    """Whose call it is; `effect_id` is the idempotency key of the effect (design §6.3); `deadline_seconds` is the
-    time left."""
+    """Whose call it is; `effect_id` is the idempotency key of the effect (design §6.3); `rerun`: an earlier attempt
+    may have had the effect already; `deadline_seconds` is the time left.
+    """
 
     tenant: str
     session_id: str
     agent_id: str
     effect_id: str
     deadline_seconds: float
+    rerun: bool = False
 
 
 class Registry(Protocol):

@@ -34,9 +34,10 @@ class BuiltinTools:
                 case "read_file":
                     return self._read(tenant, usable_path(arguments["path"]))
                 case "create_file":
-                    return self._create(tenant, usable_path(arguments["path"]), arguments["content"])
+                    path = usable_path(arguments["path"])
+                    return self._create(tenant, path, arguments["content"], context.rerun)
                 case "delete_file":
-                    return self._delete(tenant, usable_path(arguments["path"]))
+                    return self._delete(tenant, usable_path(arguments["path"]), context.rerun)
                 case "get_weather":
                     location = arguments["location"]
                     return Outside("weather", location, self._weather.at(location, context.deadline_seconds))
@@ -57,7 +58,8 @@ class BuiltinTools:
             raise not_text(path, data)
         return Outside("file", path, text, exact=True)
 
-    def _create(self, tenant: str, path: str, content: str) -> str:
+    def _create(self, tenant: str, path: str, content: str, rerun: bool) -> str:
+        """On a rerun the file that is there may be this call's own: it is told as the first attempt would have."""
         try:
             data = content.encode()
         except UnicodeEncodeError:
@@ -69,13 +71,14 @@ class BuiltinTools:
                 f"the content has {len(data)} bytes, a file at most {self._max_file_bytes}. Split it up."
             )
         new = self._files.write(tenant, path, data)
-        return (
-            f"{'Created' if new else 'Replaced'} {path}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}."
-        )
+        done = "Created" if new or rerun else "Replaced"
+        return f"{done} {path}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}."
 
-    def _delete(self, tenant: str, path: str) -> str:
+    def _delete(self, tenant: str, path: str, rerun: bool) -> str:
         try:
             self._files.delete(tenant, path)
         except FileMissing:
+            if rerun:  # an attempt before this one deleted it and died
+                return f"Deleted {path}."
             raise missing(self._files, tenant, path) from None
         return f"Deleted {path}."
