@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 PREFIX = "ACTA_"
 
@@ -41,6 +41,11 @@ class Settings(BaseModel):
     weather_base_url: str = "https://api.open-meteo.com"
     geocoding_base_url: str = "https://geocoding-api.open-meteo.com"
 
+    http_tool_hosts: str = ""
+    """Hosts that tools of kind `http` may call, `host` or `host:port` with commas between; empty: none."""
+    http_tool_allow: str = ""
+    """`host:port` with commas between, free of the https and no-private-address rules. Local only."""
+
     max_message_chars: Annotated[int, Field(ge=1, le=500_000)] = 10_000
     max_file_bytes: Annotated[int, Field(ge=1, le=4_194_304)] = 4_194_304
     max_output_tokens: Annotated[int, Field(ge=1)] = 4_096
@@ -55,6 +60,13 @@ class Settings(BaseModel):
     intervention_warn_seconds: Seconds = 300
     roll_over_events: Annotated[int, Field(ge=100)] = 15_000
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
+
+    @field_validator("http_tool_allow")
+    @classmethod
+    def _local_only(cls, value: str, info: ValidationInfo) -> str:
+        if value and info.data.get("env") != "local":
+            raise ValueError("only the local environment may make this exception")
+        return value
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":

@@ -4,9 +4,10 @@ from functools import cache
 from typing import NamedTuple
 
 from shared.adapters.clock import SystemClock
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.log import DynamoLog
-from shared.adapters.registry import BuiltinRegistry
+from shared.adapters.registry import TenantRegistry
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.stepfunctions import StepFunctionsWorkflow
 from shared.agent.journal import Journal
@@ -37,7 +38,7 @@ def root() -> Root:
             journal=Journal(log, blobs, clock),
             directory=directory,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
-            registry=BuiltinRegistry(),
+            registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).at),
         ),
         log=log,
         blobs=blobs,

@@ -10,7 +10,7 @@ from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.llm.catalogue import context_window
 from shared.adapters.llm.choose import choose_for
-from shared.adapters.registry import BuiltinRegistry
+from shared.adapters.registry import TenantRegistry
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.secrets import secret_text
 from shared.agent.attempts import Attempts
@@ -30,13 +30,14 @@ def worker() -> Worker:
     clock = SystemClock()
     journal = Journal(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock)
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
+    definitions = DynamoDefinitions(chosen.table, clock)
     directory = DynamoIndex(chosen.table, clock)
     return Worker(
         journal=journal,
         choose_model=_choose_model,
-        definitions=DynamoDefinitions(chosen.table, clock),
+        definitions=definitions,
         recollections=Recollections(DynamoMemories(chosen.table, clock)),
-        registry=BuiltinRegistry(),
+        registry=TenantRegistry(definitions.last),
         timeouts=timeouts,
         hourly=HourlyLimit(journal, directory, timeouts, chosen.tenant_tokens_per_hour),
         attempts=Attempts(),

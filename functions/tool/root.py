@@ -3,13 +3,18 @@
 from functools import cache
 
 from shared.adapters.clock import SystemClock
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.memories import DynamoMemories
-from shared.adapters.registry import BuiltinRegistry
+from shared.adapters.registry import TenantRegistry
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
+from shared.adapters.tools.address import Guard
 from shared.adapters.tools.builtin import BuiltinTools
+from shared.adapters.tools.http import HttpTool
+from shared.adapters.tools.lambda_ import LambdaTool
 from shared.adapters.tools.memory import MemoryTools
+from shared.adapters.tools.tenant import TenantTools
 from shared.agent.act import Hands
 from shared.agent.journal import Journal
 from shared.settings import settings
@@ -21,8 +26,12 @@ def hands() -> Hands:
     clock = SystemClock()
     return Hands(
         journal=Journal(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
-        registry=BuiltinRegistry(),
-        toolbox=MemoryTools(
-            BuiltinTools(S3Files(chosen.bucket), chosen), DynamoMemories(chosen.table, clock), clock
+        registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).at),
+        toolbox=TenantTools(
+            MemoryTools(
+                BuiltinTools(S3Files(chosen.bucket), chosen), DynamoMemories(chosen.table, clock), clock
+            ),
+            HttpTool(Guard(chosen)),
+            LambdaTool(),
         ),
     )

@@ -28,7 +28,7 @@ DEPLOYED_FIELDS = frozenset(
 REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given"}
 OWN_VARIABLES = frozenset(
     ("ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL", "ACTA_TOKEN",
-     "ACTA_HTTP_TOOL_ALLOW", "ACTA_STATE")
+     "ACTA_STATE")
 )  # fmt: skip
 KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 

@@ -23,7 +23,9 @@ def aws_client(service: str) -> Any:
     return make_client(service)
 
 
-def make_client(service: str, **where: Any) -> Any:
+def make_client(
+    service: str, *, read_seconds: int = READ_SECONDS, attempts: int = ATTEMPTS, **where: Any
+) -> Any:
     """A new client; `where`: region, endpoint and credentials, for a test or a tool."""
     import botocore.session
     from botocore.config import Config
@@ -32,8 +34,8 @@ def make_client(service: str, **where: Any) -> Any:
         service,
         config=Config(
             connect_timeout=CONNECT_SECONDS,
-            read_timeout=READ_SECONDS,
-            retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+            read_timeout=read_seconds,
+            retries={"mode": "standard", "total_max_attempts": attempts},
             max_pool_connections=CONNECTIONS,
             parameter_validation=False,  # adapters build every request, and contract suites try them
             tcp_keepalive=True,

@@ -13,6 +13,8 @@ MIN_OUTPUT_TOKENS = 256
 """A call that may not even write so much is not worth making."""
 WARN_AT = 0.8
 MARGIN = 0.9
+LEAST_BYTES_PER_TOKEN = 0.25
+"""A provider that counts more tokens than that counts something else; the next call can still be estimated."""
 
 
 class Reservation(NamedTuple):
@@ -48,7 +50,7 @@ def calibrated(budget: Budget, request_bytes: int, input_tokens: int) -> Budget:
     """Learns from a call how many bytes a token has, on the side of too few; never more than at the beginning."""
     if not input_tokens or not request_bytes:
         return budget
-    shown = min(BYTES_PER_TOKEN, MARGIN * request_bytes / input_tokens)
+    shown = min(BYTES_PER_TOKEN, max(LEAST_BYTES_PER_TOKEN, MARGIN * request_bytes / input_tokens))
     return budget.model_copy(update={"bytes_per_token": round(shown, 3)})
 
 

@@ -5,6 +5,7 @@
     │   ├── TransientError   retried with backoff
     │   │   ├── StoreThrottled, StoreUnavailable, CommitContention
     │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken
+    │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
     │       └── Fenced, Refused, SchemaUnknown, PoisonedSession
     ├── SessionError         the run ends `failed` with `code`
@@ -63,6 +64,12 @@ class ProviderUnavailable(TransientError):
 
 class StreamBroken(TransientError):
     """An answer began and did not end: dropped, truncated or not parseable."""
+
+
+class ToolUnanswered(EngineError):
+    """Whether a tool outside had its effect is unknown. Another attempt finds the start logged: it reruns an
+    `idempotent` tool under the same key and asks a person about one that runs `once` (design §6.3).
+    """
 
 
 class FinalError(EngineError):

@@ -6,9 +6,7 @@ to do instead. The stored plan is never touched by a refused update.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, NamedTuple
-
-from pydantic import Field, ValidationError, field_validator
+from typing import Any, Literal, NamedTuple
 
 from shared.domain.errors import PlanRefused
 from shared.domain.event import Draft
@@ -18,44 +16,9 @@ from shared.domain.plan import (
     STEP_TRANSITIONS,
     ExecutionPlan,
     PlanStep,
-    StepStatus,
 )
+from shared.domain.plan_input import NewStep, PlanUpdate, read
 from shared.domain.tool import ToolSpec
-from shared.domain.value import Value
-
-Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
-
-MAX_STEP_INPUT_CHARS = 2_000
-"""The plan is in every commit's head; what a step's call is given is in the call."""
-
-Text = Annotated[str, Field(max_length=2_000)]
-
-
-class NewStep(Value):
-    step_number: Annotated[int, Field(ge=1, le=1_000)] | None = None
-    description: Annotated[str, Field(min_length=1, max_length=1_000)]
-    tool: Annotated[str, Field(max_length=64)] | None = None
-    input: dict[str, Any] | None = None
-    requires_permission: bool = False
-
-    @field_validator("input")
-    @classmethod
-    def _small(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        if len(str(value)) > MAX_STEP_INPUT_CHARS:
-            raise ValueError("too long for a plan; leave it out, the call itself will have it")
-        return value
-
-
-class PlanUpdate(Value):
-    """The tool's input. The session is the one the call runs in, never an argument."""
-
-    action: Action
-    goal: Text | None = None
-    steps: tuple[NewStep, ...] | None = None
-    step_number: int | None = None
-    step_status: StepStatus | None = None
-    step_result: Annotated[str, Field(max_length=4_000)] | None = None
-    reason: Annotated[str, Field(max_length=8_000)] | None = None
 
 
 class Applied(NamedTuple):
@@ -71,7 +34,7 @@ def apply(
     plan: ExecutionPlan | None, raw: Mapping[str, Any], tools: Mapping[str, ToolSpec], now: datetime
 ) -> Applied:
     """`tools`: this agent's registry, denied ones left out."""
-    update = _parse(raw)
+    update = read(raw)
     match update.action:
         case "create":
             return _create(plan, update, tools, now)
@@ -84,19 +47,6 @@ def apply(
             return Applied(*closed, "The plan is closed as failed.", update)
         case "wait_for_user":
             return _wait_for_user(plan, update, now)
-
-
-def _parse(raw: Mapping[str, Any]) -> PlanUpdate:
-    try:
-        return PlanUpdate.model_validate(raw)
-    except ValidationError as error:
-        wrong = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'input'}: {e['msg']}"
-            for e in error.errors(include_input=False)[:5]
-        )
-        raise PlanRefused(
-            "SCHEMA", f"The input does not fit update_plan: {wrong}. Send it again corrected."
-        ) from None
 
 
 def _live(plan: ExecutionPlan | None) -> ExecutionPlan:
@@ -116,9 +66,9 @@ def _create(
         )
     wanted = update.steps or ()
     if not 1 <= len(wanted) <= MAX_STEPS:
+        instead = "Merge or drop steps." if wanted else "Give it at least one."
         raise PlanRefused(
-            "STEP_COUNT",
-            f"A plan has 1 to {MAX_STEPS} steps, this one has {len(wanted)}. Merge or drop steps.",
+            "STEP_COUNT", f"A plan has 1 to {MAX_STEPS} steps, this one has {len(wanted)}. {instead}"
         )
     steps = _numbered(wanted)
     for step in steps:
@@ -150,7 +100,7 @@ def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
     return tuple(
         PlanStep(
             step_number=step.step_number if step.step_number is not None else next(free),
-            description=step.description.strip(),
+            description=step.description,
             tool=step.tool,
             input=step.input,
             requires_permission=step.requires_permission,

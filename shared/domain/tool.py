@@ -1,5 +1,6 @@
 """What the registry knows of a tool (design §7)."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -9,6 +10,23 @@ from shared.domain.value import Value
 Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
 ToolKind = Literal["builtin", "http", "lambda", "mcp"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+TOOL_NAME_PATTERN = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
+FUNCTION_PATTERN = r"^acta-tool-[a-z0-9-]{1,50}$"
+HEADER_PATTERN = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$"
+HEADER_VALUE_PATTERN = r"^[ -~]{0,1024}$"
+MAX_URL_CHARS = 2_000
+MAX_DESCRIPTION_CHARS = 2_000
+MAX_SCHEMA_BYTES = 16_384
+MAX_HEADERS = 10
+MAX_TENANT_TOOLS = 40
+"""Of one tenant: every one of them is told to the model each turn, and all of them fit one answer."""
+MAX_RESULT_LIMIT_BYTES = 2_097_152
+MAX_CACHE_SECONDS = 86_400
+
+HeaderName = Annotated[str, Field(pattern=HEADER_PATTERN)]
+HeaderValue = Annotated[str, Field(pattern=HEADER_VALUE_PATTERN)]
 
 
 class ToolSpec(Value):
@@ -16,7 +34,7 @@ class ToolSpec(Value):
     have started. `high_stakes` calls wait for a person. `repeatable`: identical calls are no sign of being stuck.
     """
 
-    name: Annotated[str, Field(pattern=r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$")]
+    name: Annotated[str, Field(pattern=TOOL_NAME_PATTERN)]
     description: str
     input_schema: dict[str, Any]
     kind: ToolKind = "builtin"
@@ -31,3 +49,30 @@ class ToolSpec(Value):
     @property
     def is_risky(self) -> bool:
         return self.risk != "read"
+
+
+class HttpConfig(Value):
+    """`headers` go along with every request to the host of `url`, and to no other."""
+
+    url: Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS)]
+    method: Method
+    headers: Annotated[dict[HeaderName, HeaderValue], Field(max_length=MAX_HEADERS)] = Field(
+        default_factory=dict
+    )
+
+
+class LambdaConfig(Value):
+    """`function`: a Lambda of this account and region, by name."""
+
+    function: Annotated[str, Field(pattern=FUNCTION_PATTERN)]
+
+
+class ToolDefinition(ToolSpec):
+    """A tool a tenant's admin put into the registry; `config` is that of its kind. `version` counts the writes since
+    `created_at`.
+    """
+
+    config: HttpConfig | LambdaConfig
+    version: Annotated[int, Field(ge=1)]
+    created_at: datetime
+    updated_at: datetime

@@ -1,4 +1,4 @@
-"""Agents and managed prompts: read every turn at the price of one small item, written by a tenant's admins.
+"""Agents, tools and managed prompts: read every turn at the price of one small item, written by a tenant's admins.
 
 Each write of a tenant's definitions changes its revision in the same transaction. `at` reads the revision, strongly
 consistent, and everything else comes from the process's memory until it changes: an edit that was answered with 2xx
@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from shared.domain.agent import AgentDefinition
 from shared.domain.prompt import Prompt
+from shared.domain.tool import ToolDefinition
 from shared.ports.log import IdempotencyRecord
 
 
@@ -48,11 +49,19 @@ class Snapshot(Protocol):
         """The version in force. Raises KeyError: no release has a prompt of that name."""
         ...
 
+    def tools(self) -> tuple[ToolDefinition, ...]:
+        """What the tenant's admins put into the registry, by name."""
+        ...
+
 
 class Definitions(Protocol):
     """What a turn reads."""
 
     def at(self, tenant: str) -> Snapshot: ...
+
+    def last(self, tenant: str) -> Snapshot:
+        """As the last `at` of this process saw it, for who looked already in this turn: costs no further look."""
+        ...
 
 
 class DefinitionStore(Definitions, Protocol):

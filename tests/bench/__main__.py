@@ -6,7 +6,7 @@ from typing import Any
 
 from infra.bundle import ROOT
 from infra.cli.phases import PlainPhases
-from tests.bench import cold, cpu, imports, report, script, work, yardsticks, zips
+from tests.bench import cold, cpu, imports, report, scenarios, script, work, yardsticks, zips
 from tests.bench.stand import FUNCTIONS, RunFailed, Stand
 
 OUT = ROOT / "build" / "bench.json"
@@ -44,6 +44,7 @@ def main() -> int:
     except RunFailed as failed:
         print(f"bench: {failed}", file=sys.stderr)
         return 1
+    results["scenarios"] = scenarios.measure()
     results["imports"] = {name: round(one.ratio, 3) for name, one in imported.items()}
     for name, one in imported.items():
         results["coldstart"].setdefault(name, {}).update(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.bench import scenarios
 from tests.bench.table import cell, columns, heading, number
 
 TURN = (
@@ -55,6 +56,7 @@ def print_all(results: Mapping[str, Any]) -> None:
     _other(results["other_turns"], results["turns"]["2KB"]["20"])
     _yardsticks(results["yardsticks"], results["turns"])
     _imports(results["coldstart"], results["imports"], results["zip"])
+    scenarios.report(results["scenarios"])
 
 
 def _turns(turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:

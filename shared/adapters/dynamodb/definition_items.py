@@ -1,9 +1,10 @@
-"""Items of agents and managed prompts, beside those of `items`.
+"""Items of agents, tools and managed prompts, beside those of `items`.
 
 pk                        sk                        attributes
 T#{tenant}                R                         r revision, another text after each write of a definition
 T#{tenant}                A#{agent}                 n version, c created at, v, z body
 T#{tenant}                P#{prompt}                n version in force, v, z body
+T#{tenant}                F#{tool}                  n version, c created at, v, z body
 T#{tenant}#P#{prompt}     V#{version:010d}          v, z body
 D                         P#{prompt}                the deployment's seed: v, z body
 """

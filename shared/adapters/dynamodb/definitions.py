@@ -6,22 +6,17 @@ from typing import Any, NamedTuple
 from shared.adapters.aws_clients import Service
 from shared.adapters.cursors import from_cursor, to_cursor
 from shared.adapters.dynamodb import definition_items as items
+from shared.adapters.dynamodb.definition_change import change_definition
 from shared.adapters.dynamodb.items import Item, tenant_pk
-from shared.adapters.dynamodb.transaction import (
-    FREE,
-    Action,
-    ConditionFailed,
-    delete,
-    put,
-    put_record,
-    transact,
-)
+from shared.adapters.dynamodb.tools import DynamoToolStore
+from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.domain import prompt as prompts
 from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_default
 from shared.domain.prompt import Prompt
+from shared.domain.tool import ToolDefinition
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, PromptPage
-from shared.ports.log import IdempotencyRecord, KeyTaken
+from shared.ports.log import IdempotencyRecord
 
 TENANTS_KEPT = 200
 
@@ -32,6 +27,8 @@ class _Known(NamedTuple):
     revision: str
     agents: dict[str, AgentDefinition | None]
     prompts: dict[str, Prompt]
+    tools: list[tuple[ToolDefinition, ...]]
+    """All of them at once, or not read yet."""
 
 
 class DynamoSnapshot:
@@ -52,6 +49,11 @@ class DynamoSnapshot:
             self._known.prompts[name] = self._store.prompt(self._tenant, name)
         return self._known.prompts[name]
 
+    def tools(self) -> tuple[ToolDefinition, ...]:
+        if not self._known.tools:
+            self._known.tools.append(self._store.tools.all(self._tenant))
+        return self._known.tools[0]
+
 
 class DynamoDefinitions:
     """`client`: a botocore DynamoDB client, where it is not this process's own."""
@@ -60,6 +62,7 @@ class DynamoDefinitions:
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
+        self.tools = DynamoToolStore(table, clock, client)
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
     def at(self, tenant: str) -> DynamoSnapshot:
@@ -68,11 +71,15 @@ class DynamoDefinitions:
         revision = "" if item is None else item["r"]["S"]
         known = self._known.get(tenant)
         if known is None or known.revision != revision:
-            known = self._known[tenant] = _Known(revision, {}, {})
+            known = self._known[tenant] = _Known(revision, {}, {}, [])
         self._known.move_to_end(tenant)
         if len(self._known) > TENANTS_KEPT:
             self._known.popitem(last=False)
         return DynamoSnapshot(self, tenant, known)
+
+    def last(self, tenant: str) -> DynamoSnapshot:
+        known = self._known.get(tenant)
+        return self.at(tenant) if known is None else DynamoSnapshot(self, tenant, known)
 
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         item = self._get(items.agent_key(tenant, agent_id))
@@ -186,15 +193,8 @@ class DynamoDefinitions:
     def _change(
         self, tenant: str, decisive: Action, record: IdempotencyRecord | None = None, *more: Action
     ) -> None:
-        """Everything at once, and another revision: a text nobody had before, not a count, so there is nothing to
-        read and nothing to lose. Raises DefinitionChanged, KeyTaken.
-        """
-        revision = put(self._table, items.revision_item(tenant, self._clock.new_id("rev")))
-        kept = [] if record is None else [put_record(self._table, record, self._clock)]
-        try:
-            transact(self._dynamodb, self._clock, [decisive, revision, *more, *kept])
-        except ConditionFailed as failed:
-            raise (KeyTaken if failed.failed == {2 + len(more)} else DefinitionChanged) from None
+        """Raises DefinitionChanged, KeyTaken."""
+        change_definition(self._dynamodb, self._table, self._clock, tenant, decisive, record, *more)
 
     def _get(self, key: Item) -> Item | None:
         answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)

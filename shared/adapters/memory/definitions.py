@@ -10,9 +10,11 @@ from shared.adapters.definition_documents import (
     to_prompt,
 )
 from shared.adapters.memory.table import MemoryTable, StoredDocument
+from shared.adapters.memory.tools import MemoryToolStore
 from shared.domain import prompt as prompts
 from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_default
 from shared.domain.prompt import Prompt
+from shared.domain.tool import ToolDefinition
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, PromptPage
 from shared.ports.log import IdempotencyRecord
@@ -29,14 +31,21 @@ class MemorySnapshot:
     def prompt(self, name: str) -> Prompt:
         return self._store.prompt(self._tenant, name)
 
+    def tools(self) -> tuple[ToolDefinition, ...]:
+        return self._store.tools.all(self._tenant)
+
 
 class MemoryDefinitions:
     def __init__(self, table: MemoryTable, clock: Clock) -> None:
         self._table = table
         self._clock = clock
+        self.tools = MemoryToolStore(table, clock)
 
     def at(self, tenant: str) -> MemorySnapshot:
         return MemorySnapshot(self, tenant)
+
+    def last(self, tenant: str) -> MemorySnapshot:
+        return self.at(tenant)
 
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         stored = self._table.agents.get((tenant, agent_id))

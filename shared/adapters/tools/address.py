@@ -1,0 +1,123 @@
+"""Where a tool of kind `http` may go (design §7): allowed hosts, https, and public addresses only.
+
+A host is looked up once per request, and the address found is the one that is dialled: a name that answers
+differently a moment later gains nothing.
+"""
+
+import ipaddress
+import socket
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from shared.settings import Settings
+
+HTTPS_PORT, HTTP_PORT = 443, 80
+_UNICAST = ipaddress.ip_network("2000::/3")
+_SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
+_RELAY = ipaddress.ip_network("192.88.99.0/24")
+
+Resolve = Callable[[str, int], Sequence[str]]
+
+
+class AddressRefused(Exception):
+    """The message may be told to the caller or the model: it names the host and never the address behind it."""
+
+
+class Target(NamedTuple):
+    """`path`: with the query. `ip` is what is dialled; `host` is what the certificate has to be for."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    ip: str = ""
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        return self.scheme, self.host, self.port
+
+
+def is_public(address: str) -> bool:
+    """Whether an address may be dialled. IPv6 forms that carry an IPv4 address are judged by neither: only global
+    unicast counts, without tunnels; a mapped address is the one inside.
+    """
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:  # a zone, for instance: such addresses are link-local
+        return False
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return is_public(str(ip.ipv4_mapped))
+        return ip in _UNICAST and ip not in _SIX_TO_FOUR and ip.is_global and not ip.is_reserved
+    return ip.is_global and not ip.is_multicast and not ip.is_reserved and ip not in _RELAY
+
+
+def look_up(host: str, port: int) -> Sequence[str]:
+    """The system's answer. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+class Guard:
+    def __init__(self, settings: Settings, resolve: Resolve = look_up) -> None:
+        self._hosts = _names(settings.http_tool_hosts)
+        self._exempt = _names(settings.http_tool_allow)
+        self._resolve = resolve
+
+    def check(self, url: str) -> Target:
+        """What can be said of a URL without looking its host up. Raises AddressRefused."""
+        target = _parsed(url)
+        at = _name(target.host, target.port)
+        if at in self._exempt:
+            return target
+        if target.scheme != "https":
+            raise AddressRefused("only https is allowed")
+        listed = at in self._hosts or (target.port == HTTPS_PORT and _bare(target.host) in self._hosts)
+        if not listed:
+            raise AddressRefused(f"the host {at} is not one of those this deployment allows")
+        return target
+
+    def admit(self, url: str) -> Target:
+        """The target with the address to dial. Raises AddressRefused, and OSError where the host is unknown."""
+        target = self.check(url)
+        addresses = self._resolve(target.host, target.port)
+        if not addresses:
+            raise OSError("no address")
+        is_exempt = _name(target.host, target.port) in self._exempt
+        # one private address among public ones is reason enough not to trust the name
+        if not is_exempt and not all(is_public(address) for address in addresses):
+            raise AddressRefused(f"the host {_bare(target.host)} is not at a public address")
+        return target._replace(ip=addresses[0])
+
+
+def _parsed(url: str) -> Target:
+    if not url.isascii() or not url.isprintable() or any(char in url for char in ' \\"<>^`{|}'):
+        raise AddressRefused("the URL has characters that a URL may not have")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise AddressRefused("the URL cannot be read") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise AddressRefused("the URL must begin with https:// and name a host")
+    if "@" in parts.netloc:
+        raise AddressRefused("a URL may not carry credentials; use a header")
+    if "#" in url:
+        raise AddressRefused("a URL may not have a fragment")
+    if port is None:
+        port = HTTPS_PORT if parts.scheme == "https" else HTTP_PORT
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(parts.scheme, parts.hostname.rstrip("."), port, path)
+
+
+def _names(setting: str) -> frozenset[str]:
+    return frozenset(each.strip().lower() for each in setting.split(",") if each.strip())
+
+
+def _bare(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _name(host: str, port: int) -> str:
+    return f"{_bare(host)}:{port}"
