@@ -63,6 +63,11 @@ def builtins() -> Mapping[str, ToolSpec]:
                 },
                 goal=_text("What the user wants to have at the end"),
                 steps={"type": "array", "minItems": 1, "maxItems": MAX_STEPS, "items": _PLAN_STEP},
+                risks={
+                    "type": "array",
+                    "maxItems": 5,
+                    "items": _text("A risk you see beside those of the tools"),
+                },
                 step_number={"type": "integer", "minimum": 1},
                 step_status={"type": "string", "enum": ["in_progress", "completed", "failed", "skipped"]},
                 step_result=_text("What the step found or made, in a sentence or two"),

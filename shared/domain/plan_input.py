@@ -13,6 +13,8 @@ Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
 
 MAX_STEP_INPUT_CHARS = 2_000
 """The plan is in every commit's head; what a step's call is given is in the call."""
+MAX_RISKS = 5
+"""A model may add so many to those the registry shows; it takes none away."""
 MAX_STEP_NUMBER = 1_000
 MAX_PROBLEMS = 5
 MAX_NAMED_CHARS = 40
@@ -37,6 +39,9 @@ Goal = Annotated[str, Field(max_length=2_000)]
 Description = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
 
 
+Risk = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
 class NewStep(Value):
     step_number: Number | None = None
     description: Description
@@ -58,6 +63,7 @@ class PlanUpdate(Value):
     action: Action
     goal: Goal | None = None
     steps: Annotated[tuple[NewStep, ...], BeforeValidator(_array)] | None = None
+    risks: Annotated[tuple[Risk, ...], Field(max_length=MAX_RISKS)] = ()
     step_number: Number | None = None
     step_status: StepStatus | None = None
     step_result: Annotated[str, Field(max_length=4_000)] | None = None

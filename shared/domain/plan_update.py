@@ -4,7 +4,7 @@
 to do instead. The stored plan is never touched by a refused update.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -79,9 +79,7 @@ def _create(
         version=1 if plan is None else plan.version + 1,
         goal=(update.goal or "").strip(),
         steps=steps,
-        risks=tuple(
-            _risk(step, tools[step.tool]) for step in steps if step.tool and tools[step.tool].is_risky
-        ),
+        risks=(*_risks(steps, tools), *update.risks),
         created_at=now,
         updated_at=now,
     )
@@ -113,6 +111,11 @@ def _permitted(step: PlanStep, tools: Mapping[str, ToolSpec]) -> PlanStep:
     """The registry's word on permission is added to the model's, which can only add to it."""
     needed = step.tool is not None and tools[step.tool].high_stakes
     return step.model_copy(update={"requires_permission": True}) if needed else step
+
+
+def _risks(steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]) -> list[str]:
+    """What the registry knows; the model can add to it (`risks`), never take from it."""
+    return [_risk(step, tools[step.tool]) for step in steps if step.tool and tools[step.tool].is_risky]
 
 
 def _risk(step: PlanStep, tool: ToolSpec) -> str:

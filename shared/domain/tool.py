@@ -22,6 +22,7 @@ MAX_SCHEMA_BYTES = 16_384
 MAX_HEADERS = 10
 MAX_TENANT_TOOLS = 40
 """Of one tenant: every one of them is told to the model each turn, and all of them fit one answer."""
+MAX_TIMEOUT_SECONDS = 600
 MAX_RESULT_LIMIT_BYTES = 2_097_152
 MAX_CACHE_SECONDS = 86_400
 
@@ -42,7 +43,7 @@ class ToolSpec(Value):
     risk: Risk = "read"
     high_stakes: bool = False
     repeatable: bool = False
-    timeout_seconds: Annotated[int, Field(ge=1, le=600)] = 60
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
     result_limit_bytes: Annotated[int, Field(ge=256)] = 65_536
     cache_seconds: Annotated[int, Field(ge=0)] = 0
 

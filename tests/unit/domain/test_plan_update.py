@@ -167,3 +167,10 @@ def test_a_closed_plan_takes_no_more_updates_but_a_new_one() -> None:
 def test_the_current_step_is_the_first_open_one() -> None:
     plan = moved(created("a", "b", "c"), 1, "completed", "r")
     assert plan.current_step_index == 1
+
+
+def test_the_model_adds_risks_to_those_of_its_tools() -> None:
+    steps = [{"description": "delete", "tool": "delete_file"}]
+    plan = update(None, action="create", goal="g", steps=steps, risks=["The file may be shared."]).plan
+    assert plan is not None
+    assert plan.risks == ("Step 1 uses delete_file (write, high stakes).", "The file may be shared.")
