@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from shared.agent.offload import load_entry, pointers
 from shared.agent.thread import Thread
 from shared.domain.commit import Commit, StepRecord
+from shared.domain.continuation import without_marker
 from shared.domain.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
 from shared.domain.errors import SessionNotFound
 from shared.domain.plan import ExecutionPlan
@@ -109,7 +110,7 @@ def _name(entry: Entry) -> str:
 def _rows(
     reply: AssistantEntry, step: int | None, seen: Mapping[str, str | None]
 ) -> Iterator[dict[str, Any]]:
-    thought = reply.content.text or reply.thinking or ""
+    thought = without_marker(reply.content.text or reply.thinking or "")
     if not reply.calls:
         yield {"step_number": step, "thought": reply.thinking, "final_answer": thought}
     for call in reply.calls:

@@ -76,12 +76,13 @@ def warn_if_due(change: Change) -> None:
         change.event("budget.warning", _figures(head))
 
 
-def ask_for_budget(mind: Mind, thread: Thread, at: Position) -> Decision:
+def ask_for_budget(mind: Mind, thread: Thread, at: Position, asked: Sized) -> Decision:
     """At the limit the run waits for a person instead of calling the model: nothing is killed."""
+    needed = budget.needed(thread.head, asked.bytes, asked.request.max_tokens)
 
     def build(_: Thread, change: Change) -> Draft:
         if not change.head.interventions and not change.head.is_over:
-            open_budget_question(change, mind.clock)
+            open_budget_question(change, mind.clock, needed)
         return Draft(change)
 
     # Asked anew after each answer that does not help, hence not one key a turn.
@@ -89,13 +90,15 @@ def ask_for_budget(mind: Mind, thread: Thread, at: Position) -> Decision:
     return asking(thread.head, mind.timeouts)
 
 
-def open_budget_question(change: Change, clock: Clock) -> None:
+def open_budget_question(change: Change, clock: Clock, needed: int | None = None) -> None:
+    """`needed`: the token budget that the next call takes, where it is known."""
     open_question(
         change,
         "budget_exceeded",
         "The session's budget does not carry another call.",
         clock,
         **_figures(change.head),
+        **({"token_budget_needed": needed} if needed is not None else {}),
     )
     change.to_state("waiting_for_user", "budget_exceeded")
 

@@ -17,7 +17,6 @@ from shared.domain.budget import tokens_left
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
 from shared.domain.continuation import (
-    GOAL_COMPLETE,
     Act,
     AskPerson,
     Complete,
@@ -25,8 +24,8 @@ from shared.domain.continuation import (
     Fail,
     Stop,
     ThinkAgain,
-    claims_completion,
     decide,
+    without_marker,
 )
 from shared.domain.conversation import Entry
 from shared.domain.session import Head
@@ -88,7 +87,7 @@ def _settle(
         case Stop():
             return Draft(change, Decision(next="done", at=position(change.head)))
         case Complete(goal_met, reason):
-            if goal_met:
+            if reason == "goal_complete":
                 _close_plan(change)
             answer, message = _answer(absorbed), absorbed.message_id
             return completed(change, goal_met=goal_met, reason=reason, answer=answer, message_id=message)
@@ -125,10 +124,7 @@ def _close_plan(change: Change) -> None:
 
 def _answer(absorbed: Absorbed) -> str | None:
     """The text without its marker, else the reason the plan was completed with."""
-    text = absorbed.text.strip()
-    if claims_completion(text):
-        text = text[len(GOAL_COMPLETE) :].lstrip(" :.-\n")
-    return text or absorbed.closing or None
+    return without_marker(absorbed.text) or absorbed.closing or None
 
 
 _STAGE = Stage(kind="think", step_kind="llm", request=_request, settle=_settle)

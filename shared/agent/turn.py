@@ -73,7 +73,7 @@ def take_turn(
         asked = _asking(mind, stage, thread)
     afforded = affordable(thread.head, asked)
     if afforded is None:
-        return ask_for_budget(mind, thread, at)
+        return ask_for_budget(mind, thread, at, asked)
     request, reservation = afforded
     out_of_hour = worker.hourly.ensure(thread, at, reservation.tokens)
     if out_of_hour is not None:

@@ -46,6 +46,11 @@ def reserve(head: Head, request_bytes: int, max_output: int) -> Reservation | No
     return Reservation(wanted, output) if output >= min(MIN_OUTPUT_TOKENS, max_output) else None
 
 
+def needed(head: Head, request_bytes: int, max_output: int) -> int:
+    """The token budget with which the next call could be made in full."""
+    return tokens_used(head) + int(request_bytes / head.budget.bytes_per_token) + 1 + max_output
+
+
 def calibrated(budget: Budget, request_bytes: int, input_tokens: int) -> Budget:
     """Learns from a call how many bytes a token has, on the side of too few; never more than at the beginning."""
     if not input_tokens or not request_bytes:

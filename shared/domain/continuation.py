@@ -111,6 +111,12 @@ def claims_completion(text: str) -> bool:
     return text.lstrip().split("\n", 1)[0].startswith(GOAL_COMPLETE)
 
 
+def without_marker(text: str) -> str:
+    """The answer itself."""
+    text = text.strip()
+    return text[len(GOAL_COMPLETE) :].lstrip(" :.-\n") if claims_completion(text) else text
+
+
 def asks(text: str) -> bool:
     """Whether the reply's last words are a question."""
     return re.search(r"\?[\s\"'»”)*_]*\Z", text) is not None
@@ -121,11 +127,17 @@ def _goal_complete(facts: Facts) -> Complete | None:
         return None
     plan = facts.plan
     if plan is not None and plan.status == "completed" and facts.closing is not None:
-        return Complete(goal_met=True, reason="plan_completed")
+        return Complete(goal_met=_nothing_failed(plan), reason="plan_completed")
     open_steps = plan is not None and plan.is_live and plan.open_steps
     if facts.text is not None and claims_completion(facts.text) and not open_steps:
-        return Complete(goal_met=True, reason="goal_complete")
+        return Complete(goal_met=_nothing_failed(plan), reason="goal_complete")
     return None
+
+
+def _nothing_failed(plan: ExecutionPlan | None) -> bool:
+    """A step that stayed failed means that what was wanted was not had, whatever the answer says; one that was done
+    another way has been taken up again, or is skipped."""
+    return plan is None or all(step.status != "failed" for step in plan.steps)
 
 
 def _still_open(facts: Facts) -> str:

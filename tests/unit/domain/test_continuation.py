@@ -32,6 +32,7 @@ def plan_with(*statuses: StepStatus, status: PlanStatus = "executing") -> Execut
 
 OPEN, DONE = plan_with("completed", "pending"), plan_with("completed", "skipped")
 FAILED, CLOSED = plan_with("failed", status="failed"), plan_with("completed", status="completed")
+PARTLY = plan_with("completed", "failed", status="completed")
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,7 @@ FAILED, CLOSED = plan_with("failed", status="failed"), plan_with("completed", st
         (Facts(plan=CLOSED, text="", closing="r"), Complete(True, "plan_completed")),
         (Facts(plan=DONE, text="GOAL_COMPLETE\nyes", text_replies=1), Complete(True, "goal_complete")),
         (Facts(text="GOAL_COMPLETE yes", text_replies=1), Complete(True, "goal_complete")),
+        (Facts(plan=PARTLY, text="", closing="r"), Complete(False, "plan_completed")),
         (Facts(plan=FAILED, text="", closing="no way"), Fail("PLAN_FAILED", "no way")),
         (Facts(plan=OPEN, calls=1, iteration=50), Complete(False, "max_steps")),
         (Facts(plan=OPEN, calls=1, over_budget=True), AskPerson("budget_exceeded", "budget_exceeded")),
