@@ -33,6 +33,7 @@ class Surroundings:
     secrets: Mapping[str, secretsmanager.ISecret]
     state_machine_arn: str
     execution_arns: str
+    tenant_function_arns: str
 
 
 class ActaFunction(Construct):
@@ -107,6 +108,8 @@ class ActaFunction(Construct):
         if grants.secrets and around.secrets:
             arns = [secret.secret_arn for secret in around.secrets.values()]
             statements.append(_allow("Keys", {"secretsmanager:GetSecretValue"}, *arns))
+        if grants.tenant_functions:
+            statements.append(_allow("TenantTools", {"lambda:InvokeFunction"}, around.tenant_function_arns))
         return statements
 
     def _powertools(self, name: FunctionName) -> dict[str, str]:

@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 from infra.environments import FunctionName
 
+TENANT_FUNCTIONS = "acta-tool-*"
+"""Names of the functions a tenant's tool may be; none of Acta's own is called like that."""
 FILES = "files/*"
 """Keys of what users and the file tools see: `files/{tenant}/{path}`."""
 SESSIONS = "sessions/*"
@@ -39,7 +41,7 @@ ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
 class Grants:
     """IAM actions per thing. `files` and `sessions` are object keys, and who may read them may list them: without
     that S3 answers a missing key with 403, not 404. `engine` acts on the state machine or its executions;
-    `secrets` are the model providers' keys.
+    `secrets` are the model providers' keys, `tenant_functions` the functions behind tools of kind `lambda`.
     """
 
     table: frozenset[str] = frozenset()
@@ -47,6 +49,7 @@ class Grants:
     sessions: frozenset[str] = frozenset()
     engine: frozenset[str] = frozenset()
     secrets: bool = False
+    tenant_functions: bool = False
 
 
 GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
@@ -56,10 +59,10 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         "start": Grants(table=COMMIT, sessions=EDIT, engine=START | WAKE),
         "status": Grants(table=READ, sessions=GET),
         "step": Grants(table=REMEMBER, sessions=EDIT, secrets=True),
-        "tool": Grants(table=REMEMBER, files=EDIT, sessions=EDIT),
+        "tool": Grants(table=REMEMBER, files=EDIT, sessions=EDIT, tenant_functions=True),
         # Decisions wake the execution, roll-over starts the next one, cancel stops it, deletion empties a session.
         "intervene": Grants(table=DELETE, sessions=EDIT, engine=START | WAKE | STOP),
-        # Agents, prompts, memories: written with their tenant's revision, agents and memories also deleted.
+        # Agents, tools, prompts, memories: written with their tenant's revision, all but prompts also deleted.
         "admin": Grants(table=REMEMBER, files=EDIT),
     }
 )

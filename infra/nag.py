@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from aws_cdk import Acknowledgment, Stack, Validations
 
-from infra.grants import FILES, SESSIONS
+from infra.grants import FILES, SESSIONS, TENANT_FUNCTIONS
 
 PACK = "AwsSolutions"
 BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
@@ -32,9 +32,11 @@ def wildcards(stateful: Stack) -> Mapping[str, str]:
     """Resource with a `*` in a policy -> why."""
     machine = stateful.stack_name.removesuffix("-Stateful").lower()
     executions = f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{machine}:*"
+    functions = f"arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:{TENANT_FUNCTIONS}"
     return {
         "*": "X-Ray and log delivery know no resource-level permissions.",
         executions: "Executions are named when they start.",
+        functions: "Tenants' tools are named when they are deployed; nothing else is named like that.",
         **{
             f"{stateful.stack_name}:{BUCKET}/{keys}": "Tenants and sessions are named when they appear."
             for keys in (FILES, SESSIONS)

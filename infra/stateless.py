@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import get_args
 
-from aws_cdk import CfnOutput, CfnParameter, Stack
+from aws_cdk import ArnFormat, CfnOutput, CfnParameter, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
@@ -11,6 +11,7 @@ from infra.alarms import Alarms
 from infra.api import Api, Issuer
 from infra.environments import Environment, ExternalIssuer, FunctionName
 from infra.function import ActaFunction, Surroundings
+from infra.grants import TENANT_FUNCTIONS
 from infra.seeds import Seeds
 from infra.stateful import StatefulStack
 from infra.user_pool import UserPool
@@ -33,6 +34,7 @@ class StatelessStack(Stack):
             secrets=stateful.secrets,
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
+            tenant_function_arns=self._tenant_function_arns(),
         )
         functions: Mapping[FunctionName, lambda_.IFunction] = {
             name: ActaFunction(self, name, environment, around).function for name in get_args(FunctionName)
@@ -55,6 +57,15 @@ class StatelessStack(Stack):
             outputs |= {"Issuer": issuer.url, "Audience": issuer.audience}
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
+
+    def _tenant_function_arns(self) -> str:
+        """Of this account and region."""
+        return self.format_arn(
+            service="lambda",
+            resource="function",
+            resource_name=TENANT_FUNCTIONS,
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
 
     def _issuer(self, environment: Environment, pool: UserPool | None) -> Issuer:
         if pool is not None:

@@ -12,9 +12,13 @@ from shared.adapters.memory.log import MemoryLog
 from shared.adapters.memory.memories import MemoryMemories
 from shared.adapters.memory.table import MemoryTable
 from shared.adapters.memory.workflow import MemoryWorkflow
-from shared.adapters.registry import BuiltinRegistry
+from shared.adapters.registry import TenantRegistry
+from shared.adapters.tools.address import Guard
 from shared.adapters.tools.builtin import BuiltinTools
+from shared.adapters.tools.http import HttpTool
+from shared.adapters.tools.lambda_ import LambdaTool
 from shared.adapters.tools.memory import MemoryTools
+from shared.adapters.tools.tenant import TenantTools
 from shared.agent import control
 from shared.agent.act import Hands, lose_call, run_call
 from shared.agent.ask import ask
@@ -38,6 +42,7 @@ from shared.domain.errors import EngineError
 from shared.domain.intervention import Intervention
 from shared.domain.session import Head
 from shared.ports.model import Model
+from shared.ports.tools import Registry
 from shared.settings import Settings
 
 TENANT, USER = "acme", "ann"
@@ -49,7 +54,7 @@ class House:
     """`model` answers every call. Time stands still unless a test moves `clock`."""
 
     def __init__(self, model: Model, **settings: Any) -> None:
-        self.settings = Settings(env="test", table="t", bucket="b", **settings)
+        self.settings = Settings(**{"env": "test", "table": "t", "bucket": "b", **settings})
         self.clock = FakeClock()
         table = MemoryTable()
         self.log = MemoryLog(table, self.clock)
@@ -57,16 +62,20 @@ class House:
         self.blobs = MemoryBlobs()
         self.files = MemoryFiles(self.clock)
         self.workflow = MemoryWorkflow()
-        self.registry = BuiltinRegistry()
         self.memories = MemoryMemories(table, self.clock)
         self.recollections = Recollections(self.memories)
         self.definitions = MemoryDefinitions(table, self.clock)
+        self.registry: Registry = TenantRegistry(self.definitions.at)
         self.timeouts = Timeouts(
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
         )
         self.model = model
         self.journal = Journal(self.log, self.blobs, self.clock)
-        toolbox = MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock)
+        toolbox = TenantTools(
+            MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
+            HttpTool(Guard(self.settings)),
+            LambdaTool(),
+        )
         self.hands = Hands(Journal(self.log, self.blobs, self.clock), self.registry, toolbox)
         self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
         self.attempts = Attempts()

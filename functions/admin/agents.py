@@ -1,6 +1,6 @@
 """Agent definitions: `/v1/agents` (design §3)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -26,9 +26,13 @@ MAX_PAGE = 100
 
 
 def add_agents(
-    api: Api, store: DefinitionStore, once: Once, clock: Clock, tools: Callable[[], Mapping[str, ToolSpec]]
+    api: Api,
+    store: DefinitionStore,
+    once: Once,
+    clock: Clock,
+    tools: Callable[[str], Mapping[str, ToolSpec]],
 ) -> None:
-    """`tools`: what an agent may be given, by name."""
+    """`tools`: what an agent of a tenant may be given, by name."""
 
     @api.get("/v1/agents")
     def list_agents(
@@ -41,7 +45,7 @@ def add_agents(
     @api.post("/v1/agents")
     def create_agent(body: Annotated[CreateAgent, Body()]) -> Response[str]:
         tenant, now = api.caller.tenant, clock.now()
-        _check_tools(body, list(tools()))
+        _check_tools(body, tools, tenant)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
 
         def act(record: Callable[[AgentDefinition], IdempotencyRecord] | None) -> dict[str, Any]:
@@ -62,7 +66,7 @@ def add_agents(
     @api.put("/v1/agents/{agent_id}")
     def replace_agent(agent_id: str, body: Annotated[PutAgent, Body()]) -> Response[str]:
         tenant, now = api.caller.tenant, clock.now()
-        _check_tools(body, list(tools()))
+        _check_tools(body, tools, tenant)
         old = _found(store, tenant, agent_id)
         if body.version not in (None, old.version):
             raise _changed()
@@ -110,9 +114,12 @@ def _definition(
     )
 
 
-def _check_tools(body: AgentBody, tools: Sequence[str]) -> None:
+def _check_tools(body: AgentBody, tools: Callable[[str], Mapping[str, ToolSpec]], tenant: str) -> None:
     named = {"tools": body.tools, "high_stakes": body.high_stakes}
-    details = {field: unknown_tools(names, tools) for field, names in named.items()}
+    if not any(named.values()):
+        return
+    there = list(tools(tenant))
+    details = {field: unknown_tools(names, there) for field, names in named.items()}
     wrong = {field: sentences for field, sentences in details.items() if sentences}
     if wrong:
         raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)

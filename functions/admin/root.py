@@ -7,12 +7,14 @@ from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.s3.files import S3Files
 from shared.api.once import Once
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
+from shared.ports.registry import ToolStore
 from shared.settings import Settings, settings
 
 
@@ -20,6 +22,7 @@ class Root(NamedTuple):
     settings: Settings
     files: FileStore
     definitions: DefinitionStore
+    tools: ToolStore
     memories: MemoryStore
     once: Once
     clock: Clock
@@ -33,6 +36,7 @@ def root() -> Root:
         settings=chosen,
         files=S3Files(chosen.bucket),
         definitions=DynamoDefinitions(chosen.table, clock),
+        tools=DynamoToolStore(chosen.table, clock),
         memories=DynamoMemories(chosen.table, clock),
         once=Once(DynamoIndex(chosen.table, clock), clock),
         clock=clock,

@@ -7,17 +7,17 @@ from functions.admin.files import add_files
 from functions.admin.memories import add_memories
 from functions.admin.prompts import add_prompts
 from functions.admin.root import Root
-from functions.admin.tools import add_tools
+from functions.admin.tools import add_tools, registered
+from shared.adapters.tools.address import Guard
 from shared.api.app import Api
 from shared.api.envelope import success
-from shared.domain.builtins import builtins
 
 
 def build(root: Root) -> Api:
     api = Api("admin", root.settings)
     add_files(api, root.files, root.settings.max_file_bytes)
-    add_tools(api)
-    add_agents(api, root.definitions, root.once, root.clock, builtins)
+    add_tools(api, root.tools, root.once, root.clock, Guard(root.settings))
+    add_agents(api, root.definitions, root.once, root.clock, lambda tenant: registered(root.tools, tenant))
     add_prompts(api, root.definitions, root.once, root.clock)
     add_memories(api, root.memories, root.definitions, root.once, root.clock)
 

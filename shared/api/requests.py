@@ -1,11 +1,11 @@
 """The bodies of POST and PUT requests. Unknown fields are refused, and so are values of another JSON type."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from shared.api.text import NOT_BLANK, READABLE, JsonObject
-from shared.domain import agent, memory, prompt
+from shared.domain import agent, memory, prompt, tool
 
 LONGEST_MESSAGE = 500_000
 """Characters; what a deployment allows is `Settings.max_message_chars` (`shared.api.text.refuse_longer`)."""
@@ -109,3 +109,27 @@ class CreateMemory(PutMemory):
     """`POST /v1/memories`."""
 
     agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] = agent.DEFAULT_AGENT
+
+
+class PutTool(RequestBody):
+    """`PUT /v1/tools/{name}`: the whole of it. `config` is that of its kind; `version`: the one it is to replace."""
+
+    description: Annotated[str, Field(max_length=tool.MAX_DESCRIPTION_CHARS), READABLE, NOT_BLANK]
+    input_schema: JsonObject
+    kind: Literal["http", "lambda", "mcp"]
+    config: JsonObject
+    effect: tool.Effect = "once"
+    risk: tool.Risk = "network"
+    high_stakes: bool = False
+    repeatable: bool = False
+    timeout_seconds: Annotated[int, Field(ge=1, le=tool.MAX_TIMEOUT_SECONDS)] = 60
+    result_limit_bytes: Annotated[int, Field(ge=256, le=tool.MAX_RESULT_LIMIT_BYTES)] = 65_536
+    cache_seconds: Annotated[int, Field(ge=0, le=tool.MAX_CACHE_SECONDS)] = 0
+    version: Annotated[int, Field(ge=1)] | None = None
+
+
+class CreateTool(PutTool):
+    """`POST /v1/tools`."""
+
+    name: Annotated[str, Field(pattern=tool.TOOL_NAME_PATTERN)]
+    version: None = None

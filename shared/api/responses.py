@@ -11,6 +11,7 @@ from shared.domain.memory import Memory
 from shared.domain.plan import ExecutionPlan, PlanStep
 from shared.domain.prompt import Prompt
 from shared.domain.session import Head
+from shared.domain.tool import HIDDEN, HttpConfig, ToolDefinition, ToolSpec
 
 Json = dict[str, Any]
 
@@ -111,8 +112,16 @@ def event_view(event: Event) -> Json:
         "at": instant(event.at),
         "type": event.type,
         "step_number": event.step_number,
-        "data": event.data,
+        "data": _event_data(event),
     }
+
+
+def _event_data(event: Event) -> Json:
+    """A plan inside an event looks like one outside."""
+    plan = event.data.get("plan")
+    if event.type not in ("plan.created", "plan.revised") or plan is None:
+        return event.data
+    return event.data | {"plan": plan_view(ExecutionPlan.model_validate(plan))}
 
 
 def step_view(step: StepRecord) -> Json:
@@ -195,3 +204,31 @@ def memory_view(memory: Memory) -> Json:
         "created_at": instant(memory.created_at),
         "updated_at": instant(memory.updated_at),
     }
+
+
+def tool_view(spec: ToolSpec) -> Json:
+    """A builtin has no `config`, version or times. Values of headers may be credentials and are not told."""
+    view = {
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": spec.input_schema,
+        "kind": spec.kind,
+        "effect": spec.effect,
+        "risk": spec.risk,
+        "high_stakes": spec.high_stakes,
+        "repeatable": spec.repeatable,
+        "timeout_seconds": spec.timeout_seconds,
+        "result_limit_bytes": spec.result_limit_bytes,
+        "cache_seconds": spec.cache_seconds,
+    }
+    if isinstance(spec, ToolDefinition):
+        config = spec.config.model_dump()
+        if isinstance(spec.config, HttpConfig):
+            config["headers"] = dict.fromkeys(spec.config.headers, HIDDEN)
+        view |= {
+            "config": config,
+            "version": spec.version,
+            "created_at": instant(spec.created_at),
+            "updated_at": instant(spec.updated_at),
+        }
+    return view

@@ -25,6 +25,8 @@ MAX_TENANT_TOOLS = 40
 MAX_TIMEOUT_SECONDS = 600
 MAX_RESULT_LIMIT_BYTES = 2_097_152
 MAX_CACHE_SECONDS = 86_400
+HIDDEN = "***"
+"""Told in place of a header's value, which may be a credential."""
 
 HeaderName = Annotated[str, Field(pattern=HEADER_PATTERN)]
 HeaderValue = Annotated[str, Field(pattern=HEADER_VALUE_PATTERN)]

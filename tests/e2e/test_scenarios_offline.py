@@ -46,3 +46,10 @@ def test_a_large_task_ends_at_five_turns_with_what_it_has(ann: Person) -> None:
     assert statuses(seen)[0] == "completed"
     assert "pending" in statuses(seen)
     assert seen.of("tool.finished")
+
+
+def test_what_cannot_be_done_is_said_and_is_no_goal_met(ann: Person) -> None:
+    seen = ann.finished(ann.start("Book me a flight to Rome"))
+    assert seen.session["result"]["goal_met"] is False
+    assert statuses(seen) == ["failed"]
+    assert "no language model" in seen.session["result"]["answer"]

@@ -22,7 +22,7 @@ ALLOWED = {
     "start": COMMIT | EDIT | START,
     "status": READ | GET,
     "step": REMEMBER | EDIT | {"secretsmanager:GetSecretValue"},
-    "tool": REMEMBER | EDIT,
+    "tool": REMEMBER | EDIT | {"lambda:InvokeFunction"},
     "intervene": COMMIT | {"dynamodb:BatchWriteItem"} | EDIT | START | {"states:StopExecution"},
     "admin": REMEMBER | EDIT,
 }
@@ -59,10 +59,9 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
                     without_resources = {"xray:", "logs:"}
                     assert all(action.startswith(tuple(without_resources)) for action in actions(statement))
                 elif "*" in resource:
-                    # objects under a prefix, executions of one machine, streams of one log group
-                    assert any(end in resource for end in ("/files/*", "/sessions/*", ":execution:acta-")), (
-                        resource
-                    )
+                    # objects under a prefix, executions of one machine, streams of one log group, tenants' tools
+                    ends = ("/files/*", "/sessions/*", ":execution:acta-", ":function:acta-tool-*")
+                    assert any(end in resource for end in ends), resource
 
 
 @pytest.mark.parametrize(
@@ -88,6 +87,17 @@ def test_only_step_reads_the_models_keys(prod: Synthesised) -> None:
         if "secretsmanager:GetSecretValue" in actions(statement)
     }
     assert readers == {"step"}
+
+
+def test_only_tool_invokes_functions_and_only_those_that_are_tools(prod: Synthesised) -> None:
+    invoked = {
+        (function, resource.rpartition(":")[2].strip('"]}'))
+        for function in ALLOWED
+        for statement in prod.stateless.statements(function.capitalize())
+        if "lambda:InvokeFunction" in actions(statement)
+        for resource in resources(statement)
+    }
+    assert invoked == {("tool", "acta-tool-*")}
 
 
 def test_the_state_machine_may_invoke_the_three_functions_it_names(prod: Synthesised) -> None:

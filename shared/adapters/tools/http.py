@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urldefrag, urlencode, urljoin
 
 from shared.adapters.tools.address import AddressRefused, Guard, Target
 from shared.domain.errors import ToolFailed, ToolUnanswered
@@ -58,7 +58,7 @@ class HttpTool:
             )
             if answer.status not in REDIRECTS or not answer.location:
                 return _told(tool, answer)
-            url = urljoin(url, answer.location)
+            url = _following(tool, url, answer.location)
             if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
                 method, body = "GET", None
                 headers.pop("Content-Type", None)
@@ -114,6 +114,15 @@ def _told(tool: ToolDefinition, answer: "Answer") -> Outside:
     return Outside(
         "answer", tool.name, text, note="" if text.strip() else f"[status {answer.status}, no content]"
     )
+
+
+def _following(tool: ToolDefinition, url: str, location: str) -> str:
+    try:
+        return urldefrag(urljoin(url, location)).url
+    except ValueError:
+        raise ToolFailed(
+            f"{tool.name} was redirected to something that is no URL. Try another way."
+        ) from None
 
 
 def _with_query(url: str, arguments: Mapping[str, Any]) -> str:

@@ -49,17 +49,21 @@ def exchange(
             plain.close()
         raise NotSent from None
     # a socket's own timeout begins anew with every byte; this one ends it all
-    alarm = threading.Timer(max(0.1, until - time.monotonic()), _hang_up, [connection.sock])
+    rang = threading.Event()
+    alarm = threading.Timer(max(0.1, until - time.monotonic()), _hang_up, [connection.sock, rang])
     alarm.daemon = True
     alarm.start()
     try:
         connection.request(method, target.path, body, {"Host": _host(target), **headers})
-        return _read(connection.getresponse())
+        answer = _read(connection.getresponse())
     except (OSError, ValueError, http.client.HTTPException):
         raise NoAnswer from None
     finally:
         alarm.cancel()
         connection.close()
+    if rang.is_set():  # where only the end of the connection ends the answer, ours looks like theirs
+        raise NoAnswer
+    return answer
 
 
 def _secured(plain: socket.socket, target: Target, seconds: float) -> socket.socket:
@@ -81,7 +85,8 @@ def _read(response: http.client.HTTPResponse) -> Answer:
         return Answer(response.status, response.getheader("Location"), bytes(body))
 
 
-def _hang_up(connected: socket.socket) -> None:
+def _hang_up(connected: socket.socket, rang: threading.Event) -> None:
+    rang.set()
     try:
         connected.shutdown(socket.SHUT_RDWR)
     except OSError:

@@ -6,12 +6,14 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from infra.local.emulator_process import HOST, EmulatorFailed, EmulatorProcess
+from infra.local.emulator.state_directory import is_claimed
+from infra.local.emulator_process import HOST, ROOT, EmulatorFailed, EmulatorProcess
 from tests.contracts.emulator.cloud import (
     PROBE,
     ROLE,
@@ -142,8 +144,40 @@ def test_no_function_outlives_an_orderly_end(tmp_path: Path) -> None:
     eventually(lambda: True if not alive(child) else None)
 
 
-def test_a_second_emulator_on_the_same_state_is_refused(emulator: EmulatorProcess) -> None:
-    with pytest.raises(EmulatorFailed, match="another local AWS is running"):
+STARTER = """
+import sys
+from pathlib import Path
+from tests.contracts.emulator.conftest import emulator_on
+process = emulator_on(Path(sys.argv[1]))
+process.start()
+print(process.pid, process.url, flush=True)
+sys.stdin.read()
+"""
+
+
+@linux_only
+def test_an_emulator_whose_starter_was_killed_saves_its_state_and_ends(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTER, str(tmp_path)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as starter:
+        assert starter.stdout is not None
+        pid, url = starter.stdout.readline().split()
+        Cloud(url).client("s3").create_bucket(Bucket="kept")
+        assert is_claimed(tmp_path)
+        starter.kill()
+        starter.wait()
+    eventually(lambda: True if not alive(int(pid)) else None)
+    assert not is_claimed(tmp_path)
+    with emulator_on(tmp_path) as process:
+        assert [one["Name"] for one in Cloud(process.url).client("s3").list_buckets()["Buckets"]] == ["kept"]
+
+
+def test_a_second_emulator_on_the_same_state_is_refused_with_what_to_end(emulator: EmulatorProcess) -> None:
+    with pytest.raises(EmulatorFailed, match=f"end it with `kill {emulator.pid}`"):
         emulator_on(emulator.state_dir).start()
 
 

@@ -13,6 +13,7 @@ from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.memory.blobs import MemoryBlobs
 from shared.adapters.memory.clock import FakeClock
 from shared.adapters.memory.definitions import MemoryDefinitions
@@ -21,6 +22,7 @@ from shared.adapters.memory.index import MemoryIndex
 from shared.adapters.memory.log import MemoryLog
 from shared.adapters.memory.memories import MemoryMemories
 from shared.adapters.memory.table import MemoryTable
+from shared.adapters.memory.tools import MemoryToolStore
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.ports.blobs import BlobStore
@@ -28,6 +30,7 @@ from shared.ports.definitions import DefinitionStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
+from shared.ports.registry import ToolStore
 
 ENDPOINT = "ACTA_TEST_AWS_ENDPOINT"
 TABLE, BUCKET = "ACTA_TEST_TABLE", "ACTA_TEST_BUCKET"
@@ -49,6 +52,8 @@ class Stores:
     files: FileStore
     definitions: DefinitionStore
     other_definitions: DefinitionStore
+    tools: ToolStore
+    other_tools: ToolStore
     memories: MemoryStore
     other_memories: MemoryStore
     clock: FakeClock
@@ -118,6 +123,8 @@ def memory_stores() -> Stores:
         files=MemoryFiles(clock),
         definitions=MemoryDefinitions(table, clock),
         other_definitions=MemoryDefinitions(table, clock),
+        tools=MemoryToolStore(table, clock),
+        other_tools=MemoryToolStore(table, clock),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         other_memories=MemoryMemories(table, clock, MOST_MEMORIES),
         clock=clock,
@@ -153,6 +160,8 @@ def aws_stores(aws: Aws) -> Stores:
         files=S3Files(aws.bucket, aws.s3),
         definitions=DynamoDefinitions(aws.table, clock, aws.dynamodb),
         other_definitions=DynamoDefinitions(aws.table, clock, aws.dynamodb),
+        tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
+        other_tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
         memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         other_memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         clock=clock,

@@ -70,6 +70,18 @@ def test_ctrl_c_ends_it_in_order_too(running: Served) -> None:
     assert [pid for pid in family if is_alive(pid)] == []
 
 
+def test_a_killed_one_leaves_no_process_and_the_next_start_just_works(running: Served) -> None:
+    family, url = running.descendants(), running.ready["api_url"]
+    assert family
+    code, _ = running.stop(signal.SIGKILL)
+    assert code == -signal.SIGKILL
+    running.start()
+    assert [pid for pid in family if is_alive(pid)] == []
+    assert running.ready["api_url"] == url
+    assert "cdk deploy" not in running.progress
+    assert running.get("/v1/sessions").status_code == 200
+
+
 def test_a_directory_that_is_served_is_refused(running: Served) -> None:
     refused = running.acta("up")
     assert (refused.returncode, refused.stdout) == (2, "")

@@ -8,6 +8,7 @@ from shared.adapters.memory.files import MemoryFiles
 from shared.adapters.memory.index import MemoryIndex
 from shared.adapters.memory.memories import MemoryMemories
 from shared.adapters.memory.table import MemoryTable
+from shared.adapters.memory.tools import MemoryToolStore
 from shared.api.once import Once
 from shared.ports.files import FileStore
 from shared.settings import Settings
@@ -23,6 +24,7 @@ def admin_root(settings: Settings = SETTINGS, files: FileStore | None = None) ->
         settings=settings,
         files=MemoryFiles(clock) if files is None else files,
         definitions=MemoryDefinitions(table, clock),
+        tools=MemoryToolStore(table, clock),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         once=Once(MemoryIndex(table, clock), clock),
         clock=clock,
@@ -32,8 +34,8 @@ def admin_root(settings: Settings = SETTINGS, files: FileStore | None = None) ->
 class Office:
     """One deployment's admin API, and who calls it."""
 
-    def __init__(self) -> None:
-        self.root = admin_root()
+    def __init__(self, settings: Settings = SETTINGS) -> None:
+        self.root = admin_root(settings)
         self._handler = build(self.root).handler
         self.admin = self.as_caller()
         self.member = self.as_caller(roles="[member]")

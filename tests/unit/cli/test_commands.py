@@ -100,6 +100,8 @@ def test_control_commands_post_to_their_route(acta: Acta, deployment: FakeDeploy
 
 
 def test_answer_says_it_to_the_session(acta: Acta, deployment: FakeDeployment) -> None:
+    question = {"intervention_id": "int_1", "type": "clarification_needed", "options": ["answer", "cancel"]}
+    deployment.polls(poll(session("waiting_for_user", interventions=[question])))
     path = f"/v1/sessions/{SESSION_ID}/messages"
     deployment.on("POST", path, success(session("executing"), 202))
     assert acta("answer", SESSION_ID, "the second one") == 0

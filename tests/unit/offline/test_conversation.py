@@ -72,7 +72,7 @@ def test_a_refused_plan_is_offered_again_without_tool_names() -> None:
 
     assert run.state == "completed"
     assert len(run.refusals) == 1
-    assert "skipped" in [step.status for step in run.plan or []]
+    assert "failed" in [step.status for step in run.plan or []]
 
 
 def test_nothing_is_kept_between_calls() -> None:

@@ -62,6 +62,8 @@ def test_a_sentence_is_read_as_its_task(text: str, task: Task) -> None:
     [
         ("List all files in my storage, summarize each, and write the summary to summary.md", "summary.md"),
         ("Summarize everything into out.md", "out.md"),
+        ("List all files and write a summary to summary.md", "summary.md"),
+        ("Read all files and write an overview to out.md", "out.md"),
         ("Write a summary of all files to out.md", "out.md"),
         ("Summarise each file and save it as digest.txt", "digest.txt"),
     ],
@@ -94,6 +96,37 @@ def test_a_vague_wish_becomes_a_question(text: str) -> None:
     ],
 )
 def test_a_deletion_with_a_condition_no_rule_knows_is_not_attempted(text: str) -> None:
+    assert all(isinstance(task, Unsupported) for task in read_goal(text).tasks)
+
+
+@pytest.mark.parametrize(
+    ("text", "tasks"),
+    [
+        ("Do not delete any files. Just list them.", (ListFiles(Files()),)),
+        ("Please never delete a.txt; count the lines of it", (Count("lines", Files(("a.txt",))),)),
+        ("List the files, but do not delete a.txt", (ListFiles(Files()),)),
+        ("Don’t, please, delete all files. List them", (ListFiles(Files()),)),
+        ("Do not, whatever happens, delete all files", ()),
+        ("Never delete a.txt, delete b.txt or remove c.txt", ()),
+        (
+            "Delete all .txt files; do not delete b.txt",
+            (Delete(Files(suffixes=(".txt",), excluded=("b.txt",))),),
+        ),
+        ("Delete a.txt and b.txt. Never delete b.txt", (Delete(Files(("a.txt",))),)),
+        ("Without deleting anything, list the files", (ListFiles(Files()),)),
+        ("Under no circumstances delete a.txt", ()),
+        ("Do not also delete a.txt", ()),
+        ("Do not\ndelete a.txt", ()),
+        ("Don't read it and then delete a.txt", ()),
+        ("Never delete a.txt, then list the files", (ListFiles(Files()),)),
+    ],
+)
+def test_what_is_not_to_be_deleted_is_not(text: str, tasks: tuple[Task, ...]) -> None:
+    assert read_goal(text).tasks == tasks
+
+
+@pytest.mark.parametrize("text", ["Delete the largest file", "Which file is the newest?"])
+def test_a_question_no_rule_can_answer_is_not_answered_with_another(text: str) -> None:
     assert all(isinstance(task, Unsupported) for task in read_goal(text).tasks)
 
 

@@ -18,12 +18,12 @@ def house(**more: bytes) -> House:
     return made
 
 
-def finished(made: House, session_id: str) -> str:
+def finished(made: House, session_id: str, *, goal_met: bool = True) -> str:
     """The answer; nothing the model did was refused, and it needed no hint."""
     head = made.head(session_id)
     assert head.state == "completed"
     assert head.result is not None
-    assert head.result.goal_met
+    assert head.result.goal_met is goal_met
     kinds = [seen.event.type for seen in made.poll(session_id).events]
     assert "plan.rejected" not in kinds
     assert "hint.injected" not in kinds
@@ -53,7 +53,7 @@ def test_deleting_waits_for_a_person_and_takes_either_word(option: str, left: bo
     made.resolve(session, asked[0], option)
     made.run()
 
-    assert "old.tmp" in finished(made, session)
+    assert "old.tmp" in finished(made, session, goal_met=option == "approve")
     assert ("old.tmp" in [file.path for file in made.files.list(TENANT, "", 100).files]) is left
 
 
@@ -103,3 +103,115 @@ def test_one_session_takes_goal_after_goal() -> None:
         made.say(session, goal)
         made.run()
         assert said in finished(made, session)
+
+
+@pytest.mark.parametrize("char", ["a", "ü", "€", "🙂"])
+def test_a_file_of_many_pages_is_counted_to_its_end(char: str) -> None:
+    text = f"{char}{char} b\n\n" * 40_000
+    made = house(**{"big.txt": f"x{text}the needle".encode()})
+    session = made.start("Count the words and lines of big.txt", token_budget=50_000_000).session_id
+    made.run()
+    assert "80,002 words in 1 file" in finished(made, session)
+
+    made.say(session, "How many lines are in big.txt?")
+    made.run()
+    assert "80,001 lines in 1 file" in finished(made, session)
+
+    made.say(session, "Which files contain needle?")
+    made.run()
+    assert "line 80001: the needle" in finished(made, session)
+
+
+def test_a_file_beyond_what_is_read_is_said_to_be_counted_in_part() -> None:
+    made = house(**{"huge.txt": b"one two\n" * 300_000})
+    session = made.start("Count the words of huge.txt", token_budget=50_000_000).session_id
+    made.run()
+
+    answer = finished(made, session)
+    assert answer.startswith("At least 528,260 words")
+    assert "huge.txt: only its first 2,064 KB of 2,344 KB are counted." in answer
+
+
+def test_a_summary_of_a_large_file_says_how_much_of_it_was_read() -> None:
+    made = house(**{"big.txt": b"A sentence about many whales. " * 100_000})
+    session = made.start("Summarize big.txt").session_id
+    made.run()
+
+    assert "the first 64 KB of 2,930 KB" in finished(made, session)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Book me a flight to Rome",
+        "Write me a poem",
+        "Translate notes.md into German",
+        "Read missing.md",
+        "Count the words of missing.md",
+        "Read ../secret.txt",
+        'Write "x" to ../secret.txt',
+        "Delete the largest file",
+        "Copy missing.md to there.md",
+        "Read notes.md and missing.md",
+    ],
+)
+def test_what_could_not_be_had_is_no_goal_met_and_its_step_says_why(goal: str) -> None:
+    made = house()
+    session = made.start(goal).session_id
+    made.run()
+
+    finished(made, session, goal_met=False)
+    plan = made.head(session).plan
+    assert plan is not None
+    assert any(step.status == "failed" and step.result for step in plan.steps)
+
+
+def test_a_deletion_nobody_approved_in_time_is_no_goal_met() -> None:
+    made = house()
+    session = made.start("Delete todo.txt").session_id
+    made.run()
+    made.clock.advance(made.settings.approval_timeout_seconds + 1)
+    made.time_out(session)
+    made.run()
+
+    assert "todo.txt was not deleted" in finished(made, session, goal_met=False)
+    assert made.files.read(TENANT, "todo.txt")
+
+
+def test_text_for_a_file_that_is_not_there_yet_is_a_goal_met() -> None:
+    made = house()
+    session = made.start('Append "first" to new.txt').session_id
+    made.run()
+
+    finished(made, session)
+    assert made.files.read(TENANT, "new.txt") == b"first\n"
+
+
+def test_one_unreadable_file_of_many_leaves_the_goal_met() -> None:
+    made = house(**{"pic.png": b"\x89PNG\xff\x00"})
+    session = made.start("List all files and write a summary to summary.md").session_id
+    made.run()
+
+    finished(made, session)
+    page = made.files.read(TENANT, "summary.md").decode()
+    assert "Headings: Project Acta; Risks." in page
+    assert "Could not be read" in page
+
+
+def test_files_of_which_none_can_be_read_are_no_summary() -> None:
+    made = House(OfflineModel())
+    made.files.write(TENANT, "pic.png", b"\x89PNG\xff\x00")
+    session = made.start(DEMO).session_id
+    made.run()
+
+    finished(made, session, goal_met=False)
+
+
+def test_the_demo_goal_over_a_large_file_stays_within_the_usual_budget() -> None:
+    made = House(OfflineModel())
+    made.files.write(TENANT, "big.txt", b"A sentence about many whales. " * 100_000)
+    session = made.start(DEMO, token_budget=50_000).session_id
+    made.run()
+
+    assert "summary.md" in finished(made, session)
+    assert "first 64 KB of 2,930 KB" in made.files.read(TENANT, "summary.md").decode()

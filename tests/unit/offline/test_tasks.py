@@ -16,14 +16,14 @@ def test_deleting_asks_by_calling_and_a_yes_deletes() -> None:
     assert [step["requires_permission"] for step in steps] == [False, True]
 
 
-def test_a_rejected_deletion_is_skipped_told_and_not_tried_again() -> None:
+def test_a_rejected_deletion_fails_its_step_is_told_and_not_tried_again() -> None:
     run = agent(**{"a.tmp": "1", "b.tmp": "2"})
     run.approve = lambda path: path == "a.tmp"
     run.run("Delete a.tmp, then delete b.tmp, then list the files")
 
     assert run.state == "completed"
     assert "b.tmp" in run.files
-    assert [step.status for step in run.plan or []] == ["completed", "skipped", "completed"]
+    assert [step.status for step in run.plan or []] == ["completed", "failed", "completed"]
     assert "b.tmp was not deleted: rejected by a person: keep it." in run.answer
     assert len(run.calls("delete_file")) == 2
 
@@ -84,6 +84,12 @@ def test_appending_never_overwrites_what_could_not_be_read() -> None:
         ("weather in Nowhere", "not available (unknown place)"),
         ("Show me notes.md", "    # Project Acta"),
         ("list all csv files", "- sales.csv (56 bytes)"),
+        ("Which file is the largest?", "The largest file is notes.md (186 bytes)."),
+        ("What is the smallest file in my storage?", "The smallest file is empty.txt (0 bytes)."),
+        ("Show me the 2 largest files", "- todo.txt (70 bytes)"),
+        ("What is the total size of all .txt files?", "70 bytes in 2 files"),
+        ("How large is sales.csv?", "56 bytes in 1 file"),
+        ("Count the bytes of todo.txt", "70 bytes in 1 file"),
     ],
 )
 def test_a_question_about_the_storage_is_answered_from_it(goal: str, said: str) -> None:
@@ -103,7 +109,8 @@ def test_a_goal_beyond_rules_is_declined_honestly() -> None:
     run = agent().run("Translate notes.md into German")
 
     assert run.state == "completed"
-    assert len(run.plan or []) == 1
+    assert [step.status for step in run.plan or []] == ["failed"]
+    assert "takes a language model" in (run.plan or [])[0].result
     assert "no language model" in run.answer
     assert "ANTHROPIC_API_KEY" in run.answer
     assert run.calls("read_file") == []

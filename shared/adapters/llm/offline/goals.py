@@ -63,6 +63,15 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """`order`: largest or smallest, the first `most` of them; or total."""
+
+    order: str
+    files: Files
+    most: int = 1
+
+
+@dataclass(frozen=True)
 class Search:
     """`in_names`: the term is looked for in file names, not in texts."""
 
@@ -110,6 +119,7 @@ Task = (
     | ShowFiles
     | Summarise
     | Count
+    | Sizes
     | Search
     | WriteFile
     | AppendTo

@@ -6,6 +6,8 @@ from typing import NamedTuple, assert_never
 from shared.adapters.llm.offline import goals as g
 from shared.adapters.llm.offline import jobs_on_texts as texts
 from shared.adapters.llm.offline import jobs_that_change as changes
+from shared.adapters.llm.offline.jobs_on_counts import counting, counts
+from shared.adapters.llm.offline.jobs_on_sizes import sizes
 from shared.adapters.llm.offline.stages import (
     Facts,
     Stage,
@@ -39,7 +41,9 @@ def job_for(task: g.Task, output: str | None) -> Job:
         case g.Summarise(files):
             return Job(texts.summarising(files, output), lambda facts: texts.summaries(facts, files, output))
         case g.Count():
-            return Job(texts.counting(task, output), lambda facts: texts.counts(facts, task, output))
+            return Job(counting(task, output), lambda facts: counts(facts, task, output))
+        case g.Sizes(files=files):
+            return Job([listing_stage(files.folder)], lambda facts: sizes(facts, task))
         case g.Search():
             return Job(texts.searching(task, output), lambda facts: texts.matches(facts, task, output))
         case g.WriteFile(path, text):
@@ -82,7 +86,7 @@ def _weather_stage(places: Sequence[str]) -> Stage:
 
     def told(facts: Facts) -> Told:
         results = [made for call in calls(facts) if (made := facts.of(call)) is not None]
-        status = "completed" if any(made.ok for made in results) else "failed"
+        status = "completed" if results and all(made.ok for made in results) else "failed"
         return Told(status, " ".join(first_line(made.text) for made in results)[:800])  # type: ignore[arg-type]
 
     return Stage(f"Look up the weather in {' and '.join(places)}", "get_weather", calls, told)
@@ -106,7 +110,8 @@ def _explaining(request: str) -> Stage:
     shown = request if len(request) <= 120 else request[:117] + "…"
     return thinking_stage(
         f"Explain that “{shown}” is outside what the rule-based stand-in can do",
-        lambda facts: "Explained what is possible without a language model.",
+        lambda facts: "This cannot be done by rules: it takes a language model. Nothing was done for it.",
+        failed=lambda facts: True,
     )
 
 

@@ -1,10 +1,9 @@
 """Tasks that read files and say something about them."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
-from shared.adapters.llm.offline.goals import Count, Files, Search
+from shared.adapters.llm.offline.goals import Files, Search
 from shared.adapters.llm.offline.results import FileText, Listed
 from shared.adapters.llm.offline.stages import (
     MOST_FILES,
@@ -18,7 +17,17 @@ from shared.adapters.llm.offline.stages import (
 )
 from shared.adapters.llm.offline.summarising import counted, summary_of
 
-BEGINNING_ONLY = "Only the beginning was read: the file is larger than one result."
+
+def beginning(text: FileText) -> str:
+    return f"first {_kilobytes(len(text.text.encode()))} of {_kilobytes(text.size)}"
+
+
+def _kilobytes(size: int) -> str:
+    return f"{size / 1_024:,.0f} KB" if size >= 10_240 else f"{size:,} bytes"
+
+
+def beginning_only(text: FileText) -> str:
+    return f"Only the beginning was read, the {beginning(text)}."
 
 
 def chosen(facts: Facts, files: Files, output: str | None) -> list[Listed]:
@@ -36,7 +45,7 @@ def _paths(facts: Facts, files: Files, output: str | None) -> list[str]:
     return [entry.path for entry in chosen(facts, files, output)][:MOST_FILES]
 
 
-def reading(files: Files, output: str | None) -> list[Stage]:
+def reading(files: Files, output: str | None, *, whole: bool = False) -> list[Stage]:
     what = (
         ", ".join(files.paths)
         if files.paths
@@ -44,7 +53,9 @@ def reading(files: Files, output: str | None) -> list[Stage]:
         if files == Files()
         else f"the {files.described()}"
     )
-    stage = reading_stage(f"Read {what}", lambda facts: _paths(facts, files, output))
+    stage = reading_stage(
+        f"Read {what}", lambda facts: _paths(facts, files, output), whole=whole, each=bool(files.paths)
+    )
     return [stage] if files.paths else [listing_stage(files.folder), stage]
 
 
@@ -61,7 +72,13 @@ def texts_of(facts: Facts, files: Files, output: str | None) -> tuple[dict[str, 
     return found, problems
 
 
-def _left_out(facts: Facts, files: Files, output: str | None) -> list[str]:
+def nothing_readable(facts: Facts, files: Files, output: str | None) -> bool:
+    """There were files, and none could be read."""
+    found, problems = texts_of(facts, files, output)
+    return bool(problems) and not found
+
+
+def left_out(facts: Facts, files: Files, output: str | None) -> list[str]:
     more = len(chosen(facts, files, output)) - MOST_FILES
     notes = [f"{plural(more, 'further file')} left out: I read at most {MOST_FILES}."] if more > 0 else []
     if not files.paths and facts.listing_cut(files.folder):
@@ -69,7 +86,7 @@ def _left_out(facts: Facts, files: Files, output: str | None) -> list[str]:
     return notes
 
 
-def _nothing(files: Files, facts: Facts) -> str:
+def nothing_there(files: Files, facts: Facts) -> str:
     listing = listing_stage(files.folder).told(facts) if not files.paths else None
     if listing is not None and listing.status == "failed":
         return listing.text
@@ -84,14 +101,14 @@ def shown(facts: Facts, files: Files, output: str | None) -> str:
     found, problems = texts_of(facts, files, output)
     parts = []
     for path, text in found.items():
-        note = "" if text.whole else f"\n{BEGINNING_ONLY}"
+        note = "" if text.whole else f"\n{beginning_only(text)}"
         parts.append(
             f"{path} ({counted(text.text)}):\n\n{_indented(text.text)}{note}"
             if text.text
             else f"{path} is empty."
         )
     parts += [f"{path} could not be read: {problem}." for path, problem in problems.items()]
-    return "\n\n".join(parts + _left_out(facts, files, output)) or _nothing(files, facts)
+    return "\n\n".join(parts + left_out(facts, files, output)) or nothing_there(files, facts)
 
 
 def _indented(text: str) -> str:
@@ -103,6 +120,7 @@ def summarising(files: Files, output: str | None) -> list[Stage]:
     stage = thinking_stage(
         "Summarise " + ("what was read" if files.paths else "each file from its text"),
         lambda facts: _summarised(facts, files, output),
+        failed=lambda facts: nothing_readable(facts, files, output),
     )
     return [*reading(files, output), stage]
 
@@ -111,7 +129,9 @@ def _summarised(facts: Facts, files: Files, output: str | None) -> str:
     found, problems = texts_of(facts, files, output)
     missed = f" {plural(len(problems), 'file')} could not be read." if problems else ""
     return (
-        f"Summarised {plural(len(found), 'file')}.{missed}" if found or problems else _nothing(files, facts)
+        f"Summarised {plural(len(found), 'file')}.{missed}"
+        if found or problems
+        else nothing_there(files, facts)
     )
 
 
@@ -122,83 +142,34 @@ def summaries(facts: Facts, files: Files, output: str | None) -> str:
 def _summaries(facts: Facts, files: Files, output: str | None) -> str:
     found, problems = texts_of(facts, files, output)
     if not found and not problems:
-        return _nothing(files, facts)
+        return nothing_there(files, facts)
     for sentences in (3, 2, 1):  # shorter when there are many, so that all fit into one reply
         text = _summary_page(found, problems, sentences)
         if len(text) <= facts.room:
             break
-    return "\n\n".join([text, *_left_out(facts, files, output)])
+    return "\n\n".join([text, *left_out(facts, files, output)])
 
 
 def _summary_page(found: dict[str, FileText], problems: dict[str, str], sentences: int) -> str:
     parts = [f"{plural(len(found), 'file')} read, each in its own words:"] if len(found) > 1 else []
     for path in sorted([*found, *problems]):
         if path in found:
-            note = "" if found[path].whole else f" {BEGINNING_ONLY}"
+            note = "" if found[path].whole else f" {beginning_only(found[path])}"
             parts.append(f"## {path}\n\n{summary_of(path, found[path].text, sentences=sentences)}{note}")
         else:
             parts.append(f"## {path}\n\nCould not be read: {problems[path]}.")
     return "\n\n".join(parts)
 
 
-def counting(task: Count, output: str | None) -> list[Stage]:
-    needs_texts = task.what in ("words", "lines", "characters")
-    stages = (
-        reading(task.files, output) if needs_texts or task.files.paths else [listing_stage(task.files.folder)]
-    )
-    return [*stages, thinking_stage(f"Count the {task.what}", lambda facts: counts(facts, task, output))]
-
-
-def counts(facts: Facts, task: Count, output: str | None) -> str:
-    if task.what == "folders":
-        folders = facts.folders(task.files.folder)
-        return "\n".join([f"{plural(len(folders), 'folder')}.", *(f"- {path}" for path in folders)])
-    entries = chosen(facts, task.files, output)
-    values: dict[str, int] = {}
-    problems: dict[str, str] = {}
-    if task.what in ("words", "lines", "characters"):
-        found, problems = texts_of(facts, task.files, output)
-        values = {path: _amount(text.text, task.what) for path, text in found.items()}
-    elif task.what == "bytes":
-        values = {entry.path: entry.size or 0 for entry in entries}
-    else:
-        values = {entry.path: 1 for entry in entries}
-    noun = task.what.removesuffix("s")
-    if task.per_folder:
-        totals = Counter[str]()
-        for path, value in values.items():
-            totals[path.rpartition("/")[0] or "(root)"] += value
-        lines = [f"- {folder}: {plural(value, noun)}" for folder, value in sorted(totals.items())]
-    else:
-        lines = (
-            []
-            if task.what == "files"
-            else [f"- {path}: {plural(value, noun)}" for path, value in values.items()]
-        )
-    lines += [f"- {path}: could not be read ({problem})" for path, problem in problems.items()]
-    if not values and not problems:
-        return _nothing(task.files, facts)
-    where = (
-        f" in {plural(len(values), 'file')}"
-        if task.what != "files"
-        else f" in {task.files.folder or 'the storage'}"
-    )
-    return "\n".join(
-        [f"{plural(sum(values.values()), noun)}{where}.", *lines, *_left_out(facts, task.files, output)]
-    )
-
-
-def _amount(text: str, what: str) -> int:
-    return len(text.split()) if what == "words" else len(text.splitlines()) if what == "lines" else len(text)
-
-
 def searching(task: Search, output: str | None) -> list[Stage]:
-    stages = [listing_stage(task.files.folder)] if task.in_names else reading(task.files, output)
+    stages = [listing_stage(task.files.folder)] if task.in_names else reading(task.files, output, whole=True)
     where = "file names" if task.in_names else "what was read"
-    return [
-        *stages,
-        thinking_stage(f"Look for “{task.term}” in {where}", lambda facts: matches(facts, task, output)),
-    ]
+    stage = thinking_stage(
+        f"Look for “{task.term}” in {where}",
+        lambda facts: matches(facts, task, output),
+        failed=lambda facts: not task.in_names and nothing_readable(facts, task.files, output),
+    )
+    return [*stages, stage]
 
 
 def matches(facts: Facts, task: Search, output: str | None) -> str:
@@ -220,9 +191,10 @@ def matches(facts: Facts, task: Search, output: str | None) -> str:
             hits[path] = lines[:5] + (
                 [f"and {plural(len(lines) - 5, 'more line')}"] if len(lines) > 5 else []
             )
-    answer = _found(task.term, "file", hits) if found else _nothing(task.files, facts)
+    answer = _found(task.term, "file", hits) if found else nothing_there(task.files, facts)
+    partly = [f"{path}: {beginning_only(text)}" for path, text in found.items() if not text.whole]
     unread = [f"{path} could not be read: {problem}." for path, problem in problems.items()]
-    return "\n".join([answer, *unread, *_left_out(facts, task.files, output)])
+    return "\n".join([answer, *partly, *unread, *left_out(facts, task.files, output)])
 
 
 def _found(term: str, noun: str, hits: dict[str, Sequence[str]]) -> str:

@@ -15,6 +15,9 @@ from shared.adapters.llm.offline.stages import (
     reading_stage,
 )
 
+_MUCH = 50_000
+"""Characters of results, beyond which a turn that only checks costs a good part of a usual budget."""
+
 
 def writing(path: str, text: Callable[[Facts], str | None]) -> Stage:
     """`text` None: there is nothing to write, because what it was to come from could not be had."""
@@ -23,7 +26,7 @@ def writing(path: str, text: Callable[[Facts], str | None]) -> Stage:
         content = text(facts)
         return [Wanted("create_file", {"path": path, "content": content})] if content is not None else []
 
-    return acting_stage(f"Write {path}", calls, "There was nothing to write.")
+    return acting_stage(f"Write {path}", calls, "There was nothing to write.", nothing_fails=True)
 
 
 def checking(path: str, text: Callable[[Facts], str]) -> Stage:
@@ -34,11 +37,15 @@ def checking(path: str, text: Callable[[Facts], str]) -> Stage:
         return made is not None and made.ok
 
     def calls(facts: Facts) -> list[Wanted]:
-        return [Wanted("read_file", {"path": path})] if was_written(facts) else []
+        return [Wanted("read_file", {"path": path})] if was_written(facts) and not _costly(facts) else []
 
     def told(facts: Facts) -> Told:
         if not was_written(facts):
             return Told("skipped", f"{path} was not written.")
+        if _costly(facts):
+            return Told(
+                "skipped", f"{path} was written; so much was read before that a look back would be dear."
+            )
         read = facts.read(path)
         if read is None:
             return Told("failed", f"{path} could not be read back.")
@@ -52,6 +59,10 @@ def checking(path: str, text: Callable[[Facts], str]) -> Stage:
     return Stage(f"Check {path} by reading it back", "read_file", calls, told)
 
 
+def _costly(facts: Facts) -> bool:
+    return facts.heard > _MUCH
+
+
 def written(facts: Facts, path: str, text: str) -> str:
     wanted = Wanted("create_file", {"path": path, "content": text})
     made = facts.of(wanted)
@@ -61,10 +72,13 @@ def written(facts: Facts, path: str, text: str) -> str:
 
 
 def appending(path: str, text: str) -> list[Stage]:
-    return [
-        reading_stage(f"Read {path}", lambda facts: [path]),
-        writing(path, lambda facts: _joined(facts, path, text)),
-    ]
+    read = reading_stage(f"Read {path}", lambda facts: [path])
+
+    def told(facts: Facts) -> Told:
+        new = facts.read(path) is None and _joined(facts, path, text) is not None
+        return Told("completed", f"{path} is not there yet; it will be new.") if new else read.told(facts)
+
+    return [read._replace(told=told), writing(path, lambda facts: _joined(facts, path, text))]
 
 
 def _joined(facts: Facts, path: str, text: str) -> str | None:

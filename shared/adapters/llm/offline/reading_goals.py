@@ -6,20 +6,10 @@ Quoted text is taken out first, so that no word of it is read as an order.
 import re
 
 from shared.adapters.llm.offline import goals as g
+from shared.adapters.llm.offline.clauses import DELETES, GREETING, NEGATED, NOT_TO_DELETE, clauses, spared_by
 from shared.adapters.llm.offline.naming import Names
 from shared.adapters.llm.offline.reading_tasks import task_in
 
-_VERBS = (
-    "list|show|display|read|open|print|cat|summari[sz]e|write|save|store|create|make|delete|remove|erase|copy|"
-    "duplicate|append|add|move|rename|count|find|search|look|tell|give|get|check|put|report|record|export|grep|"
-    "describe|what|how|which|don't|do not|never"
-)
-_CLAUSES = re.compile(
-    rf"\s*;\s*|\n+|[.!?]\s+(?=\w)"
-    rf"|,?\s+(?:and\s+)?(?:then|afterwards|after that|finally|also)\s+(?:please\s+)?(?={_VERBS})"
-    rf"|,\s*(?:and\s+)?(?:please\s+)?(?=(?:{_VERBS})\b)|\s+and\s+(?:please\s+)?(?=(?:{_VERBS})\b)",
-    re.IGNORECASE,
-)
 _LITERAL = re.compile(
     r"\b(?:with|containing|that contains|that says|saying|holding|which says)\s+"
     r"(?:exactly\s+)?(?:only\s+)?(?:the\s+|this\s+)?"
@@ -27,7 +17,6 @@ _LITERAL = re.compile(
     r"|:\s*(?P<after>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-_NEGATED = re.compile(r"^\s*(?:please\s+)?(?:do not|don't|never|without)\b", re.IGNORECASE)
 _ALREADY = (
     r"(?:it|this|that|them|those|(?:the|a|your|all|each|every)?\s*(?:\w+\s+)?"
     r"(?:summar(?:y|ies)|results?|answers?|list(?:ing)?|reports?|findings|outputs?|overview|counts?|totals?|numbers?|matches|weather|digest))"
@@ -60,12 +49,6 @@ _VAGUE = re.compile(
     r"something|anything|hello|hi|hey|test)\b[\s.!?]*$",
     re.IGNORECASE,
 )
-_GREETING = re.compile(
-    r"^(?:(?:please|kindly|can you|could you|would you|i want you to|i'd like you to|now|also|and|then|ok|okay)"
-    r"[\s,]+)+",
-    re.IGNORECASE,
-)
-
 _READ = 4_000
 _NAME_THEM = "Name the files, or say it as a rule, for example: delete all .tmp files."
 
@@ -87,24 +70,38 @@ def read_goal(text: str) -> g.Goal:
     tasks: list[g.Task] = []
     output: str | None = None
     into: str | None
-    for clause in _CLAUSES.split(masked[:_READ]):
-        clause = _GREETING.sub("", clause.strip(" ,.\t")).strip()
-        if not clause or _NEGATED.match(clause):
+    unwanted: list[str] = []
+    negated = bare = False
+    for clause, begins in clauses(masked[:_READ]):
+        clause = GREETING.sub("", clause.strip(" ,.\t")).strip()
+        negated = bool(NEGATED.match(clause)) or (negated and (not begins or bare))
+        bare = NEGATED.fullmatch(clause) is not None
+        if not clause or negated:
+            unwanted += [clause] if clause else []
             continue
         made = _MADE.match(clause)
         if made is not None and (found := names.paths(made["path"])):
             clause, into = f"{_MAKING.get(made['kind'].lower(), 'summarize')} {made['of']}", found[0]
         elif tasks and _OUTPUT.match(clause) and (found := names.paths(clause)):
             output = found[-1]
+            if re.search(r"\b(?:summar(?:y|ies)|overview|digest)\b", clause, re.IGNORECASE):
+                _read_for_a_summary(tasks)
             continue
         else:
             asked = _needs_an_answer(clause, names, text)
             if asked is not None:
                 return asked
-            clause, into = _split_output(_resolved(clause, names, tasks), names)
+            clause, into = _split_output(_resolved(clause, names, tasks, unwanted), names)
         output = into or output
         _take(tasks, task_in(clause, names, follows=bool(tasks)))
+    tasks = spared_by(tasks, [names.files(clause) for clause in unwanted if NOT_TO_DELETE.search(clause)])
     return g.Goal(text, tuple(tasks), output) if tasks else g.Goal(text, question=WHAT_TO_DO)
+
+
+def _read_for_a_summary(tasks: list[g.Task]) -> None:
+    """`list all files and write a summary`: a summary takes reading them."""
+    if isinstance(tasks[-1], g.ListFiles | g.ShowFiles):
+        tasks[-1] = g.Summarise(tasks[-1].files)
 
 
 def _take(tasks: list[g.Task], task: g.Task | None) -> None:
@@ -118,12 +115,13 @@ def _take(tasks: list[g.Task], task: g.Task | None) -> None:
     tasks.append(task)
 
 
-def _resolved(clause: str, names: Names, tasks: list[g.Task]) -> str:
-    """`summarize it`: the pronoun stands for the files named just before."""
+def _resolved(clause: str, names: Names, tasks: list[g.Task], unwanted: list[str]) -> str:
+    """`summarize it`: the pronoun stands for the files named just before, be it in what is not wanted."""
     files = getattr(tasks[-1], "files", None) if tasks else None
-    if files is None or not files.paths or names.paths(clause):
+    paths = files.paths if files is not None else tuple(names.paths(unwanted[-1])) if unwanted else ()
+    if not paths or names.paths(clause) or (DELETES.match(clause) and not tasks):
         return clause
-    named = " and ".join(names.written(path) for path in files.paths)
+    named = " and ".join(names.written(path) for path in paths)
     return _PRONOUN.sub(lambda found: named, clause, count=1)
 
 

@@ -12,6 +12,12 @@ _EVERYTHING = re.compile(
 )
 
 
+_COMPARED = re.compile(
+    r"\b(?:newest|oldest|latest|newer|older|longest|shortest|most|least|recent(?:ly)?|duplicates?|largest|smallest)\b",
+    re.IGNORECASE,
+)
+
+
 def task_in(clause: str, names: Names, *, follows: bool) -> g.Task | None:
     for pattern, build in _RULES:
         found = re.search(pattern, clause, re.IGNORECASE)
@@ -103,6 +109,19 @@ def _count(found: re.Match[str], clause: str, names: Names) -> g.Task | None:
     return g.Count(noun, names.files(clause, folder=not per_folder), per_folder=bool(per_folder))
 
 
+def _sizes(found: re.Match[str], clause: str, names: Names) -> g.Task | None:
+    if re.search(r"\b(?:newest|oldest|line|lines|words?)\b", clause, re.IGNORECASE):
+        return None
+    extreme = re.search(r"\b(largest|biggest|heaviest|smallest|tiniest)\b", clause, re.IGNORECASE)
+    number = re.search(
+        r"\b([1-9]\d?)\s+(?:largest|biggest|heaviest|smallest|tiniest)\b", clause, re.IGNORECASE
+    )
+    order = "total"
+    if extreme is not None:
+        order = "smallest" if extreme[1].lower() in ("smallest", "tiniest") else "largest"
+    return g.Sizes(order, names.files(clause), int(number[1]) if number else 1)
+
+
 def _search(found: re.Match[str], clause: str, names: Names) -> g.Task | None:
     quote = names.any_quote(clause)
     named = re.search(
@@ -135,6 +154,8 @@ def _search(found: re.Match[str], clause: str, names: Names) -> g.Task | None:
 def _list(found: re.Match[str], clause: str, names: Names) -> g.Task | None:
     if names.paths(clause) or re.search(r"\b(?:contents? of|say|says)\b", clause, re.IGNORECASE):
         return None
+    if _COMPARED.search(clause):
+        return None  # all files would be no answer
     return g.ListFiles(names.files(clause))
 
 
@@ -166,6 +187,13 @@ _RULES: tuple[tuple[str, _Rule], ...] = (
         r"\bhow (?:many times|often)\b.*?\b(?:the\s+)?(?:word|term|phrase)?\s*(?P<word>\S+)\s+"
         r"(?:appear|occur|is |comes|shows)",
         _times,
+    ),
+    (
+        r"^(?:(?:and\s+)?which|what|show|list|find|tell|name|give|the)\b.*"
+        r"\b(?:largest|biggest|heaviest|smallest|tiniest)\b.*?\bfiles?\b"
+        r"|^(?:which|what)\b.*\bfiles?\b.*\b(?:largest|biggest|heaviest|smallest|tiniest)\b"
+        r"|\btotal\s+size\b|^how\s+(?:big|large)\b|^how\s+much\s+(?:space|storage)\b|^what(?:'s| is) the size of\b",
+        _sizes,
     ),
     (r"\bhow many\b|^count\b|\bnumber of\b|\bword count\b|\bline count\b", _count),
     (

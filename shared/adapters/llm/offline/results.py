@@ -12,12 +12,15 @@ _OPENING = re.compile(
     r"-{3,}\s*file:\s*(?P<path>.*?)\s*(?:\((?P<size>\d+) bytes?\))?\s*(?P<mark>#\w+)?\s*-{3,}"
 )
 _CLOSING = re.compile(r"-{3,}\s*end of file\b.*?(?P<mark>#\w+)?\s*-{3,}")
+_MORE = re.compile(
+    r"\[(?P<shown>\d+) of \d+ bytes so far; for more call read_result with handle "
+    r"(?P<handle>[0-9a-f]{64}) and offset \d+\]"
+)
 _BEGIN = re.compile(r"-{3,}\s*\w+:.*-{3,}")
 _END = re.compile(r"-{3,}\s*end of\b.*-{3,}")
 _ADVICE = re.compile(
     r"(?<=[.;])\s+(?:Do not|Don't|Go on|Try|Use|Call|Ask|Name|List|Split|Near names|There is|read_file reads)\b.*"
 )
-_REFUSED_BY_A_PERSON = re.compile(r"reject|not approved|declin|denied|expired|nobody approved", re.IGNORECASE)
 
 
 class Listed(NamedTuple):
@@ -36,6 +39,14 @@ class FileText(NamedTuple):
 
     text: str
     whole: bool
+    handle: str = ""
+    """For more of it."""
+    told_size: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole, as far as that is known."""
+        return self.told_size if self.told_size is not None else len(self.text.encode())
 
 
 def listed(text: str, folder: str = "") -> list[Listed]:
@@ -64,9 +75,18 @@ def file_text(result: str) -> FileText:
     ends = [i for i, found in closed if found is not None and found["mark"] == opened["mark"]]
     body = "".join(lines[1 : ends[-1] if ends else None])
     size = int(opened["size"]) if opened["size"] is not None else None
+    more = _more(lines[ends[-1] + 1 :]) if ends else None
+    if more is not None:
+        head = body.encode()[: int(more["shown"])].decode("utf-8", "ignore")
+        return FileText(head, whole=False, handle=more["handle"], told_size=size)
     if size is None or len(body.encode()) > size:
         body = body.removesuffix("\n")  # added for the fence
-    return FileText(body, whole=bool(ends) and (size is None or len(body.encode()) >= size))
+    return FileText(body, whole=bool(ends) and (size is None or len(body.encode()) >= size), told_size=size)
+
+
+def _more(notes: list[str]) -> re.Match[str] | None:
+    """What is said behind the fence of a result that was cut."""
+    return next((found for line in notes if (found := _MORE.fullmatch(line.strip()))), None)
 
 
 def unfenced(result: str) -> str:
@@ -81,10 +101,6 @@ def unfenced(result: str) -> str:
 def cut(result: str) -> bool:
     """Whether a listing says that there is more than it shows."""
     return re.match(r"\d+ entr(?:y|ies) of more\b", result) is not None
-
-
-def refused_by_a_person(result: str) -> bool:
-    return _REFUSED_BY_A_PERSON.search(result) is not None
 
 
 def reason(result: str) -> str:

@@ -82,7 +82,7 @@ def _follow(now: Situation, entry: AssistantEntry, results: dict[str, ToolEntry]
             ended = _follow_plan(now, call, accepted=result is None or result.ok) or ended
         elif call.input is not None:
             text = result.content.loaded if result else ""
-            if call.name != "read_file":
+            if call.name not in ("read_file", "read_result"):
                 text = unfenced(text)
             failed = result is None or not result.ok or text.startswith("Error:")
             made = Made(call.name, call.input, text, ok=not failed)

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from shared.adapters.llm.offline.pages import page_inputs, put_together
 from shared.adapters.llm.offline.results import (
     FileText,
     Listed,
@@ -15,7 +16,6 @@ from shared.adapters.llm.offline.results import (
     file_text,
     listed,
     reason,
-    refused_by_a_person,
 )
 from shared.adapters.llm.offline.situation import Made
 
@@ -46,9 +46,12 @@ class Facts:
 
     def __init__(self, made: Iterable[Made], room: int) -> None:
         self._made = {Wanted(call.name, call.input).key(): call for call in made}
+        self.heard = sum(len(call.text) for call in self._made.values())
+        """Characters of all results so far; each further turn sends them again."""
         self.room = room
         """Characters that one reply may hold."""
         self._worked_out: dict[str, str] = {}
+        self._texts: dict[str, FileText] = {}
 
     def once(self, what: str, work_out: Callable[[], str]) -> str:
         """A text that several stages and the answer need, worked out once for this reply."""
@@ -107,8 +110,27 @@ class Facts:
         return any(one is not None and cut(one.text) for one in made)
 
     def read(self, path: str) -> FileText | None:
+        """With all the pages of it that were read."""
+        if path not in self._texts:
+            head = self._head(path)
+            if head is None:
+                return None
+            self._texts[path] = put_together(head, self._page)
+        return self._texts[path]
+
+    def page_calls(self, path: str) -> list[Wanted]:
+        """For the rest of a file whose first result was cut; none where a page was refused, as the others then are."""
+        head = self._head(path)
+        calls = [Wanted("read_result", given) for given in page_inputs(head)] if head is not None else []
+        return [] if any(self.problem(call) is not None for call in calls) else calls
+
+    def _head(self, path: str) -> FileText | None:
         made = self.of(Wanted("read_file", {"path": path}))
         return file_text(made.text) if made is not None and made.ok else None
+
+    def _page(self, given: dict[str, Any]) -> str | None:
+        made = self.of(Wanted("read_result", given))
+        return made.text if made is not None and made.ok else None
 
     def problem(self, wanted: Wanted) -> str | None:
         made = self.of(wanted)
@@ -142,12 +164,20 @@ def listing_stage(folder: str = "") -> Stage:
     return Stage(f"List the files in {where}", "list_files", lambda facts: facts.folder_calls(folder), told)
 
 
-def reading_stage(description: str, paths: Callable[[Facts], Sequence[str]]) -> Stage:
-    def calls(facts: Facts) -> list[Wanted]:
+def reading_stage(
+    description: str, paths: Callable[[Facts], Sequence[str]], *, whole: bool = False, each: bool = False
+) -> Stage:
+    """`whole`: files larger than one result are read to their end, page by page. `each`: one missed fails it."""
+
+    def heads(facts: Facts) -> list[Wanted]:
         return [Wanted("read_file", {"path": path}) for path in paths(facts)]
 
+    def calls(facts: Facts) -> list[Wanted]:
+        more = [call for path in paths(facts) for call in facts.page_calls(path)] if whole else []
+        return heads(facts) + more
+
     def told(facts: Facts) -> Told:
-        asked = calls(facts)
+        asked = heads(facts)
         if not asked:
             return Told("skipped", "There is no file to read.")
         bad = [
@@ -155,7 +185,7 @@ def reading_stage(description: str, paths: Callable[[Facts], Sequence[str]]) -> 
             for call in asked
             if (problem := facts.problem(call)) is not None
         ]
-        if len(bad) == len(asked):
+        if len(bad) == len(asked) or (bad and each):
             return Told("failed", f"Could not read {'; '.join(bad)[:600]}.")
         missed = f" Not readable: {'; '.join(bad)[:400]}." if bad else ""
         return Told("completed", f"Read {plural(len(asked) - len(bad), 'file')}.{missed}")
@@ -164,34 +194,41 @@ def reading_stage(description: str, paths: Callable[[Facts], Sequence[str]]) -> 
 
 
 def acting_stage(
-    description: str, calls: Callable[[Facts], list[Wanted]], nothing: str, *, permission: bool = False
+    description: str,
+    calls: Callable[[Facts], list[Wanted]],
+    nothing: str,
+    *,
+    permission: bool = False,
+    nothing_fails: bool = False,
 ) -> Stage:
-    """Calls that change something. One that a person rejects is skipped, one that fails is failed."""
+    """Calls that change something. Where one of them was rejected or did not work, what was wanted was not had."""
 
     def told(facts: Facts) -> Told:
         asked = calls(facts)
         if not asked:
-            return Told("skipped", nothing)
+            return Told("failed" if nothing_fails else "skipped", nothing)
         results = [made for call in asked if (made := facts.of(call)) is not None]
         bad = [made for made in results if not made.ok]
         if not bad:
             return Told("completed", " ".join(first_line(made.text) for made in results)[:800])
         said = "; ".join(dict.fromkeys(reason(made.text) for made in bad))[:600]
         if len(bad) < len(results):
-            return Told(
-                "completed", f"Done for {len(results) - len(bad)} of {len(results)}. Not done: {said}."
-            )
-        rejected = all(refused_by_a_person(made.text) for made in bad)
-        return Told("skipped", f"Not done: {said}.") if rejected else Told("failed", f"Failed: {said}.")
+            return Told("failed", f"Done for {len(results) - len(bad)} of {len(results)}. Not done: {said}.")
+        return Told("failed", f"Not done: {said}.")
 
     tool = "delete_file" if permission else "create_file"
     return Stage(shortened(description), tool, calls, told, permission)
 
 
-def thinking_stage(description: str, text: Callable[[Facts], str]) -> Stage:
-    return Stage(
-        shortened(description), None, lambda facts: [], lambda facts: Told("completed", text(facts)[:1_500])
-    )
+def thinking_stage(
+    description: str, text: Callable[[Facts], str], failed: Callable[[Facts], bool] = lambda facts: False
+) -> Stage:
+    """`failed`: whether what the stage was for could not be had."""
+
+    def told(facts: Facts) -> Told:
+        return Told("failed" if failed(facts) else "completed", text(facts)[:1_500])
+
+    return Stage(shortened(description), None, lambda facts: [], told)
 
 
 def shortened(text: str, limit: int = 200) -> str:

@@ -13,6 +13,8 @@ from shared.ports.model import RequestedCall
 
 AT_ONCE = 5
 """Design §2: at most 5 calls run at once."""
+PAGES_AT_ONCE = 15
+"""Of large results: every turn sends all that was read again, so few turns read many. A reply has at most 16 calls."""
 
 _GOAL_CHARS = 1_900
 LABEL = "(Acta's offline stand-in: rules, no language model.)"
@@ -92,11 +94,12 @@ def take_turn(
         status = statuses.get(number, "pending")
         if status in _CLOSED:
             continue
-        wanted = facts.missing(stage.calls(facts)) if stage.tool in offered else []
+        possible = [call for call in stage.calls(facts) if call.name in offered]
+        wanted = facts.missing(possible) if stage.tool in offered else []
         if wanted:
             if planned and status == "pending" and number <= 10:
                 updates.append(_step(number, "in_progress", None))
-            batch = wanted[:AT_ONCE]
+            batch = wanted[: PAGES_AT_ONCE if wanted[0].name == "read_result" else AT_ONCE]
             calls = tuple(RequestedCall(call.name, call.input) for call in batch)
             return Turn((*updates, *calls), _saying(stage, batch, wanted), finished=False)
         told = stage.told(facts) if stage.tool is None or stage.tool in offered else _no_tool(stage.tool)
@@ -130,7 +133,7 @@ def _saying(stage: Stage, batch: Sequence[Wanted], wanted: Sequence[Wanted]) -> 
 
 
 def _no_tool(tool: str) -> Told:
-    return Told("skipped", f"The tool {tool} is not available to this agent.")
+    return Told("failed", f"The tool {tool} is not available to this agent.")
 
 
 def _gist(body: str) -> str:

@@ -1,0 +1,97 @@
+"""Tools of kind `lambda` against a Lambda service that answers as a test says."""
+
+import io
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from shared.adapters.tools.lambda_ import MAX_BYTES, LambdaTool
+from shared.domain.errors import StoreThrottled, StoreUnavailable, ToolFailed, ToolUnanswered
+from shared.domain.fence import Outside
+from shared.domain.tool import Effect, LambdaConfig, ToolDefinition
+from shared.ports.tools import CallContext
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Lambdas:
+    """Stands for botocore's client: `answer` is a payload, or an error to raise."""
+
+    def __init__(self, answer: bytes | Exception, failed: bool = False) -> None:
+        self.answer = answer
+        self.failed = failed
+        self.invoked: list[dict[str, Any]] = []
+
+    def invoke(self, **request: Any) -> dict[str, Any]:
+        self.invoked.append(request)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return {"Payload": io.BytesIO(self.answer), **({"FunctionError": "Unhandled"} if self.failed else {})}
+
+
+def run(lambdas: Lambdas, effect: Effect = "once", seconds: float = 58.7) -> tuple[Outside, list[int]]:
+    tool = ToolDefinition(
+        name="pay", description="Pays", input_schema={"type": "object"}, kind="lambda", effect=effect,
+        config=LambdaConfig(function="acta-tool-pay"), version=1, created_at=NOW, updated_at=NOW,
+    )  # fmt: skip
+    waits: list[int] = []
+
+    def client(most_seconds: int) -> Lambdas:
+        waits.append(most_seconds)
+        return lambdas
+
+    context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
+    assert isinstance(tool.config, LambdaConfig)
+    return LambdaTool(client).run(tool, tool.config, {"order": 7}, context), waits
+
+
+def test_a_function_gets_the_arguments_the_effect_s_key_and_whose_call_it_is() -> None:
+    lambdas = Lambdas(b'"Paid."')
+    said, waits = run(lambdas)
+    assert said == Outside("answer", "pay", "Paid.")
+    (request,) = lambdas.invoked
+    assert (request["FunctionName"], request["InvocationType"]) == ("acta-tool-pay", "RequestResponse")
+    assert json.loads(request["Payload"]) == {
+        "arguments": {"order": 7},
+        "effect_id": "eff_1",
+        "session_id": "ses_1",
+        "tenant": "acme",
+    }
+    assert waits == [55]
+
+
+def test_the_wait_is_never_longer_than_the_time_left_nor_none() -> None:
+    assert run(Lambdas(b'"x"'), seconds=3.2)[1] == [1]
+
+
+def test_what_is_no_text_is_told_as_json() -> None:
+    assert run(Lambdas(b'{"paid": 7}'))[0].text == '{"paid": 7}'
+
+
+def test_an_exception_is_a_failure_without_its_stack() -> None:
+    raised = {"errorType": "KeyError", "errorMessage": "no order 7", "stackTrace": ["secret place"]}
+    with pytest.raises(ToolFailed) as failed:
+        run(Lambdas(json.dumps(raised).encode(), failed=True))
+    assert "KeyError: no order 7" in str(failed.value)
+    assert "secret place" not in str(failed.value)
+    assert "--- answer: pay" in str(failed.value)
+
+
+def test_too_large_an_answer_is_not_taken() -> None:
+    with pytest.raises(ToolFailed, match="It has run"):
+        run(Lambdas(b"x" * (MAX_BYTES + 1)))
+
+
+def test_a_busy_function_did_not_run() -> None:
+    with pytest.raises(ToolFailed, match="did not run"):
+        run(Lambdas(StoreThrottled("invoke")))
+
+
+def test_no_answer_leaves_in_doubt_whether_it_happened() -> None:
+    for effect in ("once", "idempotent"):
+        with pytest.raises(ToolUnanswered):
+            run(Lambdas(StoreUnavailable("invoke")), effect=effect)
+    with pytest.raises(ToolFailed):
+        run(Lambdas(StoreUnavailable("invoke")), effect="read")
