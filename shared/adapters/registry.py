@@ -4,8 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from shared.domain.builtins import builtins
+from shared.domain.errors import ToolInputInvalid
+from shared.domain.path import PathRefused, check_path
 from shared.domain.tool import ToolSpec
 from shared.ports.definitions import Snapshot
+
+FILE_TOOLS = ("read_file", "create_file", "delete_file")
 
 
 class BuiltinRegistry:
@@ -20,6 +24,16 @@ class BuiltinRegistry:
         )  # brings the schema library, which few workers need
 
         check_input(spec, arguments)
+        if spec.name in FILE_TOOLS:
+            _check_path(arguments["path"])
+
+
+def _check_path(path: str) -> None:
+    """Before anybody is asked to approve it: a path that the store refuses is no decision for a person."""
+    try:
+        check_path(path)
+    except PathRefused as refused:
+        raise ToolInputInvalid(f"{refused}. Use a relative path such as reports/may.md.") from None
 
 
 class TenantRegistry(BuiltinRegistry):

@@ -86,6 +86,21 @@ def test_rejecting_and_cancelling_and_answering_do_what_they_say(run: Run, ann: 
     assert ann.file(OLD) == "old"
 
 
+def test_a_budget_that_ran_out_is_raised_with_the_command_that_was_shown(run: Run, ann: Person) -> None:
+    give_files(ann)
+    left = run("run", GOAL, "--token-budget", "500", "--no-wait")
+    assert left.code == 5, left.err
+    (session,) = ann.items("/v1/sessions")
+    session_id = session["session_id"]
+    assert f"acta raise {session_id} " in left.out
+    assert f"acta finish {session_id} " in left.out
+    refused = run("answer", session_id, "go on")
+    assert (refused.code, refused.out, len(refused.err.splitlines())) == (2, "", 1)
+    raised = run("raise", session_id, "--token-budget", "400000")
+    assert raised.code == 0, raised.err
+    assert run("watch", session_id).code == 0
+
+
 def test_a_session_is_started_watched_listed_and_read_by_separate_commands(run: Run, ann: Person) -> None:
     give_files(ann)
     detached = run("run", GOAL, "--detach")

@@ -296,3 +296,11 @@ def test_deleting_twice_is_not_found_the_second_time() -> None:
     house.delete(session)
     with pytest.raises(SessionNotFound):
         house.delete(session)
+
+
+def test_a_modified_path_that_no_file_can_have_is_refused_before_it_is_decided() -> None:
+    house, session = waiting_house()
+    one = house.head(session).interventions[0]
+    with pytest.raises(ValidationFailed):
+        house.resolve(session, one, "modify", path="../b.txt")
+    assert house.head(session).interventions == (one,)
