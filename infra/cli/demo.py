@@ -9,6 +9,7 @@ from typing import Any
 from infra.cli import exits
 from infra.cli.client import Client, file_path, session_path
 from infra.cli.errors import CliError
+from infra.cli.hints import Invocation
 from infra.cli.local_stack import model_line, started_stack
 from infra.cli.sessions import trace_lines
 from infra.cli.signals import stopped_by_signals
@@ -58,7 +59,7 @@ def run_goal(stack: LocalStack) -> dict[str, Any]:
     say("")
     body = {"message": GOAL, "token_budget": TOKEN_BUDGET, "max_steps": MAX_STEPS}
     session_id = str(client.post("/v1/sessions", body)["session_id"])
-    session = watch(client, session_id)
+    session = watch(client, session_id, Invocation.from_arguments(Namespace(state=str(stack.state.path))))
     say("")
     say("What it thought and did")
     for item in client.items(session_path(session_id, "trace")):

@@ -7,19 +7,43 @@ from argparse import Namespace
 
 from infra.cli import exits
 from infra.cli.errors import CliError
+from infra.cli.text import one_line
 from infra.local.assembly import ROOT
 from infra.local.commands import CDK, cdk_environ
+from infra.local.needs import ToolMissing, require_cdk
+
+NO_CREDENTIALS = (
+    "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
+    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+)
 
 
 def deploy(arguments: Namespace) -> int:
-    """cdk's own exit code; credentials, account and region are those of the AWS environment of the caller."""
-    if not CDK.exists():
-        raise CliError("the CDK command line is missing: run make setup")
+    """Credentials, account and region are those of the AWS environment of the caller. cdk's output goes
+    straight to the terminal, where it may ask; what went wrong stands there."""
+    try:
+        require_cdk(os.environ)
+    except ToolMissing as error:
+        raise CliError(str(error)) from None
+    require_credentials()
     command = [str(CDK), "deploy", "--all", "-c", f"env={arguments.env}", "--no-notices"]
     if arguments.yes:
         command += ["--require-approval", "never"]
     code = subprocess.call(command, cwd=ROOT, env=cdk_environ(os.environ))
     if code:
-        print("acta: cdk deploy failed; a new account and region need `cdk bootstrap` once", file=sys.stderr)
+        print(f"acta: cdk deploy failed with exit code {code}; its own words are above", file=sys.stderr)
         return exits.SESSION_FAILED
     return exits.OK
+
+
+def require_credentials() -> None:
+    """Before minutes go into bundling. Raises CliError."""
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session
+
+    try:
+        found = Session().get_credentials()
+    except BotoCoreError as error:
+        raise CliError(f"the AWS credentials cannot be used: {one_line(str(error), 300)}") from None
+    if found is None:
+        raise CliError(NO_CREDENTIALS)

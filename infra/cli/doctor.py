@@ -15,6 +15,7 @@ from infra.cli import exits
 from infra.local.assembly import ROOT
 from infra.local.commands import CDK
 from infra.local.config import LocalConfig
+from infra.local.emulator.state_directory import in_use, is_claimed
 from infra.local.emulator_process import free_port
 from infra.local.state import DEFAULT_STATE_DIR, StateDir
 from shared.settings import SettingsError
@@ -79,6 +80,8 @@ def ports() -> Finding:
 def stack(state_dir: Path) -> Finding:
     state = StateDir(state_dir)
     running = state.read()
+    if not state.is_served() and is_claimed(state.aws):
+        return Finding(False, f"a local AWS without its acta up in {state.path}", in_use(state.aws))
     if running is None or not state.is_served():
         return Finding(True, f"no local stack runs in {state.path} (acta up starts one)")
     try:

@@ -8,6 +8,7 @@ SESSION_FAILED: Final = 1
 WRONG_USE: Final = 2
 GOAL_NOT_MET: Final = 3
 CANCELLED: Final = 4
+WAITING: Final = 5
 INTERRUPTED: Final = 130
 
 

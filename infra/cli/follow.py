@@ -1,7 +1,7 @@
 """Following a session by polling: snapshots and events as they come, until it has ended."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +29,17 @@ class Update:
 
     @property
     def open_interventions(self) -> list[dict[str, Any]]:
-        return [
-            one for one in self.session.get("interventions") or [] if one.get("state", "pending") == "pending"
-        ]
+        return open_interventions(self.session)
+
+    @property
+    def waits_for_a_person(self) -> bool:
+        if self.has_ended:
+            return False
+        return bool(self.open_interventions) or self.session.get("state") == "paused"
+
+
+def open_interventions(session: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in session.get("interventions") or [] if one.get("state", "pending") == "pending"]
 
 
 def follow(

@@ -12,6 +12,7 @@ from infra.cli.text import one_line
 from infra.local.commands import CommandFailed
 from infra.local.emulator_process import EmulatorFailed
 from infra.local.front import PortTaken
+from infra.local.needs import ToolMissing
 from infra.local.stack import LocalStack, StackFailed
 from infra.local.state import StateInUse
 from shared.adapters.llm.catalogue import DEFAULT_MODELS
@@ -31,7 +32,7 @@ def started_stack(state_dir: Path, port: int | None) -> Iterator[LocalStack]:
         with phases(sys.stderr) as progress:
             stack.progress = progress
             stack.start()
-    except (PortTaken, StateInUse, StackFailed) as error:
+    except (ToolMissing, PortTaken, StateInUse, StackFailed) as error:
         raise CliError(str(error)) from None
     except OSError as error:
         raise CliError(f"{state_dir}: {error.strerror or error}") from None
@@ -39,6 +40,12 @@ def started_stack(state_dir: Path, port: int | None) -> Iterator[LocalStack]:
         raise CliError(
             f"the local stack did not start: {error}\n(the whole output: {stack.state.log})"
         ) from None
+    if stack.moved_from is not None:
+        print(
+            f"acta: port {stack.moved_from} of last time is taken, so the API moved to {stack.url}; "
+            "tokens issued before are void: get new ones with acta token",
+            file=sys.stderr,
+        )
     try:
         yield stack
     finally:

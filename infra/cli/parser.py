@@ -6,6 +6,11 @@ from typing import NoReturn
 
 from infra.cli import exits
 
+EXIT_CODES = (
+    "Exit codes: 0 goal met, 1 failed, 2 wrong use or refused, 3 goal not met, 4 cancelled, "
+    "5 waits for a person (--no-wait), 130 interrupted."
+)
+
 
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line instead of printing the whole usage."""
@@ -67,6 +72,11 @@ def add_sessions(commands: "Commands[Parser]") -> None:
     run.add_argument("--json", action="store_true", help="print the session as one line of JSON")
     watch = add_target(add(commands, "watch", "run:watch_session", "Follow a session to its end."))
     watch.add_argument("id")
+    for followed in (run, watch):
+        followed.add_argument(
+            "--no-wait", action="store_true", help="when a person is needed, say so and end with exit code 5"
+        )
+        followed.epilog = EXIT_CODES
     sessions = add_target(add(commands, "sessions", "sessions:sessions", "List sessions, newest first."))
     sessions.add_argument("--limit", type=int, default=20)
     sessions.add_argument("--state-is", metavar="STATE", help="only sessions in this state")
@@ -86,18 +96,31 @@ def add_control(commands: "Commands[Parser]") -> None:
         controlled = add_target(add(commands, name, "control:control", help))
         controlled.add_argument("id")
         controlled.set_defaults(action=name)
-    for name, help in (
-        ("approve", "Approve what a session asks for."),
-        ("reject", "Reject what it asks for."),
-    ):
-        decided = add_target(add(commands, name, "control:decide", help))
-        decided.add_argument("id")
-        decided.add_argument("intervention", nargs="?", help="needed when several are open")
-        decided.add_argument("--comment")
-        decided.set_defaults(option=name)
+    decision(commands, "approve", "Approve what a session asks for.")
+    decision(commands, "reject", "Reject what it asks for.")
+    raised = decision(commands, "raise", "Give a session that used up its budget a higher one.")
+    raised.add_argument("--token-budget", type=int, metavar="N", help="the whole budget, in tokens")
+    raised.add_argument("--cost-budget-usd", type=float, metavar="N", help="the whole budget, in US dollars")
+    decision(commands, "finish", "Let a session that used up its budget end with what it has.")
+    resolve = add_target(add(commands, "resolve", "control:decide", "Decide whatever a session waits for."))
+    resolve.add_argument("id")
+    resolve.add_argument("intervention", nargs="?", help="needed when several are open")
+    resolve.add_argument("option", help="such as retry, record, skip, raise, finish, continue, cancel")
+    resolve.add_argument("--input", metavar="JSON", help="what the option needs, a JSON object")
+    resolve.add_argument("--comment")
     answer = add_target(add(commands, "answer", "control:answer", "Answer a session's question."))
     answer.add_argument("id")
     answer.add_argument("text")
+
+
+def decision(commands: "Commands[Parser]", option: str, help: str) -> Parser:
+    """A command that is one option of an intervention."""
+    decided = add_target(add(commands, option, "control:decide", help))
+    decided.add_argument("id")
+    decided.add_argument("intervention", nargs="?", help="needed when several are open")
+    decided.add_argument("--comment")
+    decided.set_defaults(option=option)
+    return decided
 
 
 def add_files(commands: "Commands[Parser]") -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from infra.cli import exits
 from infra.cli.errors import CliError
+from infra.cli.hints import Invocation
 from infra.cli.local_stack import model_line, started_stack
 from infra.cli.signals import stopped_by_signals
 from infra.cli.target import LOCAL_TENANT, LOCAL_USER
@@ -50,6 +51,6 @@ def announce(stack: LocalStack, *, as_json: bool) -> None:
     print(f"API    {stack.url}")
     print(f"model  {model_line(stack)}")
     print(f"token  {token}")
-    print(
-        f'In another terminal: acta run "List my files" --state {stack.state.path}. Ctrl-C stops.', flush=True
-    )
+    here = Invocation.from_arguments(Namespace(state=str(stack.state.path)))
+    print(f"In another terminal: {here.line('run', 'List my files')}")
+    print("Ctrl-C stops.", flush=True)

@@ -9,6 +9,7 @@ from infra.cli.client import Client, session_path
 from infra.cli.errors import ApiRefusal
 from infra.cli.figures import usage_line
 from infra.cli.follow import Update, follow
+from infra.cli.hints import Invocation, deciding_lines
 from infra.cli.text import encodable, one_line, visible
 from infra.cli.view import View, view_for
 from infra.cli.whole_input import with_whole_input
@@ -19,23 +20,29 @@ def say(text: str) -> None:
 
 
 class Watcher:
-    """`interactive`: a person can be asked. Otherwise a waiting session is announced once and goes on being
-    followed: somebody may decide elsewhere."""
+    """`interactive`: a person can be asked. Otherwise a waiting session is announced once and, unless `no_wait`,
+    goes on being followed: somebody may decide elsewhere."""
 
-    def __init__(self, client: Client, view: View, *, interactive: bool) -> None:
+    def __init__(
+        self, client: Client, view: View, invocation: Invocation, *, interactive: bool, no_wait: bool = False
+    ) -> None:
         self.client = client
         self.view = view
+        self.invocation = invocation
+        self.no_wait = no_wait
         self.interactive = interactive
         self.seen: set[str] = set()
 
     def watch(self, session_id: str) -> dict[str, Any]:
-        """The session as it ended."""
+        """The session as it ended, or as it waits for a person with `no_wait`."""
         session: dict[str, Any] = {}
         try:
             for update in follow(self.client, session_id):
                 session = update.session
                 self.view.show(update)
                 self.attend(session_id, update)
+                if self.no_wait and update.waits_for_a_person:
+                    break
         finally:
             self.view.close()
         return session
@@ -53,12 +60,12 @@ class Watcher:
         for line in question_lines(with_whole_input(self.client, session_id, intervention)):
             say(line)
         if not self.interactive:
-            say(f"decide with: {commands(session_id, identity, intervention)}")
+            self.say_how("decide with one of:", session_id, intervention)
             return
         try:
             decision = decide(intervention, input, say)
         except NoDecision:
-            say(f"left open; decide with: {commands(session_id, identity, intervention)}")
+            self.say_how("left open; decide with one of:", session_id, intervention)
             return
         try:
             path = session_path(session_id, "interventions", identity, "resolve")
@@ -70,19 +77,18 @@ class Watcher:
             if error.status == 400:
                 self.seen.discard(identity)
 
-
-def commands(session_id: str, identity: str, intervention: Mapping[str, Any]) -> str:
-    options = intervention.get("options") or []
-    if "approve" in options:
-        return f"acta approve {session_id} {identity}, or acta reject {session_id} {identity}"
-    if "answer" in options:
-        return f"acta answer {session_id} TEXT"
-    return f"acta resume {session_id}, or acta cancel {session_id}"
+    def say_how(self, title: str, session_id: str, intervention: Mapping[str, Any]) -> None:
+        say(title)
+        for line in deciding_lines(self.invocation, session_id, intervention):
+            say(f"  {line}")
 
 
-def watch(client: Client, session_id: str) -> dict[str, Any]:
-    interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    return Watcher(client, view_for(sys.stdout), interactive=interactive).watch(session_id)
+def watch(
+    client: Client, session_id: str, invocation: Invocation, *, no_wait: bool = False
+) -> dict[str, Any]:
+    interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
+    watcher = Watcher(client, view_for(sys.stdout), invocation, interactive=interactive, no_wait=no_wait)
+    return watcher.watch(session_id)
 
 
 def print_outcome(session: Mapping[str, Any]) -> None:

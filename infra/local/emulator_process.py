@@ -60,6 +60,7 @@ class EmulatorProcess:
             *("-m", "infra.local.emulator"),
             *("--port", str(self.port)),
             *("--state", str(state_dir.resolve())),
+            "--ends-with-stdin",
             *("--runtime-python", str(runtime_python or ROOT / ".venv-runtime/bin/python")),
         ]
         if lambda_endpoint:
@@ -68,6 +69,7 @@ class EmulatorProcess:
             self._command += ["--lambda-env", name]
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
+        self._log_start = 0
 
     @property
     def pid(self) -> int:
@@ -93,12 +95,14 @@ class EmulatorProcess:
         """Returns when the emulator answers. Raises EmulatorFailed."""
         self.state_dir.mkdir(parents=True, exist_ok=True)
         self._log = self.log_path.open("ab")
+        self._log_start = self._log.tell()
+        # Its standard input is a pipe that only we hold: when we are gone, however that came, it ends.
         # A session of its own: Ctrl-C in a terminal reaches the caller, who stops the emulator in order.
         self._process = subprocess.Popen(
             self._command,
             cwd=ROOT,
             env=self._environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=self._log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -152,9 +156,14 @@ class EmulatorProcess:
             return False
 
     def _last_output(self) -> str:
-        return self.log_path.read_text(errors="replace")[-2000:] if self.log_path.exists() else ""
+        """Of this start only."""
+        if not self.log_path.exists():
+            return ""
+        return self.log_path.read_bytes()[self._log_start :].decode(errors="replace")[-2000:]
 
     def _forget(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
         self._process = None
         if self._log is not None:
             self._log.close()

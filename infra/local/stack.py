@@ -16,6 +16,7 @@ from infra.local.deploy import Deployment, deploy
 from infra.local.emulator_process import EmulatorProcess
 from infra.local.front import HOST, Front, PortTaken
 from infra.local.issuer import Issuer
+from infra.local.needs import require_cdk
 from infra.local.progress import Progress, Silent
 from infra.local.state import RunningStack, StateDir
 from infra.local.upstream import Upstream
@@ -50,6 +51,8 @@ class LocalStack:
         self.front: Front | None = None
         self.emulator: EmulatorProcess | None = None
         self.commands: list[Commands] = []
+        self.moved_from: int | None = None
+        """Last time's port, when another program has it now: tokens name their issuer's URL, so old ones are void."""
 
     @property
     def url(self) -> str:
@@ -66,7 +69,8 @@ class LocalStack:
         return Issuer.from_state(self.state.path, self.url)
 
     def start(self) -> RunningStack:
-        """Raises PortTaken, StateInUse, CommandFailed or StackFailed, with nothing left running."""
+        """Raises ToolMissing, PortTaken, StateInUse, CommandFailed, EmulatorFailed or StackFailed, with nothing left
+        running."""
         try:
             return self.start_all()
         except BaseException:
@@ -74,6 +78,7 @@ class LocalStack:
             raise
 
     def start_all(self) -> RunningStack:
+        require_cdk(self.environ)
         if self.state.is_served():
             raise self.state.in_use()
         self.front = self.open_front()  # before the directory is touched: a taken port leaves nothing behind
@@ -100,7 +105,7 @@ class LocalStack:
             try:
                 return Front(last.port)
             except PortTaken:
-                pass
+                self.moved_from = last.port
         return Front()
 
     def start_emulator(self) -> None:

@@ -1,10 +1,13 @@
-"""Serve the patched emulator until SIGTERM or SIGINT, then end in order: work, state, sockets."""
+"""Serve the patched emulator until SIGTERM, SIGINT or its starter's death, then end in order: work, state, sockets."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
+import os
 import signal
+import threading
 from typing import Any
 
 from infra.local.emulator import closing
@@ -28,6 +31,8 @@ def serve(settings: Settings) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
+        if settings.ends_with_stdin:
+            threading.Thread(target=wait_for_starter, args=(loop, stop), daemon=True).start()
 
         async def stopped() -> None:
             await stop.wait()
@@ -39,3 +44,11 @@ def serve(settings: Settings) -> None:
         asyncio.run(run())
     finally:
         closing.run()
+
+
+def wait_for_starter(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    """Returns when nobody holds the other end of standard input any more, which no kill can prevent."""
+    while os.read(0, 64):
+        pass
+    with contextlib.suppress(RuntimeError):  # the loop is closed: we are ending anyway
+        loop.call_soon_threadsafe(stop.set)

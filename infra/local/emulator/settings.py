@@ -25,6 +25,8 @@ class Settings:
     runtime_python: Path
     lambda_endpoint: str
     lambda_environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    ends_with_stdin: bool = False
+    """End in order once standard input is closed: a starter that holds its other end cannot leave us behind."""
 
     @property
     def scratch_dir(self) -> Path:
@@ -46,6 +48,7 @@ def from_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> 
     )
     parser.add_argument("--lambda-endpoint", metavar="URL", help="AWS_ENDPOINT_URL of the Lambdas")
     parser.add_argument("--lambda-env", action="append", default=[], metavar="NAME")
+    parser.add_argument("--ends-with-stdin", action="store_true", help="end when standard input is closed")
     parsed = parser.parse_args(arguments)
     # Made absolute without following links: a virtual environment's interpreter is a link out of it.
     runtime_python = Path.cwd() / parsed.runtime_python
@@ -57,4 +60,5 @@ def from_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> 
         runtime_python=runtime_python,
         lambda_endpoint=parsed.lambda_endpoint or f"http://{HOST}:{parsed.port}",
         lambda_environment={name: environment[name] for name in parsed.lambda_env if name in environment},
+        ends_with_stdin=parsed.ends_with_stdin,
     )

@@ -5,10 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from infra.local.emulator.settings import Settings
+
+ENDING_SECONDS = 5.0
+"""A predecessor whose command was killed ends by itself and saves its state first; that is waited for."""
 
 
 class StateDirectoryInUse(Exception):
@@ -17,18 +22,21 @@ class StateDirectoryInUse(Exception):
 
 @contextmanager
 def claimed(settings: Settings) -> Iterator[None]:
-    """Hold the directory for the life of the process.
+    """Hold the directory for the life of the process; the lock file says which process that is.
 
     The scratch folder is emptied first, since a killed predecessor could not do it. The lock is advisory
     and ends with the process, however that ends.
     """
     settings.state_dir.mkdir(parents=True, exist_ok=True)
     handle = os.open(settings.state_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise StateDirectoryInUse(f"another local AWS is running on {settings.state_dir}") from None
+    deadline = time.monotonic() + ENDING_SECONDS
+    while not locks(handle):
+        if time.monotonic() > deadline:
+            os.close(handle)
+            raise StateDirectoryInUse(in_use(settings.state_dir))
+        time.sleep(0.05)
+    os.truncate(handle, 0)
+    os.pwrite(handle, str(os.getpid()).encode(), 0)
     shutil.rmtree(settings.scratch_dir, ignore_errors=True)
     settings.scratch_dir.mkdir()
     try:
@@ -36,3 +44,35 @@ def claimed(settings: Settings) -> Iterator[None]:
     finally:
         shutil.rmtree(settings.scratch_dir, ignore_errors=True)
         os.close(handle)
+
+
+def is_claimed(state_dir: Path) -> bool:
+    """Whether an emulator works on the directory now."""
+    try:
+        handle = os.open(state_dir / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not locks(handle)
+    finally:
+        os.close(handle)
+
+
+def in_use(state_dir: Path) -> str:
+    """One line for a person: which process it is and what to do."""
+    try:
+        pid = int((state_dir / "lock").read_text())
+    except (OSError, ValueError):
+        return f"another local AWS is running on {state_dir}: end it, or use another --state"
+    return (
+        f"another local AWS is running on {state_dir} (process {pid}): "
+        f"end it with `kill {pid}`, or use another --state"
+    )
+
+
+def locks(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
