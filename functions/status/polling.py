@@ -11,13 +11,15 @@ from functions.status.root import root
 from shared.agent.watch import Cursor, Snapshot, poll
 from shared.api.cursors import Cursor as PublicCursor
 from shared.api.cursors import parse
-from shared.api.envelope import no_content, not_modified, raw, success
+from shared.api.envelope import not_modified, raw, success
 from shared.api.etag import etag, matches
 from shared.api.responses import event_view, session_view
 
 STREAM_WAIT_SECONDS = 20
 """The gateway buffers: a stream's answer ends as soon as there are events, or then."""
 RETRY_MS = 500
+RETRY_ENDED_MS = 60_000
+"""Nothing comes of a session that has ended until somebody writes to it, so a client need not ask twice a second."""
 Wait = Annotated[float, Query(ge=0, le=20)]
 
 
@@ -46,9 +48,7 @@ def stream(session_id: str, after: Annotated[str, Query()] = "0") -> Response[st
     """Server-sent events; the event id is the cursor behind the event, so `Last-Event-ID` resumes after it."""
     last = api.incoming.headers.get("last-event-id", "")
     seen = _poll(session_id, last or after, STREAM_WAIT_SECONDS)
-    if not seen.events and seen.head.is_over:
-        return no_content()  # nothing will come until somebody writes: this is how a stream says so
-    lines = [f"retry: {RETRY_MS}", ""]
+    lines = [f"retry: {RETRY_ENDED_MS if seen.head.is_over else RETRY_MS}", ""]
     for event, cursor in seen.events:
         body = json.dumps(event_view(event), ensure_ascii=False, separators=(",", ":"))
         lines += [f"id: {_public(cursor)}", f"event: {event.type}", f"data: {body}", ""]
