@@ -1,5 +1,6 @@
 """Logs, traces and metrics of one function: ids, counts, states and durations, never content (design §9)."""
 
+import gc
 import os
 import warnings
 from collections.abc import Callable
@@ -17,6 +18,8 @@ class Telemetry:
     """Service and namespace come from the environment (`POWERTOOLS_…`); the fallbacks are for tests."""
 
     def __init__(self, function: str) -> None:
+        gc.freeze()  # what was imported stays for good, so it need not be looked through either
+        gc.enable()
         service = os.environ.get("POWERTOOLS_SERVICE_NAME", f"acta-{function}")
         self.logger = Logger(service=service, location=None)
         # The SDK calls are not traced: their segments would name the files.

@@ -1,6 +1,9 @@
 """What a function writes to its log."""
 
 import json
+import os
+import subprocess
+import sys
 from itertools import count
 from typing import Any
 
@@ -58,3 +61,20 @@ def test_a_refused_caller_is_logged_by_code(capsys: pytest.CaptureFixture[str]) 
     refused = next(line for line in logged(capsys) if line["message"] == "refused")
     assert refused["code"] == "FORBIDDEN"
     assert "guest" not in json.dumps(refused)
+
+
+@pytest.mark.parametrize("function", ["start", "status", "step", "tool", "intervene", "admin"])
+def test_the_garbage_collector_is_awake_once_a_handler_is_imported(function: str) -> None:
+    variables = {
+        **os.environ,
+        "ACTA_ENV": "test",
+        "ACTA_TABLE": "t",
+        "ACTA_BUCKET": "b",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "POWERTOOLS_TRACE_DISABLED": "true",
+    }
+    program = f"import gc, functions.{function}.handler; print(gc.isenabled())"
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == "True"
