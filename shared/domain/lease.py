@@ -4,12 +4,11 @@ What is granted in an hour never exceeds the tenant's limit, and a session spend
 limit is not exceeded, and under-used by at most a chunk per live session. A lease ends with its hour.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from shared.domain.value import Value
 
 CHUNK_TOKENS = 20_000
-HOUR = timedelta(hours=1)
 
 
 class Lease(Value):

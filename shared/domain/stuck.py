@@ -14,7 +14,6 @@ from shared.domain.session import Progress
 
 SAME_REPLIES = 3
 IDLE_TURNS = 5
-SAME_FAILURES = 2
 SAME_SUCCESSES = 3
 """Identical successful calls since the last plan change; twice may be a check, three times is a circle."""
 REMEMBERED = 32

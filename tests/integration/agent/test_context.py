@@ -4,10 +4,10 @@ import pytest
 
 from shared.agent.journal import Journal
 from shared.agent.spending import sized
-from shared.domain.commit import Commit, Decision
+from shared.domain.commit import Decision
 from shared.domain.compaction import limits
 from shared.domain.conversation import AssistantEntry, ToolEntry, UserEntry
-from shared.ports.log import NO_COMPANIONS, Companions, NumberTaken, Tail
+from shared.ports.log import Tail
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
 from tests.integration.agent.reader import (
@@ -20,6 +20,7 @@ from tests.integration.agent.reader import (
     script,
     text_of,
 )
+from tests.lossy import LossyLog
 
 
 class Crash(BaseException):
@@ -221,22 +222,6 @@ def test_a_crash_between_compaction_and_turn_changes_nothing_and_pays_for_no_sec
     assert len(model.summaries) == len(clean.summaries)
     assert told(model) == told(clean)
     assert house.head(session).usage == wanted.head(known).usage
-
-
-class LossyLog:
-    """Writes, then loses the answer of the nth put."""
-
-    def __init__(self, house: House, nth: int) -> None:
-        self._log, self._left = house.log, nth
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._log, name)
-
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
-        self._log.append(commit, companions)
-        self._left -= 1
-        if self._left == 0:
-            raise NumberTaken
 
 
 @pytest.mark.parametrize("nth", range(6, 20))

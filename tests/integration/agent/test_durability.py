@@ -6,7 +6,7 @@ from shared.agent.act import run_call
 from shared.agent.journal import Journal
 from shared.agent.plan import plan
 from shared.agent.think import think
-from shared.domain.commit import Commit, Decision
+from shared.domain.commit import Decision
 from shared.domain.errors import (
     Fenced,
     ProviderKeyRefused,
@@ -14,29 +14,13 @@ from shared.domain.errors import (
     ProviderTimeout,
     StoreUnavailable,
 )
-from shared.ports.log import NO_COMPANIONS, Companions, NumberTaken
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
+from tests.lossy import LossyLog
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
 
 WRITE = says("", step(1, "in_progress"), call("create_file", path="x.md", content="y"))
 SCRIPT = [plans("write"), WRITE, says("", step(1, "completed", "ok")), completes("Done.")]
-
-
-class LossyLog:
-    """Writes, then loses the answer of the nth put: the SDK's own retry would meet the commit."""
-
-    def __init__(self, house: House, nth: int) -> None:
-        self._log, self._left = house.log, nth
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._log, name)
-
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
-        self._log.append(commit, companions)
-        self._left -= 1
-        if self._left == 0:
-            raise NumberTaken
 
 
 def test_a_repeated_step_returns_the_recorded_decision_and_asks_no_model() -> None:
