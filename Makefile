@@ -13,10 +13,10 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo test check format bench lock clean
+.PHONY: help setup demo test test-model faults check format bench lock clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 setup: ## make .venv, .venv-emulator, .venv-runtime and the CDK command line
 	@python=$$(infra/local/preflight.sh) && "$$python" infra/local/toolchain.py
@@ -26,6 +26,12 @@ demo: setup ## a real agent run on a local AWS, from deploy to the finished file
 
 test: setup ## every test, the deployed end-to-end ones included
 	@$(BIN)/pytest
+
+test-model: setup ## the provider's protocol against a real server with a real small model
+	@ACTA_TEST_MODEL=1 $(BIN)/pytest tests/model
+
+faults: setup ## kills every Lambda before and after every call, about 15 minutes (ONLY="step:PutItem" for some)
+	@$(BIN)/python -m tests.faults $(ONLY)
 
 check: setup ## format, lint, types and import arrows
 	@$(BIN)/ruff format --check --quiet .
@@ -38,8 +44,8 @@ format: setup ## rewrite files in the house's format
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/ruff check --quiet --fix .
 
-bench: setup ## exact cost and speed figures, also in build/bench.json
-	@$(BIN)/python -m tests.bench
+bench: setup ## exact cost and speed figures, also in build/bench.json (ONLY="prefix cancels" for some)
+	@$(BIN)/python -m tests.bench $(ONLY)
 
 lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer versions)
 	@$(UV_COMPILE) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
@@ -49,7 +55,8 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/functions.in -o requirements/functions.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/step.in -o requirements/step.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/bench.in -o requirements/bench.txt
+	@$(UV_COMPILE) $(UPGRADE) --no-deps requirements/model.in -o requirements/model.txt
 	@echo "lock: done"
 
 clean: ## remove everything that was made, the local stack's data included
-	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench node_modules build cdk.out .acta
+	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model node_modules build cdk.out .acta

@@ -27,6 +27,8 @@ def main() -> None:
         base = app.node.try_get_context("retry_base_seconds")
         if base is not None:
             environment = environment.with_retry_base(str(base))
+        if app.node.try_get_context("notifications") is not None:
+            environment = environment.with_notifications()
     except UnusableValue as unusable:
         sys.exit(str(unusable))
     add_stacks(app, environment)

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
-FunctionName = Literal["start", "status", "step", "tool", "intervene", "admin"]
+FunctionName = Literal["start", "status", "step", "tool", "intervene", "admin", "notify", "tend"]
 Architecture = Literal["arm64", "x86_64"]
 SettingValue = str | int | float
 
@@ -44,6 +44,25 @@ class IssuerParameters:
 
 
 @dataclass(frozen=True)
+class Webhook:
+    """What waits for a person is POSTed to `url` (https), signed with the secret `acta/<env>/notifications`."""
+
+    url: str
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What waits for a person goes to the SNS topic `acta-<env>-notifications`."""
+
+
+@dataclass(frozen=True)
+class LocalWebhook:
+    """URL and secret are the launcher's variables; it listens to nothing where there are none."""
+
+    is_listening: bool = False
+
+
+@dataclass(frozen=True)
 class Sizing:
     """What one function gets. `timeout` in seconds, `memory` in MB; 1,769 MB are one whole vCPU."""
 
@@ -63,6 +82,8 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
         "tool": Sizing(memory=512, timeout=120),
         "intervene": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "notify": Sizing(memory=256, timeout=30),
+        "tend": Sizing(memory=512, timeout=60),
     }
 )
 
@@ -97,6 +118,10 @@ class Environment:
     cors_origins: tuple[str, ...] = ()
     rate_limit: int = 100
     burst_limit: int = 200
+    bedrock: bool = False
+    """Agents may name the provider `bedrock`: `step` may invoke Claude there, with its role for a key."""
+    notifications: Webhook | Topic | LocalWebhook | None = None
+    """Whom to tell what waits for a person; nobody: nothing is made for it."""
     retry_base_seconds: int = 2
     """The first pause before the engine retries; later ones double. Whole seconds, at least 1."""
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
@@ -109,6 +134,18 @@ class Environment:
                 f"retry_base_seconds is a whole number of seconds, at least 1, not {seconds!r}"
             )
         return replace(self, retry_base_seconds=int(seconds))
+
+    def with_notifications(self) -> "Environment":
+        """This local environment, listening for what waits for a person."""
+        if not self.is_local:
+            raise UnusableValue("notifications of an environment in AWS are set in infra/environments.py")
+        return replace(self, notifications=LocalWebhook(is_listening=True))
+
+    @property
+    def functions(self) -> tuple[FunctionName, ...]:
+        """Those it has."""
+        left_out = {"notify"} if self.notifications is None else set()
+        return tuple(name for name in get_args(FunctionName) if name not in left_out)
 
 
 def _host_architecture() -> Architecture:
@@ -141,6 +178,7 @@ LOCAL = Environment(
     cors_origins=("*",),
     rate_limit=10_000,
     burst_limit=5_000,
+    notifications=LocalWebhook(),
     retry_base_seconds=1,
 )
 DEV = _own_pool("dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False)

@@ -13,11 +13,13 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
+from infra import bedrock
 from infra.bundling import code_of
 from infra.environments import Environment, FunctionName
 from infra.grants import FILES, GRANTS, ON_EXECUTIONS, SESSIONS
+from infra.notifications import Outlet
 from infra.retention import retention
-from infra.stateful import secret_name
+from infra.stateful import LIVE_INDEX, secret_name
 from shared.settings import PREFIX, Settings
 
 SERVICE = "acta"
@@ -34,6 +36,7 @@ class Surroundings:
     state_machine_arn: str
     execution_arns: str
     tenant_function_arns: str
+    outlet: Outlet
 
 
 class ActaFunction(Construct):
@@ -93,6 +96,9 @@ class ActaFunction(Construct):
         statements = []
         if grants.table:
             statements.append(_allow("Table", grants.table, around.table.table_arn))
+        if grants.index:
+            index_arn = f"{around.table.table_arn}/index/{LIVE_INDEX}"
+            statements.append(_allow("LiveSessions", grants.index, index_arn))
         for sid, keys, actions in (
             ("Files", FILES, grants.files),
             ("Sessions", SESSIONS, grants.sessions),
@@ -108,6 +114,10 @@ class ActaFunction(Construct):
         if grants.secrets and around.secrets:
             arns = [secret.secret_arn for secret in around.secrets.values()]
             statements.append(_allow("Keys", {"secretsmanager:GetSecretValue"}, *arns))
+        if grants.bedrock and self._environment.bedrock:
+            statements.append(_allow("Bedrock", bedrock.ACTIONS, *bedrock.claude_arns(self)))
+        if grants.notifications:
+            statements += around.outlet.statements
         if grants.tenant_functions:
             statements.append(_allow("TenantTools", {"lambda:InvokeFunction"}, around.tenant_function_arns))
         return statements
@@ -143,6 +153,8 @@ class ActaFunction(Construct):
             values |= {
                 f"{provider}_secret": secret_name(environment, provider) for provider in around.secrets
             }
+        if GRANTS[name].notifications:
+            values |= around.outlet.settings
         Settings.model_validate(values)
         return {f"{PREFIX}{field.upper()}": _text(value) for field, value in values.items()}
 

@@ -33,6 +33,8 @@ START = frozenset({"states:StartExecution", "states:DescribeExecution"})
 WAKE = frozenset({"states:SendTaskSuccess"})
 STOP = frozenset({"states:StopExecution"})
 
+LIST = frozenset({"states:ListExecutions"})
+
 ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
 """Engine actions whose resource is an execution, not the state machine."""
 
@@ -40,29 +42,40 @@ ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
 @dataclass(frozen=True)
 class Grants:
     """IAM actions per thing. `files` and `sessions` are object keys, and who may read them may list them: without
-    that S3 answers a missing key with 403, not 404. `engine` acts on the state machine or its executions;
-    `secrets` are the model providers' keys, `tenant_functions` the functions behind tools of kind `lambda`.
+    that S3 answers a missing key with 403, not 404. `index` is that of the live sessions; `engine` acts on the state
+    machine or its executions; `secrets` are the model providers' keys, `bedrock` Claude without one;
+    `tenant_functions` the functions behind tools of kind `lambda`; `notifications` are the stream and whoever
+    is told (`infra/notifications.py`).
     """
 
     table: frozenset[str] = frozenset()
+    index: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     engine: frozenset[str] = frozenset()
     secrets: bool = False
+    bedrock: bool = False
     tenant_functions: bool = False
+    notifications: bool = False
 
 
 GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
     {
         # Who writes a session's blobs may remove them: a worker that was later than a deletion cleans up behind itself.
-        # A message starts a run, or answers the question an execution waits for.
-        "start": Grants(table=COMMIT, sessions=EDIT, engine=START | WAKE),
+        # A message starts a run, or answers the question an execution waits for; one that expired may have ended it.
+        "start": Grants(table=COMMIT, sessions=EDIT, engine=START | WAKE | STOP),
         "status": Grants(table=READ, sessions=GET),
-        "step": Grants(table=REMEMBER, sessions=EDIT, secrets=True),
+        "step": Grants(table=REMEMBER, sessions=EDIT, secrets=True, bedrock=True),
         "tool": Grants(table=REMEMBER, files=EDIT, sessions=EDIT, tenant_functions=True),
         # Decisions wake the execution, roll-over starts the next one, cancel stops it, deletion empties a session.
         "intervene": Grants(table=DELETE, sessions=EDIT, engine=START | WAKE | STOP),
         # Agents, tools, prompts, memories: written with their tenant's revision, all but prompts also deleted.
         "admin": Grants(table=REMEMBER, files=EDIT),
+        # What changed comes by the stream; how it is now is read.
+        "notify": Grants(table=frozenset({"dynamodb:GetItem"}), notifications=True),
+        # Sessions of every tenant, found by the index alone, are started again or woken.
+        "tend": Grants(
+            table=COMMIT, index=frozenset({"dynamodb:Query"}), sessions=EDIT, engine=START | WAKE | LIST
+        ),
     }
 )

@@ -8,9 +8,11 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from infra.environments import Environment, OwnPool
+from infra.environments import Environment, OwnPool, Webhook
+from infra.notifications import notification_secret_name
 from infra.user_pool import UserPool
 
+LIVE_INDEX = "live"
 PROVIDERS = ("anthropic", "openai")
 NO_KEY_YET = "unset"
 """What a new secret holds until someone stores a key; it must not be mistaken for one."""
@@ -29,8 +31,12 @@ class StatefulStack(Stack):
         self._environment = environment
         self._removal = RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
         self.table = self._table()
+        # Given out whether it is used or not: notifications can be switched on and off by the other stack alone.
+        self.stream_arn = self.export_value(self.table.table_stream_arn)
         self.bucket = self._bucket()
         self.secrets = {} if environment.is_local else self._secrets()
+        if isinstance(environment.notifications, Webhook):
+            self._notification_secret()
         self.user_pool = (
             UserPool(self, environment, self._removal) if isinstance(environment.auth, OwnPool) else None
         )
@@ -43,6 +49,7 @@ class StatefulStack(Stack):
             sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
             time_to_live_attribute="ttl",
+            stream=dynamodb.StreamViewType.KEYS_ONLY,
             encryption=dynamodb.TableEncryption.DEFAULT
             if self._environment.is_local
             else dynamodb.TableEncryption.AWS_MANAGED,
@@ -52,9 +59,10 @@ class StatefulStack(Stack):
             deletion_protection=self._environment.deletion_protection,
             removal_policy=self._removal,
         )
-        # Sparse: only sessions that have work or a wait carry `live`; recovery reads it by time.
+        # Sparse: only sessions that have work or a wait carry `live`; recovery reads them by time. Its keys alone say
+        # whose session it is (shared/adapters/dynamodb/items.py).
         table.add_global_secondary_index(
-            index_name="live",
+            index_name=LIVE_INDEX,
             partition_key=dynamodb.Attribute(name="live", type=dynamodb.AttributeType.STRING),
             sort_key=dynamodb.Attribute(name="live_at", type=dynamodb.AttributeType.STRING),
             projection_type=dynamodb.ProjectionType.KEYS_ONLY,
@@ -94,6 +102,19 @@ class StatefulStack(Stack):
             )
             for provider in PROVIDERS
         }
+
+    def _notification_secret(self) -> None:
+        """Made here and told to the receiver by a person, who may also put another in its place."""
+        secretsmanager.Secret(
+            self,
+            "NotificationKey",
+            secret_name=notification_secret_name(self._environment),
+            description="What notifications are signed with, read by the notify Lambda only",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                password_length=48, exclude_punctuation=True
+            ),
+            removal_policy=self._removal,
+        )
 
 
 def secret_name(environment: Environment, provider: str) -> str:

@@ -1,9 +1,10 @@
 """What a release replaces: the functions, the state machine, the HTTP API and the alarms."""
 
 from collections.abc import Mapping
-from typing import get_args
 
-from aws_cdk import ArnFormat, CfnOutput, CfnParameter, Stack
+from aws_cdk import ArnFormat, CfnOutput, CfnParameter, Duration, Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
@@ -12,6 +13,7 @@ from infra.api import Api, Issuer
 from infra.environments import Environment, ExternalIssuer, FunctionName
 from infra.function import ActaFunction, Surroundings
 from infra.grants import TENANT_FUNCTIONS
+from infra.notifications import listen, outlet
 from infra.seeds import Seeds
 from infra.stateful import StatefulStack
 from infra.user_pool import UserPool
@@ -28,6 +30,7 @@ class StatelessStack(Stack):
             f"Acta-{environment.name}-Stateless",
             description=f"Acta ({environment.name}): functions, state machine and API",
         )
+        stream_arn = stateful.stream_arn
         around = Surroundings(
             table=stateful.table,
             bucket=stateful.bucket,
@@ -35,12 +38,16 @@ class StatelessStack(Stack):
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
             tenant_function_arns=self._tenant_function_arns(),
+            outlet=outlet(self, environment, stream_arn),
         )
         functions: Mapping[FunctionName, lambda_.IFunction] = {
-            name: ActaFunction(self, name, environment, around).function for name in get_args(FunctionName)
+            name: ActaFunction(self, name, environment, around).function for name in environment.functions
         }
         Seeds(self, functions)
+        if "notify" in functions:
+            listen(self, environment, functions["notify"], stream_arn)
         workflow = Workflow(self, environment, functions)
+        self._schedule(functions["tend"])
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)
         if environment.alarms:
@@ -57,6 +64,12 @@ class StatelessStack(Stack):
             outputs |= {"Issuer": issuer.url, "Audience": issuer.audience}
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
+
+    def _schedule(self, tend: lambda_.IFunction) -> None:
+        """A minute that fails is not made up for: the next one looks at the same sessions."""
+        target = targets.LambdaFunction(tend, retry_attempts=0)
+        minute = events.Schedule.rate(Duration.minutes(1))
+        events.Rule(self, "EveryMinute", schedule=minute, targets=[target])
 
     def _tenant_function_arns(self) -> str:
         """Of this account and region."""

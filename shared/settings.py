@@ -9,7 +9,8 @@ come from the variables the SDKs themselves read.
 import os
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
@@ -33,11 +34,13 @@ class Settings(BaseModel):
     roles_claim: str = "roles"
 
     provider: str = ""
-    """`anthropic`, `openai` or `offline`; empty: the first whose key is there, else `offline`."""
+    """`anthropic`, `openai`, `bedrock` or `offline`; empty: the first whose key is there, else `offline`."""
     model: str = ""
     """Empty: the provider's default model (`shared/adapters/llm`)."""
     anthropic_secret: str = ""
     openai_secret: str = ""
+    openai_api: Literal["", "responses", "chat"] = ""
+    """Empty: Responses for OpenAI itself, Chat Completions for other servers (`OPENAI_BASE_URL`)."""
     weather_base_url: str = "https://api.open-meteo.com"
     geocoding_base_url: str = "https://geocoding-api.open-meteo.com"
 
@@ -45,6 +48,12 @@ class Settings(BaseModel):
     """Hosts that tools of kind `http` may call, `host` or `host:port` with commas between; empty: none."""
     http_tool_allow: str = ""
     """`host:port` with commas between, free of the https and no-private-address rules. Local only."""
+
+    notify_webhook_url: str = ""
+    """Where what waits for a person is told, https outside local; empty: nowhere."""
+    notify_topic_arn: str = ""
+    notify_secret_name: str = ""
+    """What notifications are signed with; locally the secret itself is ACTA_NOTIFY_SECRET."""
 
     max_message_chars: Annotated[int, Field(ge=1, le=500_000)] = 10_000
     max_file_bytes: Annotated[int, Field(ge=1, le=4_194_304)] = 4_194_304
@@ -59,13 +68,32 @@ class Settings(BaseModel):
     approval_timeout_seconds: Seconds = 1_800
     intervention_warn_seconds: Seconds = 300
     roll_over_events: Annotated[int, Field(ge=100)] = 15_000
+    tend_grace_seconds: Seconds = 60
+    """So long a session is left alone by recovery: whoever is at work on it may just be slow."""
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
+    partial_text_ms: Annotated[int, Field(ge=0)] = 0
+    """How often the text of a running turn is written for whoever watches, at most; 0: never."""
 
     @field_validator("http_tool_allow")
     @classmethod
     def _local_only(cls, value: str, info: ValidationInfo) -> str:
         if value and info.data.get("env") != "local":
             raise ValueError("only the local environment may make this exception")
+        return value
+
+    @field_validator("notify_webhook_url")
+    @classmethod
+    def _webhook(cls, value: str, info: ValidationInfo) -> str:
+        try:
+            parts = urlsplit(value)
+            usable = bool(parts.hostname) and (parts.port or 443) > 0
+        except ValueError:
+            usable = False
+        plain = value.isascii() and value.isprintable() and not set(value) & set(' \\"<>^`{|}#')
+        if value and not (usable and plain and parts.scheme in ("http", "https") and "@" not in parts.netloc):
+            raise ValueError("a webhook's URL is https://host/path, without credentials or a fragment")
+        if value and parts.scheme != "https" and info.data.get("env") != "local":
+            raise ValueError("only the local environment may use http")
         return value
 
     @classmethod

@@ -1,6 +1,7 @@
 """The whole house in one process: memory adapters, a model of the test's choice, and the engine's loop."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from shared.adapters.memory.blobs import MemoryBlobs
@@ -10,6 +11,7 @@ from shared.adapters.memory.files import MemoryFiles
 from shared.adapters.memory.index import MemoryIndex
 from shared.adapters.memory.log import MemoryLog
 from shared.adapters.memory.memories import MemoryMemories
+from shared.adapters.memory.partials import MemoryPartials
 from shared.adapters.memory.table import MemoryTable
 from shared.adapters.memory.workflow import MemoryWorkflow
 from shared.adapters.registry import TenantRegistry
@@ -31,6 +33,7 @@ from shared.agent.people import Timeouts
 from shared.agent.plan import plan
 from shared.agent.recollection import Recollections
 from shared.agent.resolve import Desk, Resolution, resolve
+from shared.agent.running_text import RunningText
 from shared.agent.start import NewSession, post_message, start
 from shared.agent.think import think
 from shared.agent.thread import position
@@ -39,11 +42,13 @@ from shared.agent.worker import Worker
 from shared.domain.agent import DEFAULT_AGENT
 from shared.domain.commit import Decision
 from shared.domain.errors import EngineError
-from shared.domain.intervention import Intervention
+from shared.domain.intervention import NO_POLICIES, Intervention, Policies
 from shared.domain.session import Head
 from shared.ports.model import Model
+from shared.ports.partials import Partials
 from shared.ports.tools import Registry
 from shared.settings import Settings
+from tests.whole import WholeHistory
 
 TENANT, USER = "acme", "ann"
 MOST_STEPS = 2_000
@@ -62,6 +67,7 @@ class House:
         self.blobs = MemoryBlobs()
         self.files = MemoryFiles(self.clock)
         self.workflow = MemoryWorkflow()
+        self.partials: Partials = MemoryPartials(table)
         self.memories = MemoryMemories(table, self.clock)
         self.recollections = Recollections(self.memories)
         self.definitions = MemoryDefinitions(table, self.clock)
@@ -76,8 +82,9 @@ class House:
             HttpTool(Guard(self.settings)),
             LambdaTool(),
         )
-        self.hands = Hands(Journal(self.log, self.blobs, self.clock), self.registry, toolbox)
+        self.hands = Hands(Journal(self.log, self.blobs, self.clock), self.registry, toolbox, self._policies)
         self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
+        self.roles = frozenset({"member"})
         self.attempts = Attempts()
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
@@ -100,7 +107,16 @@ class House:
             roll_over_events=self.settings.roll_over_events,
             max_output_tokens=self.settings.max_output_tokens,
             context_window=lambda model: self.settings.context_window_tokens,
+            running_text=self._running_text(),
         )
+
+    def _running_text(self) -> RunningText | None:
+        every = timedelta(milliseconds=self.settings.partial_text_ms)
+        return RunningText(self.partials, self.clock, every, lambda work: work()) if every else None
+
+    def _policies(self, tenant: str, agent_id: str) -> Policies:
+        agent = self.definitions.at(tenant).agent(agent_id)
+        return agent.interventions if agent is not None else NO_POLICIES
 
     def start(self, message: str | None, **limits: Any) -> Head:
         new = NewSession(
@@ -111,11 +127,13 @@ class House:
         return start(self.fresh_journal(), self.workflow, new)
 
     def say(self, session_id: str, text: str) -> Head:
-        return post_message(self.fresh_journal(), self.workflow, TENANT, session_id, text, USER)
+        return post_message(
+            self.fresh_journal(), self.workflow, TENANT, session_id, text, USER, roles=self.roles
+        )
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
-        chosen = Resolution(option, given or None, None)
-        return resolve(self.desk, TENANT, session_id, one.intervention_id, chosen, USER)[1]
+        chosen, asked = Resolution(option, given or None, None), one.intervention_id
+        return resolve(self.desk, TENANT, session_id, asked, chosen, USER, roles=self.roles)[1]
 
     def cancel(self, session_id: str) -> Head:
         return control.cancel(self.fresh_journal(), self.workflow, TENANT, session_id, USER).head
@@ -127,13 +145,13 @@ class House:
         return control.pause(self.fresh_journal(), TENANT, session_id, USER)
 
     def resume(self, session_id: str) -> Head:
-        return control.resume(self.fresh_journal(), self.workflow, TENANT, session_id, USER)
+        return control.resume(self.fresh_journal(), self.workflow, TENANT, session_id, USER, roles=self.roles)
 
     def head(self, session_id: str) -> Head:
         return self.fresh_journal().newest(TENANT, session_id).head
 
-    def history(self, session_id: str) -> History:
-        return History(self.log, self.blobs, TENANT, session_id)
+    def history(self, session_id: str) -> WholeHistory:
+        return WholeHistory(History(self.log, self.blobs, TENANT, session_id))
 
     def poll(self, session_id: str, after: Cursor = START) -> Snapshot:
         return poll(self.log, self.clock, TENANT, session_id, after, 0)

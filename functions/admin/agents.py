@@ -9,14 +9,15 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from functions.admin.paging import Cursor, bad_cursor
 from shared.api.app import Api
+from shared.api.definition_views import agent_view
 from shared.api.envelope import no_content, success
 from shared.api.etag import admits, etag
 from shared.api.once import Once
 from shared.api.requests import AgentBody, CreateAgent, PutAgent
-from shared.api.responses import agent_view
-from shared.domain.agent import AgentDefinition, Limits, Models, unknown_tools
+from shared.domain.agent import AgentDefinition, Fallback, Limits, Models, unknown_tools
 from shared.domain.errors import Conflict, NotFound, ValidationFailed
 from shared.domain.ids import AGENT
+from shared.domain.intervention import Policy, wrong_default
 from shared.domain.tool import ToolSpec
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
@@ -46,6 +47,7 @@ def add_agents(
     def create_agent(body: Annotated[CreateAgent, Body()]) -> Response[str]:
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
+        _check_policies(body)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
 
         def act(record: Callable[[AgentDefinition], IdempotencyRecord] | None) -> dict[str, Any]:
@@ -67,6 +69,7 @@ def add_agents(
     def replace_agent(agent_id: str, body: Annotated[PutAgent, Body()]) -> Response[str]:
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
+        _check_policies(body)
         old = _found(store, tenant, agent_id)
         if body.version not in (None, old.version):
             raise _changed()
@@ -104,14 +107,27 @@ def _definition(
         provider=body.provider,
         model=body.model,
         models=Models(**dict(body.models)),
+        fallbacks=tuple(Fallback(**dict(one)) for one in body.fallbacks),
         tools=tuple(dict.fromkeys(body.tools)),
         limits=Limits(**dict(body.limits)),
         high_stakes=tuple(dict.fromkeys(body.high_stakes)),
         protocol=body.protocol,
+        interventions={type: Policy(**dict(one)) for type, one in body.interventions.items()},
         version=version,
         created_at=created_at,
         updated_at=updated_at,
     )
+
+
+def _check_policies(body: AgentBody) -> None:
+    wrong = {
+        f"interventions.{type}.default_action": [why]
+        for type, policy in body.interventions.items()
+        if policy.default_action is not None
+        and (why := wrong_default(type, policy.default_action)) is not None
+    }
+    if wrong:
+        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
 
 
 def _check_tools(body: AgentBody, tools: Callable[[str], Mapping[str, ToolSpec]], tenant: str) -> None:

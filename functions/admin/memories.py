@@ -8,11 +8,11 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from functions.admin.paging import Cursor, bad_cursor
 from shared.api.app import Api
+from shared.api.definition_views import memory_view
 from shared.api.envelope import no_content, success
 from shared.api.etag import admits, etag
 from shared.api.once import Once
 from shared.api.requests import CreateMemory, PutMemory
-from shared.api.responses import memory_view
 from shared.domain.errors import Conflict, NotFound, ValidationFailed
 from shared.domain.ids import MEMORY
 from shared.domain.memory import MAX_PER_AGENT, Memory, MemoryKind, Source

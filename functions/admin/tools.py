@@ -10,11 +10,11 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from shared.adapters.tools.address import Guard
 from shared.adapters.tools.definition import Unusable, check_schema, to_config
 from shared.api.app import Api
+from shared.api.definition_views import tool_view
 from shared.api.envelope import no_content, success
 from shared.api.etag import admits, etag
 from shared.api.once import Once
 from shared.api.requests import CreateTool, PutTool
-from shared.api.responses import tool_view
 from shared.domain.builtins import builtins
 from shared.domain.errors import Conflict, NotFound, ValidationFailed
 from shared.domain.tool import MAX_TENANT_TOOLS, ToolDefinition, ToolSpec

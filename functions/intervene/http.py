@@ -1,5 +1,6 @@
 """Pause, resume, cancel, delete, resolve (design §3)."""
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
@@ -7,11 +8,13 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from functions.intervene.root import root
 from shared.agent import control
+from shared.agent.recovery import send
 from shared.agent.resolve import Record, Resolution, resolve
 from shared.api.app import Api
 from shared.api.envelope import no_content, success
 from shared.api.requests import Resolve
 from shared.api.responses import intervention_view, session_view
+from shared.domain.errors import SessionNotFound
 from shared.settings import settings
 
 api = Api("intervene", settings())
@@ -24,7 +27,7 @@ def pause(session_id: str) -> Response[str]:
     def act(record: Record) -> dict[str, Any]:
         return session_view(control.pause(its.journal, caller.tenant, session_id, caller.user, record))
 
-    return _steered(act)
+    return _steered(session_id, act)
 
 
 @api.post("/v1/sessions/{session_id}/resume")
@@ -33,10 +36,12 @@ def resume(session_id: str) -> Response[str]:
 
     def act(record: Record) -> dict[str, Any]:
         return session_view(
-            control.resume(its.journal, its.workflow, caller.tenant, session_id, caller.user, record)
+            control.resume(
+                its.journal, its.workflow, caller.tenant, session_id, caller.user, record, caller.roles
+            )
         )
 
-    return _steered(act)
+    return _steered(session_id, act)
 
 
 @api.post("/v1/sessions/{session_id}/cancel")
@@ -47,7 +52,7 @@ def cancel(session_id: str) -> Response[str]:
         done = control.cancel(its.journal, its.workflow, caller.tenant, session_id, caller.user, record)
         return session_view(done.head) | {"in_flight": list(done.in_flight)}
 
-    return _steered(act)
+    return _steered(session_id, act)
 
 
 @api.delete("/v1/sessions/{session_id}")
@@ -65,18 +70,30 @@ def decide(session_id: str, intervention_id: str, body: Annotated[Resolve, Body(
     chosen = Resolution(body.option, body.input, body.comment)
 
     def act(record: Record) -> dict[str, Any]:
-        _, settled = resolve(its, caller.tenant, session_id, intervention_id, chosen, caller.user, record)
+        _, settled = resolve(
+            its, caller.tenant, session_id, intervention_id, chosen, caller.user, record, caller.roles
+        )
         return intervention_view(settled)
 
     view, repeated = root().once.answer(api.incoming, caller.tenant, lambda _: {}, act)
     if repeated:
+        _send_again(session_id)
         settled = its.directory.intervention(caller.tenant, intervention_id)
         view = intervention_view(settled) if settled is not None else view
     return success(view)
 
 
-def _steered(act: Any) -> Response[str]:
-    view, _ = root().once.answer(
+def _steered(session_id: str, act: Any) -> Response[str]:
+    view, repeated = root().once.answer(
         api.incoming, api.caller.tenant, lambda commit: session_view(commit.head), act
     )
+    if repeated:
+        _send_again(session_id)
     return success(view, 202)
+
+
+def _send_again(session_id: str) -> None:
+    """Whoever made the request first may have died between its commit and the engine."""
+    its = root().desk
+    with suppress(SessionNotFound):  # deleted meanwhile; the answer stays what it was
+        send(its.journal, its.workflow, its.journal.newest(api.caller.tenant, session_id))

@@ -59,7 +59,14 @@ def say(session_id: str, body: Annotated[PostMessage, Body()]) -> Response[str]:
 
     def act(record: Record | None) -> dict[str, Any]:
         head = post_message(
-            its.journal, its.workflow, caller.tenant, session_id, body.content, caller.user, record
+            its.journal,
+            its.workflow,
+            caller.tenant,
+            session_id,
+            body.content,
+            caller.user,
+            record,
+            caller.roles,
         )
         return session_view(head)
 

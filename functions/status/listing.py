@@ -9,9 +9,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from functions.status.app import api
 from functions.status.root import root
+from shared.agent.whole_input import whole_input
 from shared.api.envelope import success
 from shared.api.responses import intervention_view, session_view
-from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
+from shared.domain.errors import FinalError, InterventionNotFound, SessionNotFound, ValidationFailed
 from shared.domain.intervention import InterventionState
 from shared.domain.session import CoarseState, Head, SessionState
 from shared.ports.log import IndexEntry
@@ -70,6 +71,17 @@ def one_of_session(session_id: str, intervention_id: str) -> Response[str]:
     return success(intervention_view(found))
 
 
+@api.get("/v1/sessions/{session_id}/interventions/{intervention_id}/input")
+def input_of_one(session_id: str, intervention_id: str) -> Response[str]:
+    """All of the input that the intervention may show the beginning of only."""
+    its, tenant = root(), api.caller.tenant
+    found = its.directory.intervention(tenant, intervention_id)
+    if found is None or found.session_id != session_id:
+        raise InterventionNotFound("There is no such intervention.")
+    whole = whole_input(its.log, its.blobs, tenant, found)
+    return success({"name": whole.name, "input": whole.input, "input_hash": whole.input_hash})
+
+
 def _coarse(state: str | None) -> tuple[CoarseState, ...]:
     if state is None:
         return ()
@@ -98,7 +110,15 @@ def _checked(page: Callable[[], Any]) -> Any:
 
 
 def _heads(entries: tuple[IndexEntry, ...]) -> list[Head]:
-    log = root().log
     with ThreadPoolExecutor(PARALLEL) as pool:
-        commits = pool.map(lambda entry: log.latest(entry.tenant, entry.session_id), entries)
-        return [commit.head for commit in commits if commit is not None]
+        return [head for head in pool.map(_head, entries) if head is not None]
+
+
+def _head(entry: IndexEntry) -> Head | None:
+    """None, too, where it cannot be read: one session that is damaged, or a later release's, hides no other."""
+    try:
+        commit = root().log.latest(entry.tenant, entry.session_id)
+    except FinalError as error:
+        api.telemetry.failure(error, session_id=entry.session_id)
+        return None
+    return None if commit is None else commit.head

@@ -7,13 +7,15 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from functions.status.app import api
+from functions.status.paging import bounded
 from functions.status.root import root
+from shared.agent.running_text import running_text
 from shared.agent.watch import Cursor, Snapshot, poll
 from shared.api.cursors import Cursor as PublicCursor
 from shared.api.cursors import parse
 from shared.api.envelope import not_modified, raw, success
 from shared.api.etag import etag, matches
-from shared.api.responses import event_view, session_view
+from shared.api.responses import event_view, partial_view, session_view
 
 STREAM_WAIT_SECONDS = 20
 """The gateway buffers: a stream's answer ends as soon as there are events, or then."""
@@ -26,7 +28,9 @@ Wait = Annotated[float, Query(ge=0, le=20)]
 @api.get("/v1/sessions/{session_id}")
 def snapshot(session_id: str, after: Annotated[str, Query()] = "0", wait: Wait = 0) -> Response[str]:
     seen = _poll(session_id, after, wait)
-    tag = etag(session_id, after, _public(seen.cursor), seen.head.updated_at.timestamp())
+    partial = running_text(root().partials, seen.head) if api.settings.partial_text_ms else None
+    said = (int(partial.at.timestamp() * 1000),) if partial is not None else ()
+    tag = etag(session_id, after, _public(seen.cursor), seen.head.updated_at.timestamp(), *said)
     if matches(api.incoming.headers.get("if-none-match"), tag):
         return not_modified(tag)
     soon = 0 if seen.has_more else api.settings.poll_after_ms
@@ -37,6 +41,8 @@ def snapshot(session_id: str, after: Annotated[str, Query()] = "0", wait: Wait =
         "has_more": seen.has_more,
         "poll_after_ms": soon,
     }
+    if partial is not None:
+        view["partial"] = partial_view(partial, seen.head)
     headers = {"ETag": tag}
     if not seen.head.is_over:
         headers["Retry-After"] = str(-(-soon // 1000))
@@ -57,7 +63,8 @@ def stream(session_id: str, after: Annotated[str, Query()] = "0") -> Response[st
 
 def _poll(session_id: str, after: str, wait: float) -> Snapshot:
     its, start = root(), parse(after)
-    return poll(its.log, its.clock, api.caller.tenant, session_id, Cursor(start.commit, start.seq), wait)
+    seen = poll(its.log, its.clock, api.caller.tenant, session_id, Cursor(start.commit, start.seq), wait)
+    return bounded(seen)
 
 
 def _public(cursor: Cursor) -> PublicCursor:

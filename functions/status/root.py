@@ -6,10 +6,12 @@ from typing import NamedTuple
 from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.dynamodb.partials import DynamoPartials
 from shared.adapters.s3.blobs import S3Blobs
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import SessionIndex, SessionLog
+from shared.ports.partials import Partials
 from shared.settings import settings
 
 
@@ -18,6 +20,7 @@ class Root(NamedTuple):
     blobs: BlobStore
     directory: SessionIndex
     clock: Clock
+    partials: Partials
 
 
 @cache
@@ -25,5 +28,9 @@ def root() -> Root:
     chosen = settings()
     clock = SystemClock()
     return Root(
-        DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), DynamoIndex(chosen.table, clock), clock
+        DynamoLog(chosen.table, clock),
+        S3Blobs(chosen.bucket),
+        DynamoIndex(chosen.table, clock),
+        clock,
+        DynamoPartials(chosen.table),
     )

@@ -1,7 +1,8 @@
-"""The Plan and Think states (design §2)."""
+"""The Plan and Think states (design §2); and over HTTP what only the holder of the keys can tell."""
 
 from typing import Any
 
+from functions.step.deadline import model_seconds
 from functions.step.root import worker
 from shared.agent.plan import plan
 from shared.agent.think import think
@@ -10,17 +11,13 @@ from shared.api.telemetry import Telemetry
 from shared.domain.errors import Refused
 from shared.settings import settings
 
-COMMIT_SECONDS = 8
-"""Of the Lambda's time, what is kept back from the model for reading and committing."""
-
 telemetry = Telemetry("step")
 
 
 def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     step = engine_event(event)
     telemetry.logger.info("step", extra=step.ids)
-    left = context.get_remaining_time_in_millis() / 1000 - COMMIT_SECONDS
-    timeout = max(1.0, min(settings().step_deadline_seconds, left))
+    timeout = model_seconds(context.get_remaining_time_in_millis(), settings().step_deadline_seconds)
     match step.op:
         case "plan":
             return plan(worker(), step.at, step.attempt, timeout).to_engine()
@@ -30,4 +27,13 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
             raise Refused(f"step does not do {step.op}")
 
 
-handler = telemetry.watch(handle)
+_engine = telemetry.watch(handle)
+
+
+def handler(event: dict[str, Any], context: Any) -> Any:
+    """The gateway's events have a request context, the engine's an `op`."""
+    if "requestContext" in event:
+        from functions.step.http import api  # an admin's request now and then; no turn pays for its import
+
+        return api.handler(event, context)
+    return _engine(event, context)

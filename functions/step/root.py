@@ -1,15 +1,19 @@
 """Everything `step` needs, put together once per process."""
 
 import os
+from datetime import timedelta
 from functools import cache
+from typing import NamedTuple
 
 from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.partials import DynamoPartials
 from shared.adapters.llm.catalogue import context_window
 from shared.adapters.llm.choose import choose_for
+from shared.adapters.llm.configured import Configured
 from shared.adapters.registry import TenantRegistry
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.secrets import secret_text
@@ -18,10 +22,13 @@ from shared.agent.journal import Journal
 from shared.agent.leasing import HourlyLimit
 from shared.agent.people import Timeouts
 from shared.agent.recollection import Recollections
+from shared.agent.running_text import RunningText
 from shared.agent.worker import Worker
 from shared.domain.agent import AgentDefinition, Purpose
+from shared.ports.clock import Clock
+from shared.ports.definitions import DefinitionStore
 from shared.ports.model import Model
-from shared.settings import settings
+from shared.settings import Settings, settings
 
 
 @cache
@@ -44,9 +51,37 @@ def worker() -> Worker:
         roll_over_events=chosen.roll_over_events,
         max_output_tokens=chosen.max_output_tokens,
         context_window=lambda model: chosen.context_window_tokens or context_window(model),
+        running_text=_running_text(chosen, clock),
     )
 
 
+def _running_text(chosen: Settings, clock: Clock) -> RunningText | None:
+    every = timedelta(milliseconds=chosen.partial_text_ms)
+    return RunningText(DynamoPartials(chosen.table), clock, every) if every else None
+
+
 def _choose_model(agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
-    model = agent.model_for(purpose)
-    return choose_for(settings(), os.environ, secret_text, agent.provider, model, agent.protocol)
+    def named(provider: str | None, model: str | None) -> tuple[Model, str]:
+        return choose_for(settings(), os.environ, secret_text, provider, model, agent.protocol)
+
+    first = named(agent.provider, agent.model_for(purpose))
+    if not agent.fallbacks:
+        return first
+    from shared.adapters.llm.fallback import with_fallbacks
+
+    return with_fallbacks(
+        first, [named(one.provider or agent.provider, one.model) for one in agent.fallbacks]
+    )
+
+
+class Desk(NamedTuple):
+    """What the API's part of `step` needs."""
+
+    configured: Configured
+    definitions: DefinitionStore
+
+
+@cache
+def desk() -> Desk:
+    configured = Configured(settings(), os.environ, secret_text)
+    return Desk(configured, DynamoDefinitions(settings().table, SystemClock()))

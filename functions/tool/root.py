@@ -17,6 +17,7 @@ from shared.adapters.tools.memory import MemoryTools
 from shared.adapters.tools.tenant import TenantTools
 from shared.agent.act import Hands
 from shared.agent.journal import Journal
+from shared.domain.intervention import NO_POLICIES, Policies
 from shared.settings import settings
 
 
@@ -24,9 +25,16 @@ from shared.settings import settings
 def hands() -> Hands:
     chosen = settings()
     clock = SystemClock()
+    definitions = DynamoDefinitions(chosen.table, clock)
+
+    def policies(tenant: str, agent_id: str) -> Policies:
+        agent = definitions.at(tenant).agent(agent_id)
+        return agent.interventions if agent is not None else NO_POLICIES
+
     return Hands(
         journal=Journal(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
-        registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).at),
+        registry=TenantRegistry(definitions.at),
+        policies=policies,
         toolbox=TenantTools(
             MemoryTools(
                 BuiltinTools(S3Files(chosen.bucket), chosen), DynamoMemories(chosen.table, clock), clock

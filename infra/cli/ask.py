@@ -1,6 +1,7 @@
 """Putting an open intervention before the person at the terminal, and reading the decision."""
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,8 @@ TITLES = {
     "checkpoint_review": "The session pauses for a review.",
     "budget_exceeded": "The session's budget is used up.",
 }
+
+SPEAKERS = {"agent": "the agent asks", "acta": "Acta says", "person": "a person says"}
 
 Read = Callable[[str], str]
 Say = Callable[[str], None]
@@ -33,19 +36,27 @@ class NoDecision(Exception):
 
 
 def question_lines(intervention: Mapping[str, Any]) -> Iterator[str]:
-    """What a person must see to decide: the whole exact input of a tool call, hidden characters shown."""
+    """What a person must see to decide: whose words are whose, the whole exact input of a tool call, hidden
+    characters shown.
+    """
     kind = str(intervention.get("type", ""))
     yield TITLES.get(kind, f"The session waits: {visible(kind, keep_newlines=False)}")
-    for name, value in (intervention.get("context") or {}).items():
+    context = dict(intervention.get("context") or {})
+    asked_by = SPEAKERS.get(str(context.pop("asked_by", "")), "question")
+    labels = {"question": asked_by, "agent_said": "the agent says"}
+    for name, value in context.items():
         if value is None or value is False:
             continue
         text = visible(value) if isinstance(value, str) else exact_json(value)
+        label = labels.get(str(name)) or visible(str(name), keep_newlines=False)
         # set off, so that no line of it passes for one of ours
-        yield "\n  | ".join([f"{visible(str(name), keep_newlines=False)}:", *text.split("\n")])
+        yield "\n  | ".join([f"{label}:", *text.split("\n")])
     call = intervention.get("tool_call")
     if call:
         yield f"tool: {visible(str(call.get('name')), keep_newlines=False)}"
         yield f"input: {exact_json(call.get('input'))}"
+    if intervention.get("role"):
+        yield f"to decide needs the role: {visible(str(intervention['role']), keep_newlines=False)}"
     if intervention.get("timeout_at"):
         default = visible(str(intervention.get("default_action")), keep_newlines=False)
         yield f"without an answer until {intervention['timeout_at']}: {default}"
@@ -56,7 +67,7 @@ def decide(intervention: Mapping[str, Any], read: Read, say: Say) -> Decision:
     options = [str(option) for option in intervention.get("options") or []]
     try:
         option = choose(options, read, say)
-        return Decision(option, option_input(option, read, say))
+        return Decision(option, option_input(option, intervention, read, say))
     except EOFError:
         raise NoDecision from None
 
@@ -74,7 +85,7 @@ def choose(options: list[str], read: Read, say: Say) -> str:
         say(f"Please type one of: {shown}")
 
 
-def option_input(option: str, read: Read, say: Say) -> dict[str, Any]:
+def option_input(option: str, intervention: Mapping[str, Any], read: Read, say: Say) -> dict[str, Any]:
     """What an option needs besides its name (design §8)."""
     if option == "answer":
         return {"text": non_empty("your answer > ", read)}
@@ -83,8 +94,40 @@ def option_input(option: str, read: Read, say: Say) -> dict[str, Any]:
     if option == "modify":
         return {"input": json_object("the tool's new input, as JSON > ", read, say)}
     if option == "raise":
-        return {"token_budget": positive_number("new token budget > ", read, say)}
+        return higher_budget(intervention.get("context") or {}, read, say)
+    if option == "retry" and not intervention.get("tool_call"):
+        hint = read("a hint for it, if you have one > ").strip()
+        return {"hint": hint} if hint else {}
     return {}
+
+
+def higher_budget(context: Mapping[str, Any], read: Read, say: Say) -> dict[str, Any]:
+    """A session without a limit of cost is asked for tokens alone; otherwise either will do."""
+    if context.get("cost_budget_usd") is None:
+        return {"token_budget": positive_number("new token budget > ", read, say)}
+    while True:
+        tokens = read("new token budget (empty: as it is) > ").strip().replace(",", "").replace("_", "")
+        dollars = read("new cost budget in US dollars (empty: as it is) > ").strip()
+        given: dict[str, Any] = {}
+        if tokens:
+            given["token_budget"] = whole(tokens)
+        if dollars:
+            given["cost_budget_usd"] = amount(dollars)
+        if given and None not in given.values():
+            return given
+        say("Please give at least one of them, a number above 0.")
+
+
+def whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else None
+
+
+def amount(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value > 0 else None
 
 
 def non_empty(prompt: str, read: Read) -> str:
@@ -106,7 +149,7 @@ def json_object(prompt: str, read: Read, say: Say) -> dict[str, Any]:
 
 def positive_number(prompt: str, read: Read, say: Say) -> int:
     while True:
-        text = read(prompt).strip().replace(",", "").replace("_", "")
-        if text.isascii() and text.isdigit() and int(text) > 0:
-            return int(text)
+        value = whole(read(prompt).strip().replace(",", "").replace("_", ""))
+        if value is not None:
+            return value
         say("That is not a whole number above 0.")

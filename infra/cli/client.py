@@ -43,11 +43,11 @@ class Client:
         given = {name: value for name, value in query.items() if value is not None}
         return data_of(self.send("GET", path, params=given))
 
-    def items(self, path: str) -> Iterator[Json]:
+    def items(self, path: str, **query: Any) -> Iterator[Json]:
         """Of every page of a listing."""
         cursor: str | None = None
         while True:
-            page = self.get(path, cursor=cursor)
+            page = self.get(path, cursor=cursor, **query)
             yield from page["items"]
             cursor = page.get("next_cursor")
             if not cursor:

@@ -11,6 +11,7 @@ from infra.cli.client import Client, session_path
 from infra.cli.errors import CliError
 from infra.cli.follow import open_interventions
 from infra.cli.hints import Invocation, deciding_lines
+from infra.cli.interventions import is_intervention, session_of
 from infra.cli.run import snapshot
 from infra.cli.target import Target
 from infra.cli.text import one_line
@@ -27,10 +28,13 @@ def control(arguments: Namespace) -> int:
 def decide(arguments: Namespace) -> int:
     given = input_of(arguments)
     client = Client(Target.from_arguments(arguments))
-    identity = arguments.intervention or only_open(client, arguments)
+    session_id, identity = arguments.id, arguments.intervention
+    if identity is None and is_intervention(session_id):
+        session_id, identity = session_of(client, session_id), session_id
+    identity = identity or only_open(client, arguments)
     body = {"option": arguments.option, "input": given, "comment": arguments.comment}
     client.post(
-        session_path(arguments.id, "interventions", identity, "resolve"),
+        session_path(session_id, "interventions", identity, "resolve"),
         {name: value for name, value in body.items() if value},
     )
     say(f"{identity}  {arguments.option}")
@@ -81,6 +85,11 @@ def open_now(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> str:
 def answer(arguments: Namespace) -> int:
     """Refused while something else is asked: the text would only queue behind that decision."""
     client = Client(Target.from_arguments(arguments))
+    if is_intervention(arguments.id):
+        path = session_path(session_of(client, arguments.id), "interventions", arguments.id, "resolve")
+        client.post(path, {"option": "answer", "input": {"text": arguments.text}})
+        say(f"{arguments.id}  answer")
+        return exits.OK
     waiting = open_interventions(snapshot(client, arguments.id))
     if waiting and not any("answer" in (one.get("options") or []) for one in waiting):
         raise CliError(f"session {arguments.id} has nothing open to answer{open_now(arguments, waiting)}")

@@ -1,4 +1,4 @@
-"""`acta doctor`: one line for each thing this machine needs, with what to do when it is missing."""
+"""`acta doctor`: one line for each thing this machine needs, with what to do when it is missing; or `--repair`."""
 
 import os
 import shutil
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import httpx
 
 from infra.cli import exits
+from infra.cli.errors import CliError
 from infra.local.assembly import ROOT
 from infra.local.commands import CDK
 from infra.local.config import LocalConfig
@@ -30,6 +31,12 @@ class Finding(NamedTuple):
 
 
 def doctor(arguments: Namespace) -> int:
+    if arguments.repair:
+        from infra.cli.repair import repair
+
+        return repair(arguments)
+    if arguments.env or arguments.session or arguments.tenant:
+        raise CliError("--env, --session and --tenant go with --repair")
     findings = list(findings_of(Path(arguments.state or DEFAULT_STATE_DIR)))
     for finding in findings:
         remedy = f": {finding.remedy}" if finding.remedy and not finding.fine else ""

@@ -11,6 +11,8 @@ EXIT_CODES = (
     "5 waits for a person (--no-wait), 130 interrupted."
 )
 
+EITHER = "the session's id, or the intervention's alone"
+
 
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line instead of printing the whole usage."""
@@ -57,7 +59,7 @@ def add_local(commands: "Commands[Parser]") -> None:
     token = add(commands, "token", "token:token", "Print a token for the local stack.")
     token.add_argument("--tenant", required=True)
     token.add_argument("--user", required=True)
-    token.add_argument("--role", choices=("admin", "member"), default="member")
+    token.add_argument("--role", choices=("admin", "approver", "member"), default="member")
     token.add_argument("--ttl", type=int, default=43_200, metavar="SECONDS", help="default: 12 hours")
     token.add_argument("--state", help="the local stack's state directory (default: .acta)")
     add(commands, "demo", "demo:demo", "Start a local stack, run a real goal on it, leave the files behind.")
@@ -68,6 +70,9 @@ def add_sessions(commands: "Commands[Parser]") -> None:
     run.add_argument("goal")
     run.add_argument("--max-steps", type=int)
     run.add_argument("--token-budget", type=int)
+    run.add_argument(
+        "--review-every", type=int, metavar="N", help="ask before each Nth turn goes on; 1: single-stepping"
+    )
     run.add_argument("--detach", action="store_true", help="print the session's id and return at once")
     run.add_argument("--json", action="store_true", help="print the session as one line of JSON")
     watch = add_target(add(commands, "watch", "run:watch_session", "Follow a session to its end."))
@@ -81,6 +86,10 @@ def add_sessions(commands: "Commands[Parser]") -> None:
     sessions.add_argument("--limit", type=int, default=20)
     sessions.add_argument("--state-is", metavar="STATE", help="only sessions in this state")
     sessions.add_argument("--json", action="store_true")
+    waiting = add_target(
+        add(commands, "interventions", "interventions:interventions", "List what waits for a person.")
+    )
+    waiting.add_argument("--json", action="store_true")
     for name, help in (("plan", "Show a session's plan."), ("trace", "Show what a session thought and did.")):
         shown = add_target(add(commands, name, f"sessions:{name}", help))
         shown.add_argument("id")
@@ -103,20 +112,20 @@ def add_control(commands: "Commands[Parser]") -> None:
     raised.add_argument("--cost-budget-usd", type=float, metavar="N", help="the whole budget, in US dollars")
     decision(commands, "finish", "Let a session that used up its budget end with what it has.")
     resolve = add_target(add(commands, "resolve", "control:decide", "Decide whatever a session waits for."))
-    resolve.add_argument("id")
+    resolve.add_argument("id", help=EITHER)
     resolve.add_argument("intervention", nargs="?", help="needed when several are open")
     resolve.add_argument("option", help="such as retry, record, skip, raise, finish, continue, cancel")
     resolve.add_argument("--input", metavar="JSON", help="what the option needs, a JSON object")
     resolve.add_argument("--comment")
     answer = add_target(add(commands, "answer", "control:answer", "Answer a session's question."))
-    answer.add_argument("id")
+    answer.add_argument("id", help=EITHER)
     answer.add_argument("text")
 
 
 def decision(commands: "Commands[Parser]", option: str, help: str) -> Parser:
     """A command that is one option of an intervention."""
     decided = add_target(add(commands, option, "control:decide", help))
-    decided.add_argument("id")
+    decided.add_argument("id", help=EITHER)
     decided.add_argument("intervention", nargs="?", help="needed when several are open")
     decided.add_argument("--comment")
     decided.set_defaults(option=option)
@@ -140,8 +149,17 @@ def add_operations(commands: "Commands[Parser]") -> None:
     deploy = add(commands, "deploy", "deploy:deploy", "Deploy into your AWS account with the CDK.")
     deploy.add_argument("--env", required=True, choices=("dev", "staging", "prod"))
     deploy.add_argument("--yes", action="store_true", help="do not ask before security-sensitive changes")
+    models = add_target(
+        add(commands, "models", "models:models", "List the models, their prices and their keys.")
+    )
+    models.add_argument("--check", action="store_true", help="ask the providers whether they take the keys")
+    models.add_argument("--json", action="store_true")
     doctor = add(commands, "doctor", "doctor:doctor", "Check what this machine has and what is missing.")
     doctor.add_argument("--state", help="the local stack's state directory (default: .acta)")
+    doctor.add_argument("--repair", action="store_true", help="let sessions go on that stand still")
+    doctor.add_argument("--env", choices=("dev", "staging", "prod"), help="in AWS (default: the local stack)")
+    doctor.add_argument("--session", metavar="ID", help="repair this one, even if it has failed")
+    doctor.add_argument("--tenant", metavar="T", help="whose session it is (the local stack's default: demo)")
 
 
 def port(text: str) -> int:

@@ -10,6 +10,7 @@ from infra.cli.errors import ApiRefusal
 from infra.cli.figures import usage_line
 from infra.cli.follow import Update, follow
 from infra.cli.hints import Invocation, deciding_lines
+from infra.cli.terminal import edit_lines, forget_typed_ahead
 from infra.cli.text import encodable, one_line, visible
 from infra.cli.view import View, view_for
 from infra.cli.whole_input import with_whole_input
@@ -57,6 +58,8 @@ class Watcher:
                 self.put_question(session_id, identity, intervention)
 
     def put_question(self, session_id: str, identity: str, intervention: Mapping[str, Any]) -> None:
+        if self.interactive:
+            forget_typed_ahead()
         for line in question_lines(with_whole_input(self.client, session_id, intervention)):
             say(line)
         if not self.interactive:
@@ -71,7 +74,7 @@ class Watcher:
             path = session_path(session_id, "interventions", identity, "resolve")
             self.client.post(path, decision.to_body())
         except ApiRefusal as error:
-            if error.status not in (400, 409):
+            if error.status not in (400, 403, 409):
                 raise
             say(f"not taken: {error}")
             if error.status == 400:
@@ -87,6 +90,8 @@ def watch(
     client: Client, session_id: str, invocation: Invocation, *, no_wait: bool = False
 ) -> dict[str, Any]:
     interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
+    if interactive:
+        edit_lines()
     watcher = Watcher(client, view_for(sys.stdout), invocation, interactive=interactive, no_wait=no_wait)
     return watcher.watch(session_id)
 

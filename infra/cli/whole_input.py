@@ -4,18 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from infra.cli.client import Client, session_path
+from infra.cli.errors import CliError
 from shared.domain.intervention import input_hash
 
 
 def with_whole_input(client: Client, session_id: str, intervention: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The intervention with its call's input as the conversation has it, found by the hash the decision binds to."""
-    context, call = intervention.get("context") or {}, intervention.get("tool_call") or {}
-    if not context.get("shortened"):
+    """The intervention with all of its call's input, which has to be what the decision will be bound to."""
+    call = intervention.get("tool_call") or {}
+    if not call.get("shortened"):
         return intervention
-    for message in client.items(session_path(session_id, "messages")):
-        for asked in message.get("tool_calls") or []:
-            whole = asked.get("input")
-            if isinstance(whole, dict) and input_hash(whole) == call.get("input_hash"):
-                rest = {name: value for name, value in context.items() if name != "shortened"}
-                return {**intervention, "context": rest, "tool_call": {**call, "input": whole}}
-    return intervention
+    identity = str(intervention.get("intervention_id"))
+    whole = client.get(session_path(session_id, "interventions", identity, "input")).get("input")
+    if not isinstance(whole, dict) or input_hash(whole) != call.get("input_hash"):
+        raise CliError("the input that was answered is not the one to be decided on")
+    return {**intervention, "tool_call": {**call, "input": whole}}

@@ -6,12 +6,17 @@ or a file.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import urlsplit
 
+from shared.domain.notification import key_of
 from shared.settings import PREFIX, Settings, SettingsError
 
-PROVIDER_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+PROVIDER_VARIABLES = (
+    "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL",
+    "AWS_BEARER_TOKEN_BEDROCK",
+)  # fmt: skip
+"""The emulator's credentials sign nothing that Bedrock takes; its own API key is what works from here."""
 DEPLOYED_FIELDS = frozenset(
     (
         "env",
@@ -22,17 +27,20 @@ DEPLOYED_FIELDS = frozenset(
         "roles_claim",
         "anthropic_secret",
         "openai_secret",
+        "notify_topic_arn",
+        "notify_secret_name",
     )
 )
 """Fields the templates set; a variable of the same name in a person's shell is not meant for the Lambdas."""
 REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given"}
+NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 OWN_VARIABLES = frozenset(
     ("ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL", "ACTA_TOKEN",
-     "ACTA_STATE")
+     "ACTA_STATE", NOTIFY_SECRET)
 )  # fmt: skip
 KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
-Provider = Literal["anthropic", "openai", "offline"]
+Provider = Literal["anthropic", "openai", "bedrock", "offline"]
 
 
 @dataclass(frozen=True)
@@ -60,8 +68,8 @@ class LocalConfig:
         return cls(
             provider=provider(settings.provider, environ),
             model=settings.model,
-            lambda_env=(*present, *given),
-            context=retry_context(environ),
+            lambda_env=(*present, *given, *([NOTIFY_SECRET] if NOTIFY_URL in given else [])),
+            context={**retry_context(environ), **notify_context(environ)},
             aws_port=port(environ),
             lambda_endpoint=endpoint(environ),
             unknown=tuple(sorted(name for name in environ if name.startswith(PREFIX) and name not in known)),
@@ -72,8 +80,8 @@ def provider(chosen: str, environ: Mapping[str, str]) -> str:
     """The one the Lambdas will use: the chosen one, else the first whose key is there, else `offline`."""
     if chosen == "":
         return next((name for name, key in KEYS.items() if environ.get(key, "").strip()), "offline")
-    if chosen not in (*KEYS, "offline"):
-        raise SettingsError(f"ACTA_PROVIDER must be one of {', '.join((*KEYS, 'offline'))}, not {chosen!r}")
+    if chosen not in get_args(Provider):
+        raise SettingsError(f"ACTA_PROVIDER must be one of {', '.join(get_args(Provider))}, not {chosen!r}")
     if chosen in KEYS and not environ.get(KEYS[chosen], "").strip():
         raise SettingsError(f"ACTA_PROVIDER={chosen} needs {KEYS[chosen]} in the environment")
     return chosen
@@ -105,3 +113,14 @@ def retry_context(environ: Mapping[str, str]) -> Mapping[str, str]:
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise SettingsError(f"ACTA_RETRY_BASE_SECONDS must be a whole number of seconds from 1, not {text!r}")
     return {"retry_base_seconds": text}
+
+
+def notify_context(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Nothing listens for what waits for a person unless there is somebody to tell."""
+    if not environ.get(NOTIFY_URL):
+        return {}
+    try:
+        key_of(environ.get(NOTIFY_SECRET, ""))
+    except ValueError as unusable:
+        raise SettingsError(f"{NOTIFY_URL} needs {NOTIFY_SECRET} to sign with: {unusable}") from None
+    return {"notifications": "on"}

@@ -22,7 +22,7 @@ ALGORITHM = "RS256"
 KEY_FILE = "issuer-key.pem"
 DEFAULT_TTL_SECONDS = 12 * 3_600
 
-Role = Literal["admin", "member"]
+Role = Literal["admin", "approver", "member"]
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,17 @@ class Issuer:
     def issue_token(
         self, tenant: str, user: str, role: Role, ttl: int = DEFAULT_TTL_SECONDS, now: datetime | None = None
     ) -> str:
-        """A signed token; `ttl` in seconds from `now`. A negative one makes a token that has expired."""
+        """A signed token; `ttl` in seconds from `now`. A negative one makes a token that has expired.
+
+        Everybody is a member; `admin` and `approver` come on top of that.
+        """
         issued_at = int((now or datetime.now(UTC)).timestamp())
         claims = {
             "iss": self.url,
             "aud": AUDIENCE,
             "sub": user,
             "tenant": tenant,
-            "roles": ["admin", "member"] if role == "admin" else ["member"],
+            "roles": [role] if role == "member" else [role, "member"],
             "iat": issued_at,
             "exp": issued_at + ttl,
         }

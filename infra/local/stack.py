@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,7 @@ from infra.local.needs import require_cdk
 from infra.local.progress import Progress, Silent
 from infra.local.state import RunningStack, StateDir
 from infra.local.upstream import Upstream
+from infra.tending import EVERYTHING, TendFailed, local_client, tell
 
 EMULATOR_PYTHON = ROOT / ".venv-emulator" / "bin" / "python"
 RUNTIME_PYTHON = ROOT / ".venv-runtime" / "bin" / "python"
@@ -85,7 +87,10 @@ class LocalStack:
         self.state.claim()
         self.front.publish(self.issuer.documents())
         self.start_emulator()
+        has_a_past = self.state.deployment.exists()
         self.reach_api()
+        if has_a_past:
+            self.let_sessions_go_on()
         running = RunningStack(
             pid=os.getpid(),
             port=self.front.port,
@@ -142,6 +147,11 @@ class LocalStack:
                 raise StackFailed(f"the deployed API did not become healthy; see {self.state.path}")
             time.sleep(0.2)
         self.progress.end(phase)
+
+    def let_sessions_go_on(self) -> None:
+        """Their executions ended with the last emulator."""
+        with suppress(TendFailed):  # the schedule does it too, a minute later
+            tell(local_client(self.aws_endpoint_url), "local", EVERYTHING)
 
     def answers(self, deployment: Deployment) -> bool:
         """Points the front at the deployed API and asks it for its health."""

@@ -1,19 +1,52 @@
 """Secrets by name from Secrets Manager, kept for a while so that a rotation is seen without a deployment."""
 
 import time
+from collections.abc import Callable
 
 from shared.adapters.aws_clients import Service
+from shared.adapters.aws_errors import AwsRefused
 
 KEPT_SECONDS = 300
+NOT_THERE = "ResourceNotFoundException"
 
-_kept: dict[str, tuple[float, str]] = {}
+
+class SecretUnreadable(Exception):
+    """It may not be read, or not be decrypted. Says which AWS error, not which secret."""
 
 
-def secret_text(name: str) -> str:
-    """Raises StoreThrottled, StoreUnavailable, and AwsRefused where there is no such secret."""
-    kept = _kept.get(name)
-    if kept is not None and time.monotonic() - kept[0] < KEPT_SECONDS:
-        return kept[1]
-    text = str(Service("secretsmanager").call("get_secret_value", SecretId=name)["SecretString"])
-    _kept[name] = (time.monotonic(), text)
-    return text
+class KeptSecrets:
+    """`secretsmanager` and `now` (seconds, of any start) only where a test brings its own."""
+
+    def __init__(
+        self, secretsmanager: Service | None = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._secretsmanager = secretsmanager or Service("secretsmanager")
+        self._now = now
+        self._kept: dict[str, tuple[float, str]] = {}
+
+    def __call__(self, name: str, *, anew: bool = False) -> str:
+        """Its text; empty where there is no such secret. `anew`: whatever is kept of it is dropped first.
+
+        Raises StoreThrottled, StoreUnavailable, SecretUnreadable.
+        """
+        if anew:
+            self._kept.pop(name, None)
+        kept = self._kept.get(name)
+        if kept is not None and self._now() - kept[0] < KEPT_SECONDS:
+            return kept[1]
+        text = self._read(name)
+        self._kept[name] = (self._now(), text)
+        return text
+
+    def _read(self, name: str) -> str:
+        try:
+            answer = self._secretsmanager.call("get_secret_value", SecretId=name)
+        except AwsRefused as refused:
+            if refused.code == NOT_THERE:
+                return ""
+            raise SecretUnreadable(refused.code) from None  # AWS's sentence names the secret
+        return str(answer.get("SecretString", ""))
+
+
+secret_text = KeptSecrets()
+"""The process's own."""

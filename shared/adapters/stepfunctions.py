@@ -1,12 +1,16 @@
 """The engine: one Step Functions execution per session, run and generation."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from shared.adapters.aws_clients import Service
 from shared.adapters.aws_errors import AwsRefused
 from shared.domain.commit import Decision
-from shared.ports.workflow import TokenGone
+from shared.ports.workflow import ExecutionStatus, TokenGone
+
+PAGE = 1_000
+"""The most executions that one listing gives."""
 
 
 class StepFunctionsWorkflow:
@@ -41,11 +45,31 @@ class StepFunctionsWorkflow:
         try:
             self._states.call("stop_execution", executionArn=self._arn(_name(session_id, run_id, generation)))
         except AwsRefused as refused:
-            if refused.code != "ExecutionDoesNotExist":
+            # never there, or closed already: either way it does not run
+            if refused.code not in ("ExecutionDoesNotExist", "ValidationException"):
                 raise
 
+    def status(self, session_id: str, run_id: str, generation: int) -> ExecutionStatus:
+        try:
+            running = self._is_running(_name(session_id, run_id, generation))
+        except AwsRefused as refused:
+            if refused.code != "ExecutionDoesNotExist":
+                raise
+            return "absent"
+        return "running" if running else "closed"
+
+    def running(self) -> Iterator[str]:
+        request = {"stateMachineArn": self._machine, "statusFilter": "RUNNING", "maxResults": PAGE}
+        while True:
+            answer = self._states.call("list_executions", **request)
+            for execution in answer["executions"]:
+                yield execution["name"].partition("-")[0]
+            if not answer.get("nextToken"):
+                return
+            request["nextToken"] = answer["nextToken"]
+
     def _is_running(self, name: str) -> bool:
-        """The name is taken by a closed execution, or by a live one started with another decision."""
+        """Where the name is taken: by a closed execution, or by a live one perhaps started with another decision."""
         answer = self._states.call("describe_execution", executionArn=self._arn(name))
         return bool(answer["status"] == "RUNNING")
 
@@ -54,7 +78,7 @@ class StepFunctionsWorkflow:
 
 
 def _name(session_id: str, run_id: str, generation: int) -> str:
-    """At most 80 letters, digits, - and _: our ids and 18 digits of generation keep to that."""
+    """At most 80 letters, digits, - and _: our ids, which have no -, and 18 digits of generation keep to that."""
     return f"{session_id}-{run_id}-{generation}"
 
 

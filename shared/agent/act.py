@@ -1,8 +1,10 @@
 """One tool call through the effect ledger (design §6.3): start logged, effect, finish logged."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from shared.agent.excerpt import amended_note
 from shared.agent.journal import Draft, Journal
 from shared.agent.people import open_doubt
 from shared.agent.reply import milliseconds
@@ -15,7 +17,7 @@ from shared.domain.content import Content
 from shared.domain.conversation import ToolCall, ToolEntry
 from shared.domain.errors import Fenced, ModelFeedback
 from shared.domain.fence import Outside
-from shared.domain.intervention import input_hash
+from shared.domain.intervention import NO_POLICIES, Policies, input_hash
 from shared.domain.session import Head, OpenCall, effective
 from shared.domain.tool import ToolSpec
 from shared.ports.tools import CallContext, Registry, Toolbox
@@ -32,6 +34,8 @@ class Hands(NamedTuple):
     journal: Journal
     registry: Registry
     toolbox: Toolbox
+    policies: Callable[[str, str], Policies] = lambda tenant, agent_id: NO_POLICIES
+    """By tenant and agent: how people are asked."""
 
 
 class Outcome(NamedTuple):
@@ -57,6 +61,7 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
     if call is None or open_call is None or open_call.state == "withheld":
         return
     call = _as_it_runs(journal, thread, call, open_call)
+    amended = open_call.amended is not None
     spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
     started, rerun = journal.clock.now(), False
     try:
@@ -67,7 +72,7 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
     except _Withdrawn:
         return
     if rerun and spec is not None and spec.effect == "once":
-        ask_whether_it_happened(journal, thread, at, call)
+        ask_whether_it_happened(hands, thread, at, call)
         return
     outcome = _run(hands, spec, call, thread.head, deadline_seconds, rerun)
 
@@ -87,7 +92,8 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
                 error=None if outcome.ok else "TOOL_ERROR",
             )
         )
-        return _finish(change, call, outcome, took)
+        said = outcome._replace(text=outcome.text + amended_note(call.input)) if amended else outcome
+        return _finish(change, call, said, took)
 
     journal.commit(thread, at.call_key(call_id, "finish"), build)
 
@@ -105,7 +111,7 @@ def lose_call(hands: Hands, at: Position, call_id: str, error: str) -> None:
     call = _as_it_runs(journal, thread, call, open_call)
     spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
     if spec is not None and spec.effect == "once" and open_call.state == "started":
-        ask_whether_it_happened(journal, thread, at, call)
+        ask_whether_it_happened(hands, thread, at, call)
         return
     outcome = Outcome(LOST.format(error=error), ok=False)
     journal.commit(
@@ -145,15 +151,16 @@ def _log_start(journal: Journal, thread: Thread, at: Position, call: ToolCall) -
     return logged is not None and logged.starter == mine
 
 
-def ask_whether_it_happened(journal: Journal, thread: Thread, at: Position, call: ToolCall) -> None:
+def ask_whether_it_happened(hands: Hands, thread: Thread, at: Position, call: ToolCall) -> None:
     """A call that runs once only died between its start and its finish: it is never repeated blindly (§6.3)."""
+    journal, policies = hands.journal, hands.policies(at.tenant, thread.head.agent_id)
 
     def build(_: Thread, change: Change) -> Draft:
         open_call = change.head.open_call(call.call_id)
         if change.head.is_over or open_call is None or open_call.state != "started":
             raise _Withdrawn
         change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "withheld"})).calls)
-        open_doubt(change, call, journal.clock)
+        open_doubt(change, call, journal.clock, policies)
         if change.head.state != "waiting_for_user":
             change.to_state("waiting_for_user", "error_recovery")
         return Draft(change)

@@ -1,13 +1,14 @@
 """What becomes of a reply's calls: they run, wait for a person, or are dropped (design §2, §8)."""
 
 from shared.agent.journal import Draft
-from shared.agent.people import asking, open_approval, open_question
+from shared.agent.people import Why, asking, open_approval, open_question
 from shared.agent.thread import position
 from shared.agent.worker import Mind
 from shared.domain.change import Change
 from shared.domain.commit import Decision
 from shared.domain.content import Content
 from shared.domain.conversation import ToolCall, ToolEntry
+from shared.domain.permission import asked_for
 from shared.domain.plan import ExecutionPlan
 from shared.domain.tool import ToolSpec
 
@@ -16,13 +17,14 @@ NOT_RUN = (
 )
 
 
-def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...]) -> Draft:
-    """All approvals of a batch are settled before any of its calls runs."""
+def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...], said: str) -> Draft:
+    """All approvals of a batch are settled before any of its calls runs. `said`: the reply's text."""
+    policies = mind.agent.interventions
     for call in calls:
-        spec = mind.specs[call.name]
-        if spec.high_stakes or _needs_permission(change.head.plan, spec):
-            open_approval(change, call, mind.timeouts, mind.clock)
-    review(mind, change)
+        why = _why(change.head.plan, mind.specs[call.name])
+        if why is not None:
+            open_approval(change, call, mind.clock, policies, mind.timeouts, why=why, said=said)
+    review(mind, change, said)
     if change.head.interventions:
         return hold(mind, change)
     change.to_state("waiting_for_tool")
@@ -30,18 +32,12 @@ def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...]) -> Draft:
     return Draft(change, Decision(next="act", at=position(change.head), calls=ready))
 
 
-def _needs_permission(plan: ExecutionPlan | None, tool: ToolSpec) -> bool:
-    """By the steps being worked on: those in progress, or else the first open one, which nobody has marked yet.
-
-    A step that names no tool means whatever of it is not read-only.
-    """
-    if plan is None:
-        return False
-    current = [step for step in plan.steps if step.status == "in_progress"] or plan.open_steps[:1]
-    return any(
-        step.requires_permission and (step.tool == tool.name or (step.tool is None and tool.is_risky))
-        for step in current
-    )
+def _why(plan: ExecutionPlan | None, tool: ToolSpec) -> Why | None:
+    """Why a call of the tool waits for a person; None: it does not."""
+    if tool.high_stakes:
+        return "high_stakes"
+    asks = plan is not None and asked_for(plan, tool.name, risky=tool.is_risky)
+    return "plan_step" if asks else None
 
 
 def drop(change: Change, calls: tuple[ToolCall, ...]) -> None:
@@ -51,13 +47,14 @@ def drop(change: Change, calls: tuple[ToolCall, ...]) -> None:
     change.set(calls=())
 
 
-def review(mind: Mind, change: Change) -> None:
+def review(mind: Mind, change: Change, said: str) -> None:
     """`review_every` n: a person looks at every nth turn before it goes on; 1 is single-stepping (design §8)."""
     head = change.head
     due = head.review_every and head.run is not None and head.run.iteration % head.review_every == 0
     if due and not any(one.type == "checkpoint_review" for one in head.interventions):
         names = [call.name for call in head.calls]
-        open_question(change, "checkpoint_review", "Go on?", mind.clock, calls=names)
+        policies = mind.agent.interventions
+        open_question(change, "checkpoint_review", "Go on?", mind.clock, policies, said=said, calls=names)
 
 
 def hold(mind: Mind, change: Change) -> Draft:

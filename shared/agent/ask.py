@@ -4,9 +4,9 @@ import hashlib
 from contextlib import suppress
 from datetime import datetime, timedelta
 
+from shared.agent.expiry import expire
 from shared.agent.journal import Draft, Journal
 from shared.agent.people import Timeouts, resumed
-from shared.agent.resolution import settle
 from shared.agent.thread import Thread, overtaken
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
@@ -28,10 +28,9 @@ def ask(journal: Journal, workflow: Workflow, timeouts: Timeouts, at: Position, 
         return
 
     def build(_: Thread, change: Change) -> Draft:
+        expire(change)
         for one in change.head.interventions:
-            if one.timeout_at is not None and one.timeout_at <= change.now:
-                settle(change, one, one.default_action, {}, expired=True)
-            elif _warning_due(one, change.now, timeouts):
+            if _warning_due(one, change.now, timeouts):
                 change.replace_intervention(one.model_copy(update={"warned": True}))
                 change.event(
                     "intervention.warned", {"intervention_id": one.intervention_id, "type": one.type}

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from shared.agent.journal import Draft
 from shared.agent.metering import record_call
-from shared.agent.spending import Sized, charge_lease, warn_if_due
+from shared.agent.spending import Sized, charge_lease, charge_vanished, warn_if_due
 from shared.agent.summarise import Spent, Turn, summarise
 from shared.agent.thread import Thread, fence
+from shared.domain.budget import calibrated
 from shared.domain.change import Change
 from shared.domain.commit import Decision
 from shared.domain.compaction import (
@@ -52,15 +53,19 @@ class _Over(Exception):
     """The run has ended meanwhile and nothing was spent: nothing to write."""
 
 
-def make_room(turn: Turn, asked: Sized) -> Decision | None:
-    """`asked`: what the turn would ask. A decision comes back only where the tenant's hour has to be waited for.
+def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | None:
+    """`asked`: what the turn would ask; `refused`: its model has said that it is longer than the window. A decision
+    comes back only where the tenant's hour has to be waited for.
 
     Raises Fenced and what the engine retries.
     """
     mind, thread, key = turn.mind, turn.thread, turn.at.key("compact")
     if not mind.context_window or thread.recorded(key) is not None:
         return None
-    per_token = thread.head.budget.bytes_per_token
+    budget = thread.head.budget
+    per_token = budget.bytes_per_token
+    if refused:  # so it had more tokens than that, whatever was estimated
+        per_token = min(per_token, calibrated(budget, asked.bytes, mind.context_window).bytes_per_token)
     most, aim = (int(tokens * per_token) for tokens in limits(mind.context_window, asked.request.max_tokens))
     sizes = Sizes(asked.bytes, most, aim)
     if sizes.now <= most:
@@ -143,5 +148,6 @@ def _settle(change: Change, spent: Spent, attempt: int) -> None:
     """The summariser's call is a step of the log and counts like any other."""
     used = spent.reply.usage
     record_call(change, spent.mind, spent.reply, kind="llm", attempt=attempt, started=spent.started)
+    charge_vanished(change, spent.bill)
     charge_lease(change, used.input + used.output)
     warn_if_due(change)

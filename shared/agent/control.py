@@ -1,23 +1,28 @@
 """Pause, resume, cancel and delete. Each is a commit: the log is the fence (design §6.4)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import suppress
 from typing import NamedTuple
 
 from shared.agent.endings import cancelled
+from shared.agent.entitled import NOBODY, entitled
+from shared.agent.expiry import lapse
 from shared.agent.journal import Draft, Journal
 from shared.agent.people import open_question
+from shared.agent.recovery import send
 from shared.agent.resolution import settle
-from shared.agent.resolve import Record, send
+from shared.agent.resolve import Record
 from shared.agent.thread import Thread
 from shared.domain.change import Change
-from shared.domain.errors import Conflict
+from shared.domain.errors import Conflict, PoisonedSession
+from shared.domain.intervention import NO_POLICIES
 from shared.domain.session import Head
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
 from shared.ports.workflow import Workflow
 
 PAUSED = "paused"
+PAUSE = "Paused."
 
 
 class Cancelled(NamedTuple):
@@ -40,7 +45,9 @@ def pause(journal: Journal, tenant: str, session_id: str, by: str, record: Recor
             raise _Already
         if change.head.is_over or change.head.state == "idle":
             raise Conflict(f"The session is {change.head.state}; there is nothing to pause.")
-        open_question(change, "checkpoint_review", "Paused.", journal.clock, requested_by=by)
+        open_question(
+            change, "checkpoint_review", PAUSE, journal.clock, NO_POLICIES, asked_by="person", requested_by=by
+        )
         change.to_state("waiting_for_user", PAUSED)
         return Draft(change, record=record)
 
@@ -48,14 +55,25 @@ def pause(journal: Journal, tenant: str, session_id: str, by: str, record: Recor
 
 
 def resume(
-    journal: Journal, workflow: Workflow, tenant: str, session_id: str, by: str, record: Record = None
+    journal: Journal,
+    workflow: Workflow,
+    tenant: str,
+    session_id: str,
+    by: str,
+    record: Record = None,
+    roles: Set[str] = NOBODY,
 ) -> Head:
-    """Resolves the pause with `continue`. Raises Conflict where the session is not paused and does not run."""
+    """Resolves the pause with `continue`. Raises Conflict where the session is not paused and does not run, and
+    RoleMissing where a review that the agent asked for needs a role that is not among `roles`.
+    """
     thread = journal.newest(tenant, session_id)
+    if lapse(journal, thread):
+        send(journal, workflow, thread)
 
     def build(_: Thread, change: Change) -> Draft:
         review = next((one for one in change.head.interventions if one.type == "checkpoint_review"), None)
         if review is not None:
+            entitled(review, roles)
             settle(change, review, "continue", {}, by=by)
             return Draft(change, record=record)
         if change.head.coarse == "active":
@@ -63,7 +81,7 @@ def resume(
         raise Conflict(f"The session is {change.head.state}, not paused.")
 
     head = _commit(journal, thread, f"resume/{journal.clock.new_id('evt')}", build)
-    send(workflow, thread)
+    send(journal, workflow, thread)
     return head
 
 
@@ -108,6 +126,8 @@ def delete(
         if not thread.head.is_over and thread.head.state != "idle":
             cancel(journal, workflow, tenant, session_id, by)
         journal.commit(thread, f"delete/{journal.clock.new_id('evt')}", _deleted)
+    except PoisonedSession:
+        pass  # there is no head to cancel from; that nothing is left of it stops its workers as well
     finally:
         log.delete(tenant, session_id)
         blobs.delete_all(tenant, session_id)

@@ -29,7 +29,9 @@ def give_up(journal: Journal, at: Position, error: str) -> None:
 
 
 def roll_over(journal: Journal, workflow: Workflow, at: Position) -> None:
-    """The generation is committed first, then its execution is started; a repeated call only starts again."""
+    """The generation is committed first, then its execution is started; a repeated call only starts again. Of a run
+    that has ended there is none.
+    """
     thread = journal.turn(at)
     key = at.key("roll_over")
 
@@ -37,10 +39,13 @@ def roll_over(journal: Journal, workflow: Workflow, at: Position) -> None:
         run = change.head.run
         if run is None or overtaken(change.head, at):
             raise Fenced("another run or generation has the session")
+        if change.head.is_over:
+            raise _Settled
         change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}), wait=None)
         return Draft(change, resumed(change.head))
 
-    journal.commit(thread, key, build)
+    with suppress(_Settled):
+        journal.commit(thread, key, build)
     done = thread.recorded(key)
     if done is not None and done.decision is not None:
         workflow.start(done.decision)

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 
 from shared.agent.offload import E, load_call, offloaded, offloaded_entries, pointers, read_compacted, stored
 from shared.agent.thread import Thread
@@ -19,6 +20,7 @@ from shared.ports.log import (
     IdempotencyRecord,
     IndexEntry,
     LeaseGrant,
+    Live,
     NumberTaken,
     SessionLog,
 )
@@ -206,8 +208,28 @@ class Journal:
 
 
 def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
-    """The index item is written only when the coarse state changes (design §6.1)."""
+    """The index item is written only when the coarse state changes, or when a wait ends by itself and otherwise than
+    before (design §6.1).
+    """
     head = commit.head
-    if before is not None and before.coarse == head.coarse and commit.number > 1:
+    same = before is not None and before.coarse == head.coarse and commit.number > 1
+    if same and before is not None and (head.coarse != "waiting_for_user" or _ends(before) == _ends(head)):
         return None
-    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse)
+    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse, _live(head, commit.at))
+
+
+def _live(head: Head, at: datetime) -> Live | None:
+    """What recovery has to know of the session, so that it finds it should its execution be lost (design §2)."""
+    match head.coarse:
+        case "active":
+            return Live("active", at)
+        case "waiting_for_user":
+            ends = _ends(head)
+            return Live("parked", at) if ends is None else Live("waiting", ends)
+        case _:
+            return None
+
+
+def _ends(head: Head) -> datetime | None:
+    """When the first of the open interventions runs out; None: people have all the time."""
+    return min((one.timeout_at for one in head.interventions if one.timeout_at is not None), default=None)

@@ -6,6 +6,7 @@ from shared.agent.thread import Thread
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
 from shared.domain.errors import CommitContention
+from shared.domain.intervention import NO_POLICIES, Policies
 from shared.domain.lease import end_of, extended, grant, hour_of, missing
 from shared.ports.log import LeaseGrant, LeaseMoved, SessionIndex
 
@@ -23,8 +24,11 @@ class HourlyLimit:
         self._timeouts = timeouts
         self._limit = limit
 
-    def ensure(self, thread: Thread, at: Position, tokens: int) -> Decision | None:
-        """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour.
+    def ensure(
+        self, thread: Thread, at: Position, tokens: int, policies: Policies = NO_POLICIES
+    ) -> Decision | None:
+        """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for who may
+        decide by the agent's `policies`.
 
         A chunk is granted in one transaction with the commit that has it in the head. Raises CommitContention.
         """
@@ -38,7 +42,7 @@ class HourlyLimit:
             granted = self._directory.granted(at.tenant, hour)
             size = grant(granted, wanted, self._limit)
             if size is None:
-                return self._wait(thread, at, hour)
+                return self._wait(thread, at, hour, policies)
             try:
                 self._extend(thread, at, LeaseGrant(at.tenant, hour, granted, granted + size))
             except LeaseMoved:
@@ -52,10 +56,10 @@ class HourlyLimit:
 
         self._journal.commit(thread, at.key(f"lease-{lease.hour}-{lease.before}"), build)
 
-    def _wait(self, thread: Thread, at: Position, hour: int) -> Decision:
+    def _wait(self, thread: Thread, at: Position, hour: int, policies: Policies) -> Decision:
         def build(_: Thread, change: Change) -> Draft:
             if not change.head.interventions and not change.head.is_over:
-                open_hourly_limit(change, end_of(hour), self._limit, self._journal.clock)
+                open_hourly_limit(change, end_of(hour), self._limit, self._journal.clock, policies)
                 change.to_state("waiting_for_user", "budget_exceeded")
             return Draft(change)
 

@@ -20,13 +20,16 @@ def record_call(
     attempt: int,
     started: datetime,
 ) -> None:
-    """`started`: when the turn began to look; `attempt`: the engine's retry count."""
-    used, cost = reply.usage, cost_usd(mind.model.provider, mind.model_name, reply.usage)
+    """In the name, and at the price, of the model that answered. `started`: when the turn began to look; `attempt`:
+    the engine's retry count.
+    """
+    provider, model = reply.provider or mind.model.provider, reply.model or mind.model_name
+    used, cost = reply.usage, cost_usd(provider, model, reply.usage)
     change.step(
         lambda number: StepRecord(
             step_number=number,
             kind=kind,
-            name=mind.model_name,
+            name=model,
             started_at=started,
             completed_at=change.now,
             duration_ms=milliseconds(started, change.now),
@@ -37,6 +40,9 @@ def record_call(
             cost_usd=cost,
         )
     )
+    for one in reply.passed_over:
+        said = {"code": one.code, "wait_seconds": 0, "model": one.model, "answered_by": model}
+        change.event("llm.retried", said)
     before = change.head.usage
     total = before.cost_usd + cost if before.cost_usd is not None and cost is not None else None
     sums = {

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from shared.domain.commit import Commit
 from shared.domain.compaction import COMPACTED_VERSION, Compacted
 from shared.domain.content import Content
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
-from shared.domain.errors import SchemaUnknown
+from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.session import Head
 from shared.ports.blobs import BlobStore
 
@@ -64,13 +64,13 @@ def stored(content: Content, head: Head, blobs: BlobStore) -> Content:
 
 
 def read_compacted(text: str) -> Compacted:
-    """Raises SchemaUnknown."""
+    """Raises SchemaUnknown, PoisonedSession."""
     try:
         version = json.loads(text)["version"]
         if version == COMPACTED_VERSION:
             return Compacted.model_validate_json(text)
     except (ValueError, KeyError, TypeError):
-        version = None
+        raise PoisonedSession("a stored conversation cannot be read") from None
     raise SchemaUnknown(
         f"a stored conversation has schema version {version}, this release knows {COMPACTED_VERSION}"
     )
@@ -102,7 +102,7 @@ def load_entry(entry: E, texts: Mapping[str, str]) -> E:
     if isinstance(entry, AssistantEntry):
         changed["calls"] = tuple(load_call(call, texts) for call in entry.calls)
         if entry.private is not None:
-            changed |= json.loads(_text(entry.private, texts).loaded) | {"private": None}
+            changed |= _json(_text(entry.private, texts).loaded) | {"private": None}
     return cast(E, entry.model_copy(update=changed))
 
 
@@ -111,7 +111,18 @@ def load_call(call: ToolCall, texts: Mapping[str, str]) -> ToolCall:
     if call.input_content is None:
         return call
     text = _text(call.input_content, texts).loaded
-    return call.model_copy(update={"input": json.loads(text), "input_content": None})
+    return call.model_copy(update={"input": _json(text), "input_content": None})
+
+
+def _json(text: str) -> dict[str, Any]:
+    """What was stored as an object. Raises PoisonedSession."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        read = None
+    if not isinstance(read, dict):
+        raise PoisonedSession("a stored part of a reply cannot be read")
+    return read
 
 
 def _text(content: Content, texts: Mapping[str, str]) -> Content:

@@ -3,20 +3,21 @@
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
+from shared.agent.excerpt import excerpt
 from shared.agent.thread import position
 from shared.domain.change import Change
 from shared.domain.commit import Decision
-from shared.domain.content import Content
 from shared.domain.conversation import ToolCall
 from shared.domain.ids import INTERVENTION
 from shared.domain.intervention import (
-    DEFAULTS,
     HOURLY_OPTIONS,
+    NO_POLICY,
     OPTIONS,
     STUCK_OPTIONS,
     Intervention,
     InterventionType,
     PendingCall,
+    Policies,
     input_hash,
 )
 from shared.domain.session import Head, OpenCall
@@ -24,7 +25,19 @@ from shared.ports.clock import Clock
 
 MAX_QUESTION_CHARS = 2_000
 """The head quotes so much of a question; the whole of it is in the conversation."""
-MAX_SHOWN_INPUT_BYTES = 2_048
+MAX_SAID_CHARS = 1_000
+"""So much of what the agent said beside its call."""
+
+AskedBy = Literal["agent", "acta", "person"]
+"""Whose words a `question` is in. What the agent said besides stands apart in `agent_said`, so that nothing it says
+can pass for a word of Acta's or of a person's (design §8).
+"""
+Why = Literal["high_stakes", "plan_step"]
+
+APPROVAL = {
+    "high_stakes": "{name} is a high-stakes tool: the call runs only when a person approves it.",
+    "plan_step": "The plan's current step asks for permission before {name} runs.",
+}
 
 
 class Timeouts(NamedTuple):
@@ -34,34 +47,45 @@ class Timeouts(NamedTuple):
     warn: float
 
 
-def open_approval(change: Change, call: ToolCall, timeouts: Timeouts, clock: Clock) -> None:
-    """Withholds the call and asks for it; the decision will be bound to the hash of the input."""
+def open_approval(
+    change: Change,
+    call: ToolCall,
+    clock: Clock,
+    policies: Policies,
+    timeouts: Timeouts,
+    *,
+    why: Why,
+    said: str = "",
+) -> None:
+    """Withholds the call and asks for it; the decision will be bound to the hash of the input. `said`: the reply's
+    text beside the call.
+    """
     change.set(
         calls=tuple(
             OpenCall(call_id=c.call_id, name=c.name, state="withheld") if c.call_id == call.call_id else c
             for c in change.head.calls
         )
     )
-    shown = _shown(call)
-    _open(
-        change, "approval_required", {"shortened": shown.input != call.input}, clock, shown, timeouts.approval
-    )
+    context = _asked("acta", APPROVAL[why].format(name=call.name), said) | {"reason": why}
+    _open(change, "approval_required", context, clock, policies, _shown(call), timeouts.approval)
 
 
-def open_doubt(change: Change, call: ToolCall, clock: Clock) -> None:
+def open_doubt(change: Change, call: ToolCall, clock: Clock, policies: Policies) -> None:
     """Did it happen? The call started and nobody knows how it ended."""
-    said = f"{call.name} was started and its end is unknown. Look whether it happened."
-    _open(change, "error_recovery", {"question": said, "effect_id": call.effect_id}, clock, _shown(call))
+    question = f"{call.name} was started and its end is unknown. Look whether it happened."
+    context = _asked("acta", question) | {"effect_id": call.effect_id}
+    _open(change, "error_recovery", context, clock, policies, _shown(call))
 
 
 def _shown(call: ToolCall) -> PendingCall:
     arguments = call.input or {}
-    large = len(str(arguments).encode()) > MAX_SHOWN_INPUT_BYTES
+    shown, shortened = excerpt(arguments)
     return PendingCall(
         call_id=call.call_id,
         name=call.name,
-        input=_shortened(arguments) if large else arguments,
+        input=shown,
         input_hash=input_hash(arguments),
+        shortened=shortened,
     )
 
 
@@ -70,16 +94,22 @@ def open_question(
     type: Literal["clarification_needed", "budget_exceeded", "checkpoint_review", "error_recovery"],
     text: str,
     clock: Clock,
+    policies: Policies,
+    *,
+    asked_by: AskedBy = "acta",
+    said: str = "",
     **context: Any,
 ) -> None:
-    """Asks a person without a deadline. `error_recovery`: of a session that is stuck, not of a call."""
-    _open(change, type, {"question": text[:MAX_QUESTION_CHARS], **context}, clock)
+    """Asks a person, without a deadline unless the agent's policy has one. `error_recovery`: of a session that is
+    stuck, not of a call.
+    """
+    _open(change, type, _asked(asked_by, text, said) | context, clock, policies)
 
 
-def open_hourly_limit(change: Change, until: datetime, limit: int, clock: Clock) -> None:
+def open_hourly_limit(change: Change, until: datetime, limit: int, clock: Clock, policies: Policies) -> None:
     """The tenant's tokens of this hour are used up: goes on by itself when the next one begins."""
     said = "The tenant's tokens of this hour are used up."
-    context = {"question": said, "scope": "tenant", "tokens_per_hour": limit}
+    context = _asked("acta", said) | {"scope": "tenant", "tokens_per_hour": limit}
     change.open_intervention(
         Intervention(
             intervention_id=clock.new_id(INTERVENTION),
@@ -90,9 +120,18 @@ def open_hourly_limit(change: Change, until: datetime, limit: int, clock: Clock)
             default_action="continue",
             timeout_at=until,
             warned=True,
+            role=policies.get("budget_exceeded", NO_POLICY).role,
             created_at=change.now,
         )
     )
+
+
+def _asked(by: AskedBy, question: str, said: str = "") -> dict[str, Any]:
+    context: dict[str, Any] = {"asked_by": by, "question": question[:MAX_QUESTION_CHARS]}
+    said = said.strip()
+    if said and said != question.strip():
+        context["agent_said"] = said if len(said) <= MAX_SAID_CHARS else f"{said[: MAX_SAID_CHARS - 1]}…"
+    return context
 
 
 def _open(
@@ -100,9 +139,14 @@ def _open(
     type: InterventionType,
     context: dict[str, Any],
     clock: Clock,
+    policies: Policies,
     call: PendingCall | None = None,
     timeout: float | None = None,
 ) -> None:
+    """`timeout`: seconds, where the policy names none."""
+    policy = policies.get(type, NO_POLICY)
+    options = STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type]
+    seconds = policy.timeout_seconds or timeout
     change.open_intervention(
         Intervention(
             intervention_id=clock.new_id(INTERVENTION),
@@ -110,22 +154,13 @@ def _open(
             type=type,
             context=context,
             tool_call=call,
-            options=STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type],
-            default_action=DEFAULTS[type],
-            timeout_at=change.now + timedelta(seconds=timeout) if timeout is not None else None,
+            options=options,
+            default_action=policy.default_for(type, options, of_call=call is not None),
+            timeout_at=change.now + timedelta(seconds=seconds) if seconds is not None else None,
+            role=policy.role,
             created_at=change.now,
         )
     )
-
-
-def _shortened(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Long texts cut for showing; the conversation has the whole, the hash is over the whole."""
-    return {
-        key: f"{value[:200]}… ({Content.of(value).bytes} bytes)"
-        if isinstance(value, str) and len(value) > 200
-        else value
-        for key, value in arguments.items()
-    }
 
 
 def asking(head: Head, timeouts: Timeouts) -> Decision:

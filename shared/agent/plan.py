@@ -1,12 +1,13 @@
 """The Plan state: the model makes a plan and nothing else; no tool can run (design §2, §4)."""
 
-from shared.agent.circling import Outcome
+from shared.agent.circling import Outcome, hint
 from shared.agent.endings import failed
 from shared.agent.journal import Draft
-from shared.agent.people import asking, open_question, resumed
+from shared.agent.people import AskedBy, asking, open_question, resumed
 from shared.agent.reply import Absorbed
 from shared.agent.tail import PLAN_RETRIES, planning_tail
 from shared.agent.thread import position
+from shared.agent.truncation import advice
 from shared.agent.turn import Stage, decided, take_turn
 from shared.agent.worker import Mind, Worker
 from shared.domain.builtins import UPDATE_PLAN
@@ -53,7 +54,7 @@ def _settle(
     progress = head.progress
     if absorbed.question is not None:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
-        return _ask(mind, change, absorbed.question)
+        return _ask(mind, change, absorbed.question, "agent", absorbed.text)
     if head.plan is not None and head.plan.is_live:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
         if change.head.interventions:  # paused meanwhile
@@ -63,15 +64,17 @@ def _settle(
     attempts = progress.planning_attempts + 1
     if attempts > PLAN_RETRIES + 1:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
-        return _ask(mind, change, STUCK_QUESTION)
+        return _ask(mind, change, STUCK_QUESTION, "acta", absorbed.text)
     change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
+    hint(change, advice(reply, progress.cut_offs, planning=True))
     if change.head.interventions:
         return Draft(change, asking(change.head, mind.timeouts))
     return Draft(change, Decision(next="plan", at=position(change.head)))
 
 
-def _ask(mind: Mind, change: Change, question: str) -> Draft:
-    open_question(change, "clarification_needed", question, mind.clock)
+def _ask(mind: Mind, change: Change, question: str, by: AskedBy, said: str) -> Draft:
+    policies = mind.agent.interventions
+    open_question(change, "clarification_needed", question, mind.clock, policies, asked_by=by, said=said)
     change.to_state("waiting_for_user", "clarification_needed")
     return Draft(change, asking(change.head, mind.timeouts))
 

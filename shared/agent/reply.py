@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from shared.agent.truncation import goes_on
 from shared.domain import plan_update
 from shared.domain.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.change import Change
@@ -22,8 +23,8 @@ from shared.ports.tools import Registry
 
 
 class Absorbed(NamedTuple):
-    """`calls`: those that have to run, withheld ones included; `called`: whether there was any at all.
-    `question`, `closing`: see continuation.Facts.
+    """`text`: with what it goes on with before it. `calls`: those that have to run, withheld ones included;
+    `called`: whether there was any at all. `question`, `closing`: see continuation.Facts.
     """
 
     message_id: str
@@ -38,8 +39,12 @@ class Absorbed(NamedTuple):
 class ReplyReader:
     """Bound to one reply, so that its ids are issued once however often the commit is built again."""
 
-    def __init__(self, reply: ModelReply, provider: str, clock: Clock) -> None:
+    def __init__(
+        self, reply: ModelReply, provider: str, clock: Clock, first: AssistantEntry | None = None
+    ) -> None:
+        """`first`: the reply that was cut off and that this one was asked to go on with."""
         self.reply = reply
+        self.first = goes_on(first, reply)
         self.provider = provider
         self.message_id = clock.new_id(MESSAGE)
         self.calls = tuple(
@@ -57,7 +62,7 @@ class ReplyReader:
         self, change: Change, registry: Registry, specs: Mapping[str, ToolSpec], planning: bool
     ) -> Absorbed:
         """Adds entries, events and plan changes to `change`; leaves state and interventions to the caller."""
-        text = self.reply.text
+        text, first = self.reply.text, self.first
         change.entry(
             AssistantEntry(
                 message_id=self.message_id,
@@ -66,10 +71,12 @@ class ReplyReader:
                 calls=self.calls,
                 provider=self.provider,
                 raw=self.reply.raw,
+                continues=first.message_id if first is not None else "",
             )
         )
         if text.strip():
-            change.event("thought" if self.calls else "message.assistant", {"message_id": self.message_id})
+            told = {"message_id": self.message_id} | ({"continues": first.message_id} if first else {})
+            change.event("thought" if self.calls else "message.assistant", told)
         elif self.reply.thinking.strip():
             change.event("thought", {"message_id": self.message_id})
         plan_before = change.head.plan
@@ -103,7 +110,7 @@ class ReplyReader:
         change.set(calls=calls)
         return Absorbed(
             message_id=self.message_id,
-            text=text,
+            text=first.content.loaded + text if first is not None else text,
             calls=tuple(outcome.to_run),
             called=bool(self.calls),
             plan_changed=change.head.plan != plan_before,
@@ -126,6 +133,11 @@ class ReplyReader:
             raise PlanRefused(
                 "STILL_PLANNING",
                 "Now only a plan is made. Complete it in your next reply, if nothing is left to do.",
+            )
+        if completes and self.reply.stop == "max_tokens":
+            raise PlanRefused(
+                "CUT_OFF",
+                "Your reply was cut off at its length limit. Complete the plan in one that is whole.",
             )
         if completes and any(map(_has_to_run, self.calls)):
             raise PlanRefused(

@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.agent.endings import cancelled, completed
 from shared.agent.people import resumed
+from shared.domain import permission
 from shared.domain.budget import raised
 from shared.domain.change import Change
 from shared.domain.commit import StepRecord
@@ -17,7 +18,11 @@ from shared.domain.session import OpenCall
 
 REJECTED = "Error: a person rejected this call{why}. Do not repeat it; go on another way or ask."
 RETRY = "A person has looked at it and says: go on, but another way than before."
+RETRY_EXPIRED = "Nobody has said anything in time: go on, but another way than before."
 SKIPPED = "Error: it is unknown whether this call happened, and a person says: go on without it."
+SKIP_EXPIRED = (
+    "Error: it is unknown whether this call happened, and nobody said so in time. Go on without it."
+)
 EXPIRED = "Error: nobody approved this call in time, so it was not run. Go on without it or ask."
 
 
@@ -60,7 +65,8 @@ def settle(
     if expired:
         change.event("intervention.expired", data)
     else:
-        change.event("intervention.resolved", data | {"resolved_by": by})
+        said = {"comment": comment} if comment else {}
+        change.event("intervention.resolved", data | {"resolved_by": by} | said)
     _apply(change, one, option, given, comment, by, message_id, expired)
     if not change.head.is_over and not change.head.interventions:
         _go_on(change)
@@ -94,9 +100,10 @@ def _apply(
         case "budget_exceeded", "finish":
             completed(change, goal_met=False, reason="budget_exceeded", answer=None, message_id=None)
         case "error_recovery", _ if one.tool_call is not None:
-            _settle_doubt(change, one, option, given)
+            _settle_doubt(change, one, option, given, expired)
         case "error_recovery", "retry":
             hint = f"A person says: {given['hint']}" if given.get("hint") else RETRY
+            hint = RETRY_EXPIRED if expired else hint
             change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
         case _:
             pass
@@ -118,22 +125,25 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
     if open_call is not None:
         ready = open_call.model_copy(update={"state": "ready", "amended": amended})
         change.set(calls=change.head.with_call(ready).calls)
+    if change.head.plan is not None:
+        change.set(plan=permission.given(change.head.plan, one.tool_call.name))
 
 
-def _settle_doubt(change: Change, one: Intervention, option: str, given: dict[str, Any]) -> None:
+def _settle_doubt(
+    change: Change, one: Intervention, option: str, given: dict[str, Any], expired: bool
+) -> None:
     """Did it happen? `retry`: no, run it; `record`: yes, and this came of it; `skip`: go on without it."""
     assert one.tool_call is not None
+    open_call = change.head.open_call(one.tool_call.call_id)
+    if open_call is not None and open_call.state == "done":
+        return  # its worker was late, not dead: what came of it is logged and stands
     if option == "record":
         _answer(change, one, given["result"], ok=True)
     elif option == "skip":
-        _answer(change, one, SKIPPED, ok=False)
-    else:
-        open_call = change.head.open_call(one.tool_call.call_id)
-        if open_call is not None:
-            again = open_call.model_copy(
-                update={"state": "ready", "tries": open_call.tries + 1, "starter": ""}
-            )
-            change.set(calls=change.head.with_call(again).calls)
+        _answer(change, one, SKIP_EXPIRED if expired else SKIPPED, ok=False)
+    elif open_call is not None:
+        again = open_call.model_copy(update={"state": "ready", "tries": open_call.tries + 1, "starter": ""})
+        change.set(calls=change.head.with_call(again).calls)
 
 
 def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:

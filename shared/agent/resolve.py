@@ -1,13 +1,15 @@
 """A person decides: exactly one decision per intervention, committed before the engine is woken (design §8)."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from shared.agent.ask import wake
+from shared.agent.entitled import NOBODY, entitled
+from shared.agent.expiry import lapse
 from shared.agent.journal import Draft, Journal
+from shared.agent.recovery import send
 from shared.agent.resolution import settle
 from shared.agent.thread import Thread
 from shared.domain.budget import tokens_used
@@ -74,15 +76,20 @@ def resolve(
     chosen: Resolution,
     by: str,
     record: Record = None,
+    roles: Set[str] = NOBODY,
 ) -> tuple[Head, Intervention]:
-    """Raises InterventionNotFound, ValidationFailed, Conflict (decided already; the recorded one in its message)."""
+    """`roles`: those of the person's token. Raises InterventionNotFound, RoleMissing, ValidationFailed, Conflict
+    (decided already; the recorded one in its details).
+    """
     thread = desk.journal.newest(tenant, session_id)
+    lapse(desk.journal, thread)
     message_id = desk.journal.clock.new_id(MESSAGE)
 
     def build(now: Thread, change: Change) -> Draft:
         one = _open(now.head, intervention_id)
         if one is None:
             raise _decided(desk, tenant, session_id, intervention_id)
+        entitled(one, roles)
         given = _check(desk.registry, now.head, one, chosen)
         settle(change, one, chosen.option, given, comment=chosen.comment, by=by, message_id=message_id)
         return Draft(change, record=record)
@@ -90,20 +97,13 @@ def resolve(
     try:
         desk.journal.commit(thread, f"resolve/{intervention_id}/{message_id}", build)
     except Conflict:
-        send(desk.workflow, thread)  # whoever decided may have died before it woke the engine
+        send(desk.journal, desk.workflow, thread)  # whoever decided may have died before it woke the engine
         raise
-    send(desk.workflow, thread)
+    send(desk.journal, desk.workflow, thread)
     settled = desk.directory.intervention(tenant, intervention_id)
     if settled is None:
         raise InterventionNotFound("There is no such intervention.")
     return thread.head, settled
-
-
-def send(workflow: Workflow, thread: Thread) -> None:
-    """Wakes the engine if it waits and nothing is open any more; sending twice is harmless."""
-    head = thread.head
-    if head.wait is not None and (head.is_over or not head.interventions):
-        wake(workflow, thread, head.wait.token)
 
 
 def _open(head: Head, intervention_id: str) -> Intervention | None:
@@ -115,10 +115,10 @@ def _decided(desk: Desk, tenant: str, session_id: str, intervention_id: str) -> 
     if recorded is None or recorded.session_id != session_id:
         return InterventionNotFound("There is no such intervention.")
     what = recorded.resolution or recorded.state
-    return Conflict(
-        f"This was decided already: {what}.",
-        {"state": [recorded.state], "resolution": [recorded.resolution or ""]},
-    )
+    details: dict[str, list[str]] = {"state": [recorded.state], "resolution": [recorded.resolution or ""]}
+    if recorded.resolved_by is not None:
+        details["resolved_by"] = [recorded.resolved_by]
+    return Conflict(f"This was decided already: {what}.", details)
 
 
 def _check(registry: Registry, head: Head, one: Intervention, chosen: Resolution) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Checks a call against the budget before it is made, and settles it after (design §5)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shared.agent.journal import Draft
 from shared.agent.people import asking, open_question
@@ -11,9 +11,9 @@ from shared.domain.budget import Reservation
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
 from shared.domain.conversation import AssistantEntry, Entry
+from shared.domain.errors import ActaError, ProviderOverloaded, ProviderTimeout, StreamBroken
 from shared.domain.session import Head
-from shared.ports.clock import Clock
-from shared.ports.model import ModelRequest
+from shared.ports.model import ModelReply, ModelRequest
 
 
 class Sized(NamedTuple):
@@ -57,6 +57,19 @@ def charge_vanished(change: Change, bill: Bill) -> None:
         charge_lease(change, lost)
 
 
+def lost(answer: ModelReply | ActaError) -> int:
+    """Models that were asked, gave no answer that told its tokens, and may have to be paid for all the same."""
+    match answer:
+        case ModelReply():
+            return sum(one.lost for one in answer.passed_over)
+        case ProviderOverloaded():
+            return answer.lost
+        case ProviderTimeout() | StreamBroken():
+            return 1
+        case _:
+            return 0
+
+
 def learn(change: Change, bill: Bill, input_tokens: int) -> None:
     """What the call showed about how long a token is."""
     change.set(budget=budget.calibrated(change.head.budget, bill.bytes, input_tokens))
@@ -82,7 +95,7 @@ def ask_for_budget(mind: Mind, thread: Thread, at: Position, asked: Sized) -> De
 
     def build(_: Thread, change: Change) -> Draft:
         if not change.head.interventions and not change.head.is_over:
-            open_budget_question(change, mind.clock, needed)
+            open_budget_question(mind, change, needed)
         return Draft(change)
 
     # Asked anew after each answer that does not help, hence not one key a turn.
@@ -90,20 +103,22 @@ def ask_for_budget(mind: Mind, thread: Thread, at: Position, asked: Sized) -> De
     return asking(thread.head, mind.timeouts)
 
 
-def open_budget_question(change: Change, clock: Clock, needed: int | None = None) -> None:
+def open_budget_question(mind: Mind, change: Change, needed: int | None = None) -> None:
     """`needed`: the token budget that the next call takes, where it is known."""
+    more: dict[str, Any] = {"token_budget_needed": needed} if needed is not None else {}
     open_question(
         change,
         "budget_exceeded",
         "The session's budget does not carry another call.",
-        clock,
+        mind.clock,
+        mind.agent.interventions,
         **_figures(change.head),
-        **({"token_budget_needed": needed} if needed is not None else {}),
+        **more,
     )
     change.to_state("waiting_for_user", "budget_exceeded")
 
 
-def _figures(head: Head) -> dict[str, object]:
+def _figures(head: Head) -> dict[str, Any]:
     return {
         "total_tokens": budget.tokens_used(head),
         "token_budget": head.budget.token_budget,

@@ -1,12 +1,14 @@
 """Sessions begin, and people say things to them (design §3)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from typing import NamedTuple
 
+from shared.agent.entitled import NOBODY, entitled
+from shared.agent.expiry import lapse
 from shared.agent.journal import Draft, Journal
+from shared.agent.recovery import revive, send
 from shared.agent.resolution import say, settle
-from shared.agent.resolve import send
 from shared.agent.thread import Thread, position
 from shared.domain.change import Change
 from shared.domain.commit import Commit, Decision
@@ -58,13 +60,17 @@ def post_message(
     text: str,
     by: str,
     record: Record = None,
+    roles: Set[str] = NOBODY,
 ) -> Head:
     """Answers an open clarification, else queues for the next turn, else starts a new run.
 
-    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued).
+    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued), RoleMissing (the question needs a role that
+    is not among `roles`).
     """
     clock = journal.clock
     thread = journal.newest(tenant, session_id)
+    if lapse(journal, thread):
+        send(journal, workflow, thread)  # the run that waited may have ended by it
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
 
     def build(_: Thread, change: Change) -> Draft:
@@ -78,6 +84,7 @@ def post_message(
             )
         question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
         if question is not None:
+            entitled(question, roles)
             settle(change, question, "answer", {"text": text}, by=by, message_id=message_id)
         else:
             say(change, message_id, text)
@@ -89,19 +96,13 @@ def post_message(
     if done is not None and done.decision is not None:
         workflow.start(done.decision)
     else:
-        send(workflow, thread)
+        send(journal, workflow, thread)
     return thread.head
 
 
 def restart(journal: Journal, workflow: Workflow, tenant: str, session_id: str) -> None:
-    """Starts the engine once more where a run has just begun: the first try may have died before it could.
-
-    Harmless otherwise: the execution's name is taken.
-    """
-    thread = journal.newest(tenant, session_id)
-    head = thread.head
-    if head.run is not None and head.state == "planning" and head.run.first == thread.number:
-        workflow.start(Decision(next="plan", at=position(head)))
+    """Starts or wakes the engine once more: the first try may have died before it could. Harmless otherwise."""
+    revive(journal, workflow, tenant, session_id)
 
 
 def _empty_head(new: NewSession, session_id: str, now: datetime) -> Head:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent import summary
-from shared.agent.spending import affordable, sized
+from shared.agent.spending import Bill, affordable, lost, sized
 from shared.agent.thread import Thread
 from shared.agent.worker import Mind
 from shared.domain.commit import Decision, Position
@@ -41,11 +41,12 @@ class Turn(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """A summariser's reply, who gave it, and when it was asked."""
+    """A summariser's reply, who gave it, when it was asked, and what others before it may have cost."""
 
     mind: Mind
     reply: ModelReply
     started: datetime
+    bill: Bill
 
 
 class Summarised(NamedTuple):
@@ -81,6 +82,7 @@ def summarise(turn: Turn, entries: tuple[Entry, ...], room: int, most: int) -> S
         return waits
     cheap, started = mind._replace(model=model, model_name=name), mind.clock.now()
     reply = _ask(turn, cheap, request)
+    spent = Spent(cheap, reply, started, Bill(reservation, 0, lost(reply))) if reply is not None else None
     text = summary.usable(reply, allowance) if reply is not None else None
     told = text or summary.left_out(choice.older, choice.turns, allowance)
     entry = summary.as_entry(mind.clock.new_id(MESSAGE), told)
@@ -88,7 +90,7 @@ def summarise(turn: Turn, entries: tuple[Entry, ...], room: int, most: int) -> S
         entries=(*choice.goal, entry, *choice.said, *choice.recent),
         turns=choice.turns,
         worked=text is not None,
-        spent=Spent(cheap, reply, started) if reply is not None else None,
+        spent=spent,
     )
 
 

@@ -6,11 +6,12 @@ from shared.agent.acting import act, drop, hold, review
 from shared.agent.circling import Outcome, hint, observe_turn
 from shared.agent.endings import completed, failed
 from shared.agent.journal import Draft
-from shared.agent.people import asking, open_question
+from shared.agent.people import AskedBy, asking, open_question
 from shared.agent.reply import Absorbed
 from shared.agent.spending import open_budget_question
 from shared.agent.tail import turn_tail
 from shared.agent.thread import position
+from shared.agent.truncation import advice
 from shared.agent.turn import Stage, decided, take_turn
 from shared.agent.worker import Mind, Worker
 from shared.domain.budget import tokens_left
@@ -30,10 +31,6 @@ from shared.domain.continuation import (
 from shared.domain.conversation import Entry
 from shared.domain.session import Head
 from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
-
-CUT_OFF = (
-    "Your last reply was cut off at its length limit; what was cut was not run. Go on in smaller pieces."
-)
 
 
 def think(worker: Worker, at: Position, attempt: int, timeout: float) -> Decision:
@@ -63,14 +60,16 @@ def _settle(
     mind: Mind, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
 ) -> Draft:
     stuck = observe_turn(mind, change, absorbed, reply, outcomes)
-    text_replies = 0 if absorbed.called else change.head.progress.text_replies + 1
+    paused = reply.stop == "pause"  # what came is kept and is no answer yet
+    cut_offs = change.head.progress.cut_offs
+    is_half = paused or cut_offs == 1  # it and what goes on with it are one reply
+    text_replies = 0 if absorbed.called else change.head.progress.text_replies + (not is_half)
     change.set(progress=change.head.progress.model_copy(update={"text_replies": text_replies}))
     head = change.head
     assert head.run is not None
-    cut_off = reply.stop == "max_tokens"
     facts = Facts(
         plan=head.plan,
-        text="" if cut_off else absorbed.text,
+        text="" if cut_offs or paused else absorbed.text,
         calls=len(absorbed.calls),
         undelivered=len(head.undelivered),
         iteration=head.run.iteration,
@@ -81,6 +80,7 @@ def _settle(
         closing=absorbed.closing,
         stuck=stuck,
     )
+    told = advice(reply, cut_offs, planning=False)
     if stuck is not None and stuck.rung == "hint":
         hint(change, stuck.hint)
     match decide(facts):
@@ -94,18 +94,21 @@ def _settle(
         case Fail(code, reason):
             return failed(change, code, reason[:1_000])
         case Act():
-            return act(mind, change, absorbed.calls)
+            hint(change, told)
+            return act(mind, change, absorbed.calls, absorbed.text)
         case AskPerson("budget_exceeded"):
-            open_budget_question(change, mind.clock)
+            open_budget_question(mind, change)
             return Draft(change, asking(change.head, mind.timeouts))
         case AskPerson(kind, reason, question):
             drop(change, absorbed.calls)
-            open_question(change, kind, question, mind.clock, reason=reason)
+            by: AskedBy = "agent" if kind == "clarification_needed" else "acta"
+            policies, said = mind.agent.interventions, absorbed.text
+            open_question(change, kind, question, mind.clock, policies, asked_by=by, said=said, reason=reason)
             change.to_state("waiting_for_user", kind)
             return Draft(change, asking(change.head, mind.timeouts))
         case ThinkAgain(_, nudge):
-            hint(change, CUT_OFF if cut_off else nudge)
-            review(mind, change)
+            hint(change, told or ("" if paused else nudge))
+            review(mind, change, absorbed.text)
             if change.head.interventions:
                 return hold(mind, change)
             change.to_state("executing")

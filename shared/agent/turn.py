@@ -10,16 +10,16 @@ from shared.agent.journal import Draft
 from shared.agent.metering import record_call
 from shared.agent.pace import going_on, next_turn, wait_for_provider
 from shared.agent.people import asking, resumed
+from shared.agent.query import BuildRequest, ask, make_room, reader_of, request_of
 from shared.agent.reply import Absorbed, ReplyReader
 from shared.agent.spending import (
     Bill,
-    Sized,
     affordable,
     ask_for_budget,
     charge_lease,
     charge_vanished,
     learn,
-    sized,
+    lost,
     warn_if_due,
 )
 from shared.agent.thread import Thread, fence
@@ -27,18 +27,16 @@ from shared.agent.worker import Mind, Worker
 from shared.domain.agent import Purpose
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
-from shared.domain.compaction import most_bytes
-from shared.domain.conversation import Entry, ToolEntry
+from shared.domain.conversation import ToolEntry
 from shared.domain.errors import (
     AgentMissing,
+    ContextTooLong,
     Fenced,
     ModelRefused,
     ProviderOverloaded,
     SessionError,
-    TransientError,
 )
-from shared.domain.session import Head
-from shared.ports.model import ModelReply, ModelRequest
+from shared.ports.model import ModelReply
 
 
 class Stage(NamedTuple):
@@ -48,7 +46,7 @@ class Stage(NamedTuple):
 
     kind: Literal["plan", "think"]
     step_kind: Literal["plan", "llm"]
-    request: Callable[[Mind, Head, tuple[Entry, ...]], ModelRequest]
+    request: BuildRequest
     settle: Callable[[Mind, Change, Absorbed, ModelReply, tuple[Outcome, ...]], Draft]
 
 
@@ -61,8 +59,8 @@ def take_turn(
         mind = worker.mind(thread.head, purpose)
     except AgentMissing as gone:
         return _end(worker, thread, key, at, gone)
-    asked, number = _asking(mind, stage, thread), thread.number
-    waits = _make_room(mind, thread, at, key, attempt, timeout, asked)
+    asked, number = request_of(mind, stage.request, thread), thread.number
+    waits = make_room(mind, thread, at, key, attempt, timeout, asked)
     instead = waits or decided(thread, at, stage.kind, worker)  # something may have come meanwhile
     if instead is not None:
         return instead
@@ -70,22 +68,29 @@ def take_turn(
     timeout = max(1.0, timeout - (started - began).total_seconds())
     seen = Seen(started, attempt, orphans, tuple(thread.waiting), thread.outcomes())
     if thread.number != number:
-        asked = _asking(mind, stage, thread)
+        asked = request_of(mind, stage.request, thread)
     afforded = affordable(thread.head, asked)
     if afforded is None:
         return ask_for_budget(mind, thread, at, asked)
     request, reservation = afforded
-    out_of_hour = worker.hourly.ensure(thread, at, reservation.tokens)
+    out_of_hour = worker.hourly.ensure(thread, at, reservation.tokens, mind.agent.interventions)
     if out_of_hour is not None:
         return out_of_hour
-    answer = _ask(mind, key, request, timeout)
-    bill = Bill(reservation, asked.bytes, worker.attempts.vanished(key, attempt))
+    answer = ask(mind, at, key, request, timeout)
+    if isinstance(answer, ContextTooLong):
+        # Windows are estimates; what a model refuses is shortened once a turn, before a person is told.
+        number = thread.number
+        waits = make_room(mind, thread, at, key, attempt, timeout, asked, refused=True)
+        if waits is not None:
+            return waits
+        if thread.number != number:
+            left = timeout - (worker.clock.now() - started).total_seconds()
+            return take_turn(worker, stage, purpose, thread, at, attempt, left)
+    bill = Bill(reservation, asked.bytes, worker.attempts.vanished(key, attempt) + lost(answer))
     if isinstance(answer, SessionError):
         return _end(worker, thread, key, at, answer, bill)
     # Ids are issued once, however often the commit is built again after a lost race.
-    reader = (
-        ReplyReader(answer, mind.model.provider, worker.clock) if isinstance(answer, ModelReply) else None
-    )
+    reader = reader_of(mind, thread, answer) if isinstance(answer, ModelReply) else None
 
     def build(_: Thread, change: Change) -> Draft:
         fence(change.head, at)
@@ -97,26 +102,6 @@ def take_turn(
         return wait_for_provider(change, answer, stage.kind)
 
     return _commit(worker, thread, key, build)
-
-
-def _make_room(
-    mind: Mind, thread: Thread, at: Position, key: str, attempt: int, timeout: float, asked: Sized
-) -> Decision | None:
-    """Compacts the conversation where the request would not fit the model's window (design §9)."""
-    per_token = thread.head.budget.bytes_per_token
-    if not mind.context_window or asked.bytes <= most_bytes(
-        mind.context_window, asked.request.max_tokens, per_token
-    ):
-        return None
-    # Few turns need it, so a cold start does not bring it along.
-    from shared.agent.compact import make_room
-    from shared.agent.summarise import Turn
-
-    return make_room(Turn(mind, thread, at, key, attempt, timeout), asked)
-
-
-def _asking(mind: Mind, stage: Stage, thread: Thread) -> Sized:
-    return sized(stage.request(mind, thread.head, (*thread.entries, *thread.pending(thread.orphans()))))
 
 
 def _commit(worker: Worker, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Decision:
@@ -138,7 +123,7 @@ def _end(
             charge_vanished(change, bill)
         if change.head.is_over:
             return Draft(change, resumed(change.head))
-        return failed(change, error.code, str(error))
+        return failed(change, error.code, f"{error} {error.remedy}".strip())
 
     return _commit(worker, thread, key, build)
 
@@ -161,11 +146,13 @@ def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen
     if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
         return Draft(change, resumed(change.head))
     if reply.stop == "refusal":
-        return failed(change, ModelRefused.code, "The model declined to go on.")
+        return failed(change, ModelRefused.code, f"The model declined to go on. {ModelRefused.remedy}")
     for orphan in seen.orphans:
         change.entry(orphan)
     undelivered = tuple(id_ for id_ in change.head.undelivered if id_ not in seen.delivered)
-    progress = change.head.progress.model_copy(update={"hint": "", "provider_waits": 0})
+    progress = change.head.progress
+    cut_offs = progress.cut_offs + 1 if reply.stop == "max_tokens" else 0
+    progress = progress.model_copy(update={"hint": "", "provider_waits": 0, "cut_offs": cut_offs})
     change.set(undelivered=undelivered, progress=progress)
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
@@ -192,18 +179,3 @@ def decided(thread: Thread, at: Position, kind: str, worker: Worker) -> Decision
     if head.unfinished_calls:  # a pause kept them from starting and has been lifted
         return resumed(head)
     return None
-
-
-def _ask(
-    mind: Mind, key: str, request: ModelRequest, timeout: float
-) -> ModelReply | SessionError | ProviderOverloaded:
-    """The reply, or the error this turn has to commit; what the engine retries by itself is raised."""
-    try:
-        return mind.model.complete(request, timeout=timeout)
-    except SessionError as error:
-        return error
-    except TransientError as error:
-        mind.worker.attempts.ended(key)
-        if isinstance(error, ProviderOverloaded) and error.retry_after is not None:
-            return error
-        raise

@@ -75,7 +75,9 @@ def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snaps
     head = last.head
     if not tail.complete:
         newest = log.latest(tenant, session_id)
-        head = newest.head if newest is not None else head
+        if newest is None or newest.head.deleted:
+            raise SessionNotFound("There is no such session.")
+        head = newest.head
     cursor = Cursor(last.number, max(last.head.last_seq, after.seq))
     return Snapshot(head, events, cursor, has_more=not tail.complete)
 

@@ -8,6 +8,7 @@ from shared.agent.journal import Journal
 from shared.agent.leasing import HourlyLimit
 from shared.agent.people import Timeouts
 from shared.agent.recollection import Recollections
+from shared.agent.running_text import RunningText
 from shared.domain.agent import AgentDefinition, Purpose
 from shared.domain.errors import AgentMissing
 from shared.domain.prompt import AGENT_PLANNING_SYSTEM
@@ -56,7 +57,7 @@ class Mind(NamedTuple):
 class Worker(NamedTuple):
     """Put together once per function. `roll_over_events`: history entries after which the next generation is
     started (design §2); `max_output_tokens`: for agents that name none; `context_window`: a model's, in tokens, 0: no
-    limit.
+    limit; `running_text`: where a turn's text is told as it comes, None: nowhere.
     """
 
     journal: Journal
@@ -70,6 +71,7 @@ class Worker(NamedTuple):
     roll_over_events: int
     max_output_tokens: int
     context_window: Callable[[str], int]
+    running_text: RunningText | None = None
 
     @property
     def clock(self) -> Clock:

@@ -31,7 +31,7 @@ from shared.api.incoming import Incoming, read
 from shared.api.routes import ROUTES, Function, Route
 from shared.api.routing import rule
 from shared.api.telemetry import Handler, Telemetry
-from shared.domain.errors import Unauthorized
+from shared.domain.errors import RoleMissing, Unauthorized
 from shared.settings import Settings
 
 RouteHandler = Callable[..., Response[Any]]
@@ -111,7 +111,8 @@ class Api:
         if told is None:
             self.telemetry.failure(error, route=self._route)
         elif told.code in ("UNAUTHORIZED", "FORBIDDEN"):
-            self.telemetry.logger.warning("refused", extra={"code": told.code, "route": self._route})
+            ids = told.ids if isinstance(told, RoleMissing) else {}
+            self.telemetry.logger.warning("refused", extra={"code": told.code, "route": self._route, **ids})
         return errors.answer(error)
 
     def _record(self, status: int) -> None:

@@ -2,16 +2,17 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from shared.api.text import NOT_BLANK, READABLE, JsonObject
-from shared.domain import agent, memory, prompt, tool
+from shared.api.text import NOT_BLANK, READABLE, JsonObject, refuse_default
+from shared.domain import agent, intervention, memory, prompt, tool
 
 LONGEST_MESSAGE = 500_000
 """Characters; what a deployment allows is `Settings.max_message_chars` (`shared.api.text.refuse_longer`)."""
 
 Message = Annotated[str, Field(max_length=LONGEST_MESSAGE), READABLE, NOT_BLANK]
 Name = Annotated[str, Field(min_length=1, max_length=64), READABLE]
+NoDefault = Annotated[None, BeforeValidator(refuse_default)]
 Metadata = Annotated[dict[Name, Annotated[str, Field(max_length=256), READABLE]], Field(max_length=16)]
 
 
@@ -49,7 +50,15 @@ class Models(agent.Models):
     model_config = ConfigDict(strict=True)
 
 
+class Fallback(agent.Fallback):
+    model_config = ConfigDict(strict=True)
+
+
 class Limits(agent.Limits):
+    model_config = ConfigDict(strict=True)
+
+
+class Policy(intervention.Policy):
     model_config = ConfigDict(strict=True)
 
 
@@ -64,10 +73,12 @@ class AgentBody(RequestBody):
     provider: agent.Provider | None = None
     model: agent.ModelName | None = None
     models: Models = Field(default_factory=Models)
+    fallbacks: Annotated[list[Fallback], Field(max_length=agent.MAX_FALLBACKS)] = []
     tools: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
     limits: Limits = Field(default_factory=Limits)
     high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
     protocol: agent.Protocol = "native"
+    interventions: dict[intervention.InterventionType, Policy] = {}
 
 
 class PutAgent(AgentBody):
@@ -112,7 +123,10 @@ class CreateMemory(PutMemory):
 
 
 class PutTool(RequestBody):
-    """`PUT /v1/tools/{name}`: the whole of it. `config` is that of its kind; `version`: the one it is to replace."""
+    """`PUT /v1/tools/{name}`: the whole of it. `config` is that of its kind; `version`: the one it is to replace.
+
+    `default_action` and `interventions` are there to be refused with the reason.
+    """
 
     description: Annotated[str, Field(max_length=tool.MAX_DESCRIPTION_CHARS), READABLE, NOT_BLANK]
     input_schema: JsonObject
@@ -126,6 +140,8 @@ class PutTool(RequestBody):
     result_limit_bytes: Annotated[int, Field(ge=256, le=tool.MAX_RESULT_LIMIT_BYTES)] = 65_536
     cache_seconds: Annotated[int, Field(ge=0, le=tool.MAX_CACHE_SECONDS)] = 0
     version: Annotated[int, Field(ge=1)] | None = None
+    default_action: NoDefault = None
+    interventions: NoDefault = None
 
 
 class CreateTool(PutTool):

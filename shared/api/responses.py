@@ -3,15 +3,13 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.domain.agent import AgentDefinition
 from shared.domain.commit import StepRecord
 from shared.domain.event import Event
-from shared.domain.intervention import Intervention
-from shared.domain.memory import Memory
+from shared.domain.intervention import Intervention, PendingCall, is_shortened
+from shared.domain.partial import Partial
 from shared.domain.plan import ExecutionPlan, PlanStep
-from shared.domain.prompt import Prompt
 from shared.domain.session import Head
-from shared.domain.tool import HIDDEN, HttpConfig, ToolDefinition, ToolSpec
+from shared.domain.visible import visible_throughout
 
 Json = dict[str, Any]
 
@@ -61,6 +59,16 @@ def session_view(head: Head, answer: str | None = None) -> Json:
         "error": error and {"code": error.code, "message": error.message},
         "last_seq": head.last_seq,
         "metadata": dict(head.metadata),
+    }
+
+
+def partial_view(partial: Partial, head: Head) -> Json:
+    """The end of what the running turn has said; `iteration` as in the session's `run`."""
+    return {
+        "text": partial.text,
+        "kind": partial.key.rpartition("/")[2],
+        "iteration": head.run.iteration if head.run is not None else 0,
+        "at": instant(partial.at),
     }
 
 
@@ -142,18 +150,22 @@ def step_view(step: StepRecord) -> Json:
 
 
 def intervention_view(one: Intervention) -> Json:
-    call = one.tool_call
+    """Texts of the context are made visible; a call's input is exact, though it may be shortened (design §8)."""
     return {
         "intervention_id": one.intervention_id,
         "session_id": one.session_id,
         "type": one.type,
-        "context": one.context,
-        "tool_call": call and {"name": call.name, "input": call.input, "input_hash": call.input_hash},
+        "context": visible_throughout(
+            {name: value for name, value in one.context.items() if name != "shortened"}
+        ),
+        "tool_call": one.tool_call and pending_call_view(one, one.tool_call),
+        "role": one.role,
         "options": list(one.options),
         "default_action": one.default_action,
         "timeout_at": instant_or_none(one.timeout_at),
         "state": one.state,
         "resolution": one.resolution,
+        "amended": one.resolution == "modify",
         "input": one.input,
         "comment": one.comment,
         "resolved_by": one.resolved_by,
@@ -162,73 +174,14 @@ def intervention_view(one: Intervention) -> Json:
     }
 
 
-def agent_view(agent: AgentDefinition) -> Json:
-    """`version` 0 and no times: the agent that is built in."""
+def pending_call_view(one: Intervention, call: PendingCall) -> Json:
+    """`input_url`: where all of a shortened input is."""
+    shortened = is_shortened(one, call)
+    url = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input" if shortened else None
     return {
-        "agent_id": agent.agent_id,
-        "name": agent.name,
-        "system_prompt": agent.system_prompt,
-        "goal": agent.goal,
-        "provider": agent.provider,
-        "model": agent.model,
-        "models": agent.models.model_dump(exclude_none=True),
-        "tools": list(agent.tools),
-        "limits": agent.limits.model_dump(exclude_none=True),
-        "high_stakes": list(agent.high_stakes),
-        "protocol": agent.protocol,
-        "version": agent.version,
-        "created_at": instant_or_none(agent.created_at),
-        "updated_at": instant_or_none(agent.updated_at),
+        "name": call.name,
+        "input": call.input,
+        "input_hash": call.input_hash,
+        "shortened": shortened,
+        "input_url": url,
     }
-
-
-def prompt_view(prompt: Prompt) -> Json:
-    return {
-        "name": prompt.name,
-        "version": prompt.version,
-        "content": prompt.content,
-        "comment": prompt.comment,
-        "created_by": prompt.created_by,
-        "created_at": instant_or_none(prompt.created_at),
-    }
-
-
-def memory_view(memory: Memory) -> Json:
-    return {
-        "memory_id": memory.memory_id,
-        "agent_id": memory.agent_id,
-        "kind": memory.kind,
-        "text": memory.text,
-        "tags": list(memory.tags),
-        "source": memory.source.model_dump(exclude_none=True),
-        "created_at": instant(memory.created_at),
-        "updated_at": instant(memory.updated_at),
-    }
-
-
-def tool_view(spec: ToolSpec) -> Json:
-    """A builtin has no `config`, version or times. Values of headers may be credentials and are not told."""
-    view = {
-        "name": spec.name,
-        "description": spec.description,
-        "input_schema": spec.input_schema,
-        "kind": spec.kind,
-        "effect": spec.effect,
-        "risk": spec.risk,
-        "high_stakes": spec.high_stakes,
-        "repeatable": spec.repeatable,
-        "timeout_seconds": spec.timeout_seconds,
-        "result_limit_bytes": spec.result_limit_bytes,
-        "cache_seconds": spec.cache_seconds,
-    }
-    if isinstance(spec, ToolDefinition):
-        config = spec.config.model_dump()
-        if isinstance(spec.config, HttpConfig):
-            config["headers"] = dict.fromkeys(spec.config.headers, HIDDEN)
-        view |= {
-            "config": config,
-            "version": spec.version,
-            "created_at": instant(spec.created_at),
-            "updated_at": instant(spec.updated_at),
-        }
-    return view

@@ -7,7 +7,7 @@ What is not here reaches `CATCH_ALL`, which answers 404 or 405 in the error enve
 
 from typing import Literal, NamedTuple
 
-Function = Literal["start", "status", "intervene", "admin"]
+Function = Literal["start", "status", "intervene", "admin", "step"]
 Role = Literal["member", "admin"]
 
 
@@ -36,6 +36,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/sessions/{session_id}/trace", "status"),
     Route("GET", "/v1/sessions/{session_id}/interventions", "status"),
     Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status"),
+    Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status"),
     Route("GET", "/v1/interventions", "status"),
     Route("POST", "/v1/sessions/{session_id}/pause", "intervene"),
     Route("POST", "/v1/sessions/{session_id}/resume", "intervene"),
@@ -66,6 +67,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/memories/{memory_id}", "admin"),
     Route("PUT", "/v1/memories/{memory_id}", "admin"),
     Route("DELETE", "/v1/memories/{memory_id}", "admin"),
+    Route("GET", "/v1/models", "step", "admin"),
+    Route("POST", "/v1/models/check", "step", "admin"),
     Route("GET", "/healthz", "admin", None),
 )
 

@@ -40,6 +40,14 @@ NOT_BLANK = AfterValidator(_not_blank)
 JsonObject = Annotated[dict[str, Any], AfterValidator(_readable_throughout)]
 
 
+def refuse_default(_: object) -> None:
+    """Of a tool's definition: a default there could approve the tool's calls."""
+    raise ValueError(
+        "A tool has no default of its own: no default approves a call, and one that nobody decides on is rejected. "
+        "How long people have, and who they are, is in an agent's interventions."
+    )
+
+
 def refuse_longer(field: str, text: str | None, limit: int) -> None:
     """The configured limit, in characters; the models have the fixed one."""
     if text is not None and len(text) > limit:

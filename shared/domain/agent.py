@@ -11,23 +11,24 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from shared.domain.builtins import READ_RESULT, UPDATE_PLAN
+from shared.domain.intervention import MAX_TIMEOUT_SECONDS, InterventionType, Policy
 from shared.domain.tool import ToolSpec
 from shared.domain.value import Value
 
 DEFAULT_AGENT = "default"
-PROVIDERS = ("anthropic", "openai", "offline")
+PROVIDERS = ("anthropic", "openai", "bedrock", "offline")
 AGENT_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 MAX_SYSTEM_PROMPT_CHARS = 20_000
 MAX_GOAL_CHARS = 4_000
 MAX_NAME_CHARS = 100
 MAX_MODEL_CHARS = 200
 MAX_TOOLS = 100
-MAX_APPROVAL_SECONDS = 2_592_000
-"""30 days."""
+MAX_APPROVAL_SECONDS = MAX_TIMEOUT_SECONDS
 MAX_OUTPUT_TOKENS = 128_000
+MAX_FALLBACKS = 3
 
 Protocol = Literal["native", "react"]
-Provider = Literal["anthropic", "openai", "offline"]
+Provider = Literal["anthropic", "openai", "bedrock", "offline"]
 Purpose = Literal["plan", "think", "final", "summary"]
 ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS, pattern=r"^[!-~]+$")]
 
@@ -43,6 +44,13 @@ class Models(Value):
     summary: ModelName | None = None
 
 
+class Fallback(Value):
+    """A model that is asked where the ones before it are overloaded or away. `provider` None: the agent's own."""
+
+    provider: Provider | None = None
+    model: ModelName
+
+
 class Limits(Value):
     """What a session of this agent starts with where its starter names nothing; None: the deployment's."""
 
@@ -54,9 +62,10 @@ class Limits(Value):
 
 
 class AgentDefinition(Value):
-    """`provider`, `model` None: the deployment's. `tools` empty: the whole registry. `high_stakes` adds to what the
-    registry holds for high stakes and takes nothing away. `version` counts the writes since `created_at`; 0, with
-    neither time, is the agent that is built in.
+    """`provider`, `model` None: the deployment's. `fallbacks`: in their order, for every purpose. `tools` empty:
+    the whole registry. `high_stakes` adds to what the registry holds for high stakes and takes nothing away.
+    `interventions`: how people are asked, by type; its timeout of an approval overrides that of `limits`. `version`
+    counts the writes since `created_at`; 0, with neither time, is the agent that is built in.
     """
 
     agent_id: Annotated[str, Field(pattern=AGENT_ID_PATTERN)]
@@ -66,10 +75,12 @@ class AgentDefinition(Value):
     provider: Provider | None = None
     model: ModelName | None = None
     models: Models = Field(default_factory=Models)
+    fallbacks: Annotated[tuple[Fallback, ...], Field(max_length=MAX_FALLBACKS)] = ()
     tools: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
     limits: Limits = Field(default_factory=Limits)
     high_stakes: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
     protocol: Protocol = "native"
+    interventions: dict[InterventionType, Policy] = Field(default_factory=dict)
     version: Annotated[int, Field(ge=0)] = 0
     created_at: datetime | None = None
     updated_at: datetime | None = None

@@ -38,7 +38,8 @@ class UserEntry(Value):
 
 
 class AssistantEntry(Value):
-    """`raw` holds the provider's own parts (thinking signatures and the like), meant for that `provider` only.
+    """`continues`: the message whose text was cut off and goes on here without a gap.
+    `raw` holds the provider's own parts (thinking signatures and the like), meant for that `provider` only.
     Where they are large, `thinking` and `raw` are stored as JSON text in `private` and are back once loaded.
     """
 
@@ -50,6 +51,7 @@ class AssistantEntry(Value):
     provider: str = ""
     raw: Any = None
     private: Content | None = None
+    continues: str = ""
 
 
 class ToolEntry(Value):

@@ -9,7 +9,7 @@
     │   └── FinalError       never retried
     │       └── Fenced, Refused, SchemaUnknown, PoisonedSession
     ├── SessionError         the run ends `failed` with `code`
-    │   └── AgentMissing, ModelRefused, ProviderRejected, ProviderKeyRefused, ProviderQuotaExceeded
+    │   └── AgentMissing, ModelRefused, ProviderRejected, ContextTooLong, ProviderKeyRefused, ProviderQuotaExceeded
     ├── ModelFeedback        the model is told, as text, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
     └── CallerError          the HTTP caller is told, as `code` and status
@@ -47,15 +47,22 @@ class CommitContention(TransientError):
 
 
 class ProviderOverloaded(TransientError):
-    """429, 503 or 529. `retry_after`: seconds the provider asked for, None if it named none."""
+    """429, 503 or 529. `retry_after`: seconds the provider asked for, None if it named none. `lost`: models asked
+    before in the same turn that gave no answer and may have to be paid for.
+    """
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, retry_after: float | None = None, lost: int = 0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.lost = lost
 
 
 class ProviderTimeout(TransientError):
-    """No answer within the time the step had."""
+    """No answer within the time the step had. `began`: whether a part of one had come."""
+
+    def __init__(self, message: str, began: bool = False) -> None:
+        super().__init__(message)
+        self.began = began
 
 
 class ProviderUnavailable(TransientError):
@@ -89,43 +96,59 @@ class SchemaUnknown(FinalError):
 
 
 class PoisonedSession(FinalError):
-    """This session has ended its worker too often."""
+    """A stored document of a version this release knows cannot be read: it is damaged, and stays so."""
 
 
 class SessionError(ActaError):
-    """Ends the run `failed`; `code` is shown to the user, the message too."""
+    """Ends the run `failed`; `code` is shown to the user, the message too, and behind it what a person can do."""
 
     code = "INTERNAL_ERROR"
+    remedy = ""
 
 
 class AgentMissing(SessionError):
     """The agent the session runs as is not there any more."""
 
     code = "AGENT_NOT_FOUND"
+    remedy = "Make the agent again under its id, or start a session with another one."
 
 
 class ModelRefused(SessionError):
     """The model declined to answer."""
 
     code = "MODEL_REFUSED"
+    remedy = "Put the request in other words, or use another model."
 
 
 class ProviderRejected(SessionError):
     """400 or 413: the provider does not accept the request as it is."""
 
     code = "PROVIDER_REJECTED"
+    remedy = "Check that the agent's model exists at this provider and takes tools."
+
+
+class ContextTooLong(ProviderRejected):
+    """The request is longer than the model's window, although the conversation is kept to what that is taken for."""
+
+    code = "CONTEXT_TOO_LONG"
+    remedy = (
+        "Use a model with a larger window, or have the deployment's setting for the context window say how small "
+        "this model's is; then write to the session again."
+    )
 
 
 class ProviderKeyRefused(SessionError):
     """401 or 403: the API key is missing or not accepted."""
 
     code = "PROVIDER_KEY_REFUSED"
+    remedy = "Store a valid key for this provider, then write to the session again."
 
 
 class ProviderQuotaExceeded(SessionError):
     """402, or 429 that says the quota is used up: waiting does not help, a person must act."""
 
     code = "PROVIDER_QUOTA_EXCEEDED"
+    remedy = "Raise the quota or the balance at the provider, then write to the session again."
 
 
 class ModelFeedback(ActaError):
@@ -172,6 +195,14 @@ class Unauthorized(CallerError):
 
 class Forbidden(CallerError):
     code = "FORBIDDEN"
+
+
+class RoleMissing(Forbidden):
+    """Whoever decides needs a role of their own. `ids` tell a log what was refused."""
+
+    def __init__(self, role: str, session_id: str, intervention_id: str) -> None:
+        super().__init__(f"Deciding this needs the role {role}.", {"role": [role]})
+        self.ids = {"session_id": session_id, "intervention_id": intervention_id}
 
 
 class NotFound(CallerError):

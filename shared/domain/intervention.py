@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from shared.domain.value import Value
 
@@ -34,18 +37,65 @@ DEFAULTS: dict[InterventionType, str] = {
     "budget_exceeded": "finish",
 }
 
+NEEDS_INPUT = frozenset({"answer", "modify", "raise", "record"})
+"""Options that mean nothing without what a person gives along."""
+
+MAX_TIMEOUT_SECONDS = 2_592_000
+"""30 days."""
+ROLE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
+
+
+class Policy(Value):
+    """What an agent wants of one type: how long it waits (None: as long as it does by itself), what happens when
+    nobody decides, and the role that may decide (None: any member of the tenant).
+    """
+
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] | None = None
+    default_action: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    role: Annotated[str, Field(pattern=ROLE_PATTERN)] | None = None
+
+    def default_for(self, type: InterventionType, options: Sequence[str], *, of_call: bool) -> str:
+        """One of `options`, whatever is stored. A call that may have happened is never repeated by itself."""
+        wanted = self.default_action
+        if wanted is None or wanted not in options or wrong_default(type, wanted) is not None:
+            return DEFAULTS[type]
+        return DEFAULTS[type] if of_call and wanted == "retry" else wanted
+
+
+Policies = Mapping[InterventionType, Policy]
+NO_POLICY = Policy()
+NO_POLICIES: Policies = {}
+
+
+def wrong_default(type: InterventionType, option: str) -> str | None:
+    """Why the option cannot be what happens when nobody decides; None: it can."""
+    by_itself = [one for one in OPTIONS[type] if one not in NEEDS_INPUT and one != "approve"]
+    instead = f"A default is one of: {', '.join(by_itself)}."
+    if type == "approval_required" and option in ("approve", "modify"):
+        return f"A default never approves a high-stakes call: only a person does. {instead}"
+    if option not in OPTIONS[type]:
+        return f"{type} has no such option. {instead}"
+    if option in NEEDS_INPUT:
+        return f"{option} needs what a person gives along. {instead}"
+    return None
+
 
 class PendingCall(Value):
-    """The call a person decides on. `input` as it would run; `input_hash` binds the decision to it."""
+    """The call a person decides on. `input` as it would run, or its beginning where it is `shortened`; `input_hash`,
+    over the whole of it, binds the decision to it.
+    """
 
     call_id: str
     name: str
     input: dict[str, Any]
     input_hash: str
+    shortened: bool = False
 
 
 class Intervention(Value):
-    """`timeout_at` None: waits for ever. `withdrawn`: the session was cancelled first."""
+    """`timeout_at` None: waits for ever. `withdrawn`: the session was cancelled first. `role`: what the token of who
+    decides has to have; None: any member's will do.
+    """
 
     intervention_id: str
     session_id: str
@@ -56,6 +106,7 @@ class Intervention(Value):
     default_action: str
     timeout_at: datetime | None = None
     warned: bool = False
+    role: str | None = None
     state: InterventionState = "pending"
     resolution: str | None = None
     input: dict[str, Any] | None = None
@@ -63,6 +114,15 @@ class Intervention(Value):
     resolved_by: str | None = None
     resolved_at: datetime | None = None
     created_at: datetime
+
+    def is_due(self, now: datetime) -> bool:
+        """Nobody has decided in time."""
+        return self.timeout_at is not None and self.timeout_at <= now
+
+
+def is_shortened(one: Intervention, call: PendingCall) -> bool:
+    """What an earlier release stored says so in the context."""
+    return call.shortened or one.context.get("shortened") is True
 
 
 def input_hash(arguments: dict[str, Any]) -> str:

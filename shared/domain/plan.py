@@ -26,13 +26,16 @@ STEP_TRANSITIONS: dict[StepStatus, frozenset[StepStatus]] = {
 
 
 class PlanStep(Value):
-    """`evidence`: ids of the successful tool calls made while the step was in progress."""
+    """`evidence`: ids of the successful tool calls made while the step was in progress. `permitted`: a person has let
+    a call run that the step asks permission for.
+    """
 
     step_number: Annotated[int, Field(ge=1)]
     description: str
     tool: str | None = None
     input: dict[str, Any] | None = None
     requires_permission: bool = False
+    permitted: bool = False
     status: StepStatus = "pending"
     result: str | None = None
     evidence: tuple[str, ...] = ()
@@ -50,7 +53,9 @@ class PlanStep(Value):
 
 
 class ExecutionPlan(Value):
-    """`version` counts creations; `current_step_index` points at the first open step (or past the last)."""
+    """`version` counts creations; `current_step_index` points at the first open step (or past the last). `owed`:
+    tools an earlier version asked permission for, which nobody has given (`shared.domain.permission`).
+    """
 
     version: int
     goal: str
@@ -58,6 +63,7 @@ class ExecutionPlan(Value):
     current_step_index: int = 0
     status: PlanStatus = "executing"
     risks: tuple[str, ...] = ()
+    owed: tuple[str, ...] = ()
     created_at: datetime
     updated_at: datetime
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from shared.domain.errors import PlanRefused
 from shared.domain.event import Draft
+from shared.domain.permission import owed
 from shared.domain.plan import (
     MAX_RESULT_CHARS,
     MAX_STEPS,
@@ -80,6 +81,7 @@ def _create(
         goal=(update.goal or "").strip(),
         steps=steps,
         risks=(*_risks(steps, tools), *update.risks),
+        owed=owed(plan, steps),
         created_at=now,
         updated_at=now,
     )

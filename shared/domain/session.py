@@ -59,6 +59,13 @@ class IllegalTransition(ValueError):
     """A bug of ours: the table above does not have this change."""
 
 
+class Restarts(Value):
+    """How often the engine had to be started again in `turn`, without anybody having been asked."""
+
+    turn: int = 0
+    count: int = 0
+
+
 class Run(Value):
     """One goal's work. `iteration` counts Think turns; `turn` counts the engine's steps, planning ones too, and is
     part of their commit keys; `first` is the number of the commit the current turn began with; `generation` is the
@@ -74,6 +81,7 @@ class Run(Value):
     max_steps: int
     events: int = 0
     goal_id: str = ""
+    restarts: Restarts = Restarts()
 
 
 class Usage(Value):
@@ -104,7 +112,9 @@ class Budget(Value):
 
 
 class Result(Value):
-    """`answer` is bounded like the goal; the whole of it is the last assistant message, `message_id`."""
+    """`answer` is bounded like the goal; the whole of it is the last assistant message, `message_id`, behind the one
+    that message goes on with, if there is one.
+    """
 
     goal_met: bool
     answer: str | None
@@ -145,6 +155,8 @@ class Progress(Value):
     text_replies: int = 0
     planning_attempts: int = 0
     provider_waits: int = 0
+    cut_offs: int = 0
+    """Replies in a row that were cut off at their length limit."""
     hint: str = ""
     """What the next turn's tail tells the model, once."""
     last_reply: str = ""

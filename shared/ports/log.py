@@ -9,7 +9,7 @@ know, SchemaUnknown.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.commit import Commit
 from shared.domain.intervention import Intervention, InterventionState
@@ -31,13 +31,28 @@ class LeaseMoved(Exception):
     """Another session was granted tokens of the hour meanwhile; nothing was written."""
 
 
+LiveKind = Literal["active", "waiting", "parked"]
+"""What recovery has to look at: sessions with work to do, waits that end by themselves, waits that do not."""
+
+
+class Live(NamedTuple):
+    """`at`: since when a session is active or parked; of one that is waiting, when its earliest wait ends."""
+
+    kind: LiveKind
+    at: datetime
+
+
 class IndexEntry(NamedTuple):
-    """A session in its tenant's listing; written only when its coarse state changes."""
+    """A session in its tenant's listing; written only when its coarse state or the end of its wait changes.
+
+    `live` None: nothing has to go on (or, of an entry of the first release, nobody wrote it down).
+    """
 
     tenant: str
     session_id: str
     agent_id: str
     state: CoarseState
+    live: Live | None = None
 
 
 class IdempotencyRecord(NamedTuple):
@@ -87,6 +102,21 @@ class SessionPage(NamedTuple):
     cursor: str | None
 
 
+class LiveSession(NamedTuple):
+    """`at` as in `Live`, when the index was written last."""
+
+    tenant: str
+    session_id: str
+    at: datetime
+
+
+class LivePage(NamedTuple):
+    """Of all tenants, oldest first; `cursor` None: no more."""
+
+    sessions: tuple[LiveSession, ...]
+    cursor: str | None
+
+
 class InterventionPage(NamedTuple):
     items: tuple[Intervention, ...]
     cursor: str | None
@@ -126,6 +156,12 @@ class SessionIndex(Protocol):
         cursor: str | None,
     ) -> SessionPage:
         """`states` empty: any. A page may be short of `limit` and still have a cursor. ValueError: bad cursor."""
+        ...
+
+    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        """Sessions of every tenant whose `at` is earlier than `before`; None: all. Eventually consistent.
+        ValueError: bad cursor.
+        """
         ...
 
     def interventions(

@@ -6,11 +6,12 @@ Adapters translate to a provider's wire format and back, and raise the errors of
 retries are the engine's, so that attempts × time stays inside the step's deadline.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.conversation import Entry
 
-StopReason = Literal["end", "tools", "max_tokens", "refusal"]
+StopReason = Literal["end", "tools", "max_tokens", "pause", "refusal"]
 
 
 class ToolDefinition(NamedTuple):
@@ -21,10 +22,20 @@ class ToolDefinition(NamedTuple):
     input_schema: dict[str, Any]
 
 
+class Hearing(NamedTuple):
+    """Who listens while an answer comes. `begins_within`: seconds by which its first byte has to be there, None: any
+    time; `on_text`: is given the answer's text piece by piece, must come back at once and raise nothing. An adapter
+    that has the answer only when it is whole may ignore both.
+    """
+
+    begins_within: float | None = None
+    on_text: Callable[[str], None] | None = None
+
+
 class ModelRequest(NamedTuple):
     """`system`, `tools` and `entries` only ever grow at the end from one turn to the next (prompt caching);
     `tail` (plan status, memories, hints) changes each turn and is rendered last. All contents are loaded.
-    `tool_choice`: `auto`, or the name of the one tool the model has to call.
+    `tool_choice`: `auto`, or the name of the one tool the model has to call. `hearing` is no part of what is asked.
     """
 
     model: str
@@ -34,6 +45,7 @@ class ModelRequest(NamedTuple):
     tail: str
     max_tokens: int
     tool_choice: str = "auto"
+    hearing: Hearing = Hearing()
 
 
 class TokenUsage(NamedTuple):
@@ -53,8 +65,20 @@ class RequestedCall(NamedTuple):
     malformed: str | None = None
 
 
+class PassedOver(NamedTuple):
+    """A model that was asked before, in vain. `code`: as events tell it; `lost`: it may have to be paid for."""
+
+    provider: str
+    model: str
+    code: str
+    lost: bool = False
+
+
 class ModelReply(NamedTuple):
-    """`calls` in the model's order. `stop` `max_tokens`: cut off; its last call may be malformed."""
+    """`calls` in the model's order. `stop` `max_tokens`: cut off; its last call may be malformed; `pause`: unfinished,
+    and the provider wants to be asked again. `provider`, `model`: who answered, empty: who was asked. `raw`: that
+    provider's own parts.
+    """
 
     text: str
     calls: tuple[RequestedCall, ...]
@@ -62,12 +86,15 @@ class ModelReply(NamedTuple):
     usage: TokenUsage
     thinking: str = ""
     raw: Any = None
+    provider: str = ""
+    model: str = ""
+    passed_over: tuple[PassedOver, ...] = ()
 
 
 class Model(Protocol):
     @property
     def provider(self) -> str:
-        """`anthropic`, `openai` or `offline`."""
+        """`anthropic`, `openai`, `bedrock` or `offline`."""
         ...
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:

@@ -1,8 +1,12 @@
 """The engine that sequences a session's steps."""
 
-from typing import Protocol
+from collections.abc import Iterable
+from typing import Literal, Protocol
 
 from shared.domain.commit import Decision
+
+ExecutionStatus = Literal["absent", "running", "closed"]
+"""`absent`: never started, or forgotten since. Once closed an execution stays so."""
 
 
 class TokenGone(Exception):
@@ -22,4 +26,12 @@ class Workflow(Protocol):
 
     def stop(self, session_id: str, run_id: str, generation: int) -> None:
         """Ends that execution where it still runs; for tidiness only, the log is the fence."""
+        ...
+
+    def status(self, session_id: str, run_id: str, generation: int) -> ExecutionStatus:
+        """Of that execution; a start of a moment ago may not show yet."""
+        ...
+
+    def running(self) -> Iterable[str]:
+        """The ids of the sessions that have an execution running, as of a moment ago; one may come twice."""
         ...

@@ -1,12 +1,31 @@
-"""`make bench`: what a turn costs, counted on the deployed local stack. Also written to build/bench.json."""
+"""`make bench`: what a turn costs, counted on the deployed local stack. Also written to build/bench.json.
+
+`python -m tests.bench SECTION …` measures those sections only (`ONLY="…"` with make), and leaves the others' figures
+in the file as they were.
+"""
 
 import json
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from infra.bundle import ROOT
 from infra.cli.phases import PlainPhases
-from tests.bench import cold, cpu, imports, report, scenarios, script, work, yardsticks, zips
+from tests.bench import (
+    cancels,
+    cold,
+    cpu,
+    imports,
+    long,
+    prefix,
+    report,
+    scenarios,
+    script,
+    work,
+    yardsticks,
+    zips,
+)
 from tests.bench.stand import FUNCTIONS, RunFailed, Stand
 
 OUT = ROOT / "build" / "bench.json"
@@ -14,40 +33,83 @@ SIZES = ("2KB", "40KB")
 COUNTS = (5, 20, 100)
 SOME = 20
 AT_ONCE = 3
+IN_PROCESS = ("prefix", "scenarios")
+DEPLOYED = ("turns", "long", "cancels", "zips", "imports")
+"""`turns` with its CPU and the yardsticks, which are compared with it."""
+
+Results = dict[str, Any]
 
 
-def main() -> int:
-    progress = PlainPhases(sys.stderr)
-    results: dict[str, Any] = {}
+def main(wanted: Sequence[str]) -> int:
+    sections = wanted or (*IN_PROCESS, *DEPLOYED)
+    unknown = [name for name in sections if name not in (*IN_PROCESS, *DEPLOYED)]
+    if unknown:
+        print(
+            f"bench: no section {', '.join(unknown)}; there are {', '.join((*IN_PROCESS, *DEPLOYED))}",
+            file=sys.stderr,
+        )
+        return 2
     try:
-        with Stand(progress) as stand:
-            progress.begin("put the files")
-            put_files(stand)
-            progress.end("put the files")
-            progress.begin("count the turns")
-            results["turns"] = turns(stand)
-            results["other_turns"] = other_turns(stand)
-            progress.end("count the turns")
-            progress.begin("CPU of a turn")
-            results["coldstart"] = cpu_of_turns(stand, results["turns"])
-            progress.end("CPU of a turn")
-            progress.begin("yardsticks")
-            results["yardsticks"] = others(stand)
-            progress.end("yardsticks")
-            progress.begin("zips")
-            results["zip"] = zips.sizes(stand, FUNCTIONS)
-            progress.end("zips")
-            variables = {name: stand.function(name) for name in FUNCTIONS}
-        progress.begin("cold imports")
-        imported = imports.measure(variables)
-        progress.end("cold imports")
+        results = measure(set(sections))
     except RunFailed as failed:
         print(f"bench: {failed}", file=sys.stderr)
         return 1
-    results["scenarios"] = scenarios.measure()
+    known = json.loads(OUT.read_text()) if wanted and OUT.is_file() else {}
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(json.dumps(known | rounded(results), indent=2) + "\n")
+    report.print_all(results)
+    print(f"\nAll figures: {OUT.relative_to(ROOT)}")
+    return 0
+
+
+def measure(sections: set[str]) -> Results:
+    progress = PlainPhases(sys.stderr)
+    results: Results = {}
+
+    @contextmanager
+    def phase(title: str) -> Iterator[None]:
+        progress.begin(title)
+        yield
+        progress.end(title)
+
+    if "prefix" in sections:
+        with phase("requests to the providers"):
+            results["prefix"] = prefix.measure()
+    if "scenarios" in sections:
+        results["scenarios"] = scenarios.measure()
+    if sections.isdisjoint(DEPLOYED):
+        return results
+    with Stand(progress) as stand:
+        if "turns" in sections:
+            with phase("put the files"):
+                put_files(stand)
+            with phase("count the turns"):
+                results["turns"] = turns(stand)
+                results["other_turns"] = other_turns(stand)
+            with phase("CPU of a turn"):
+                results["coldstart"] = cpu_of_turns(stand, results["turns"])
+            with phase("yardsticks"):
+                results["yardsticks"] = others(stand)
+        if "long" in sections:
+            with phase(f"a session of {long.TURNS} turns"):
+                results["long"] = long.measure(stand)
+        if "cancels" in sections:
+            with phase("cancels"):
+                results["cancels"] = cancels.measure(stand)
+        if "zips" in sections:
+            with phase("zips"):
+                results["zip"] = zips.sizes(stand, FUNCTIONS)
+        variables = {name: stand.function(name) for name in FUNCTIONS}
+    if "imports" in sections:
+        with phase("cold imports"):
+            add_imports(results, imports.measure(variables))
+    return results
+
+
+def add_imports(results: Results, imported: dict[str, imports.Imported]) -> None:
     results["imports"] = {name: round(one.ratio, 3) for name, one in imported.items()}
     for name, one in imported.items():
-        results["coldstart"].setdefault(name, {}).update(
+        results.setdefault("coldstart", {}).setdefault(name, {}).update(
             import_ms=one.handler_ms,
             import_ms_do_nothing=one.libraries_ms,
             import_ms_top_level_only=one.top_level_ms,
@@ -55,11 +117,6 @@ def main() -> int:
             ratio_to_bare_python=one.ratio_bare,
             llm_sdks_after_import=list(one.llm_sdks),
         )
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(rounded(results), indent=2) + "\n")
-    report.print_all(results)
-    print(f"\nAll figures: {OUT.relative_to(ROOT)}")
-    return 0
 
 
 def put_files(stand: Stand) -> None:
@@ -115,8 +172,10 @@ def others(stand: Stand) -> dict[str, Any]:
 def rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
     return round(value, 3) if isinstance(value, float) else value
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -21,6 +21,7 @@ from infra.uv import Target
 from shared.agent.start import NewSession, start
 from shared.domain.agent import DEFAULT_AGENT
 from shared.domain.commit import Decision
+from shared.ports.workflow import ExecutionStatus
 from tests.bench.script import Reply
 from tests.bench.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand
 
@@ -107,6 +108,12 @@ class _NoEngine:
         return True
 
     def wake(self, token: str, decision: Decision) -> None: ...
+
+    def status(self, session_id: str, run_id: str, generation: int) -> ExecutionStatus:
+        return "running"
+
+    def running(self) -> tuple[str, ...]:
+        return ()
 
     def stop(self, session_id: str, run_id: str, generation: int) -> None: ...
 

@@ -6,21 +6,25 @@ from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.bench.prose import prose
 from tests.bench.proxy import HOST, _Server
 from tests.bench.script import Call, Reply
 
 PIECE = 24
 """Characters per delta; the real API sends a few tokens at a time."""
+SUMMARY = prose("a summary", 3_000)
 
 
 class ScriptedProvider:
-    """One script at a time; every request takes its next reply.
+    """One script at a time; every request takes its next reply, but one that offers no tool: that wants a summary.
 
-    `sent` is the size of each request's body. `problems` says where a request did not follow from the script.
+    `summaries` counts these; `sent` is the size of each other request's body. `problems` says where a request did not
+    follow from the script.
     """
 
     def __init__(self) -> None:
         self.sent: list[int] = []
+        self.summaries = 0
         self.problems: list[str] = []
         self.before: Callable[[int], None] = lambda turn: None
         self._replies: Sequence[Reply] = ()
@@ -32,6 +36,7 @@ class ScriptedProvider:
     def play(self, replies: Sequence[Reply], before: Callable[[int], None] = lambda turn: None) -> None:
         """`before` is called with the reply's index ahead of each."""
         self._replies, self.sent, self.problems, self.before = replies, [], [], before
+        self.summaries = 0
 
     @property
     def is_at_end(self) -> bool:
@@ -40,6 +45,9 @@ class ScriptedProvider:
     def answer(self, body: bytes) -> bytes | None:
         """The stream for the next reply, None past the script's end."""
         turn = len(self.sent)
+        if b'"tools":' not in body:  # within a text the quotes would be escaped
+            self.summaries += 1
+            return b"".join(_events(Reply(SUMMARY), turn, tokens=len(body) // 4))
         if turn >= len(self._replies):
             self.problems.append(f"request {turn + 1} of a script of {len(self._replies)}")
             return None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.bench import scenarios
+from tests.bench import cancels, long, prefix, scenarios
 from tests.bench.table import cell, columns, heading, number
 
 TURN = (
@@ -52,11 +52,22 @@ OTHER = ("dynamodb_writes", "dynamodb_reads", "wcu", "rru", "s3_requests", "tran
 
 
 def print_all(results: Mapping[str, Any]) -> None:
-    _turns(results["turns"])
-    _other(results["other_turns"], results["turns"]["2KB"]["20"])
-    _yardsticks(results["yardsticks"], results["turns"])
-    _imports(results["coldstart"], results["imports"], results["zip"])
-    scenarios.report(results["scenarios"])
+    """What was measured; sections that were not asked for are left out."""
+    if "turns" in results:
+        _turns(results["turns"])
+        _other(results["other_turns"], results["turns"]["2KB"]["20"])
+    if "long" in results:
+        long.report(results["long"])
+    if "cancels" in results:
+        cancels.report(results["cancels"])
+    if "turns" in results:
+        _yardsticks(results["yardsticks"], results["turns"])
+    if "prefix" in results:
+        prefix.report(results["prefix"])
+    if "imports" in results:
+        _imports(results["coldstart"], results["imports"], results.get("zip", {}))
+    if "scenarios" in results:
+        scenarios.report(results["scenarios"])
 
 
 def _turns(turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
@@ -139,7 +150,9 @@ def _imports(
         sdks = ", ".join(row["llm_sdks_after_import"]) or "none"
         later = ", ".join(row.get("llm_sdks_after_first_event", ())) or ("none" if name == "tool" else "-")
         first = cell(row, "first_event_ms")
-        sizes = [f"{zips[name][key] / 1e6:.2f}" if key in zips[name] else "-" for key in ("local", "aws")]
+        sizes = [
+            f"{zips[name][key] / 1e6:.2f}" if key in zips.get(name, {}) else "-" for key in ("local", "aws")
+        ]
         rows.append(
             (
                 name,

@@ -45,7 +45,7 @@ def note(size: str, turn: int, place: int = 0) -> tuple[str, str]:
 
 def reading(size: str, turns: int, calls: int = 1) -> list[Reply]:
     """`calls` different files are read each turn."""
-    replies = [_planned()]
+    replies = [planned()]
     expected: tuple[str, ...] = ()
     for turn in range(turns):
         paths = [note(size, turn, place)[0] for place in range(calls)]
@@ -57,7 +57,7 @@ def reading(size: str, turns: int, calls: int = 1) -> list[Reply]:
 
 def writing(size: str, turns: int) -> list[Reply]:
     """A file is written each turn: a call that is not read-only."""
-    replies = [_planned()]
+    replies = [planned()]
     expected: tuple[str, ...] = ()
     for turn in range(turns):
         path, text = note(size, turn)
@@ -68,7 +68,7 @@ def writing(size: str, turns: int) -> list[Reply]:
     return [*replies, _done(expected)]
 
 
-def _planned() -> Reply:
+def planned() -> Reply:
     return Reply("I will plan this first.", (Call("update_plan", PLAN),))
 
 

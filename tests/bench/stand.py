@@ -3,7 +3,8 @@
 import os
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,6 +12,7 @@ from typing import Any, Self
 import httpx
 
 from infra.local.emulator_process import free_port
+from infra.local.issuer import Role
 from infra.local.progress import Progress
 from infra.local.stack import LocalStack
 from shared.adapters.aws_clients import make_client
@@ -27,8 +29,10 @@ TENANT, USER = "bench", "ann"
 GOAL = (
     "Read all field notes in my storage and write a report on what they say about deliveries, with figures."
 )
-FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin")
-RUN_SECONDS = 120.0
+FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "tend")
+ENDLESS = {"ACTA_CONTEXT_WINDOW_TOKENS": "100000000"}
+"""Nothing is summarised: every turn sends all before it. The launcher's variables would win over a function's own."""
+RUN_SECONDS = 300.0
 RUNTIME = {
     "AWS_REGION": "us-east-1",
     "AWS_DEFAULT_REGION": "us-east-1",
@@ -58,7 +62,6 @@ class Stand:
         }
         self.lambda_environ = {
             "ACTA_PROVIDER": "anthropic",
-            "ACTA_CONTEXT_WINDOW_TOKENS": "100000000",  # nothing is summarised: every turn sends all before it
             "ANTHROPIC_API_KEY": "scripted",
             "ANTHROPIC_BASE_URL": self.provider.url,
         }
@@ -74,6 +77,8 @@ class Stand:
     def __enter__(self) -> Self:
         try:
             self.stack.start()
+            self._without_a_schedule()
+            self._configure("step", {**self.function("step"), **ENDLESS})
             self.settings = self.function("step")
             self.machine = self.client("stepfunctions").list_state_machines()["stateMachines"][0][
                 "stateMachineArn"
@@ -94,6 +99,12 @@ class Stand:
         self.provider.stop()
         self.scratch.cleanup()
 
+    def _without_a_schedule(self) -> None:
+        """What happens each minute would be counted among whatever is measured just then."""
+        events = self.client("events")
+        for rule in events.list_rules()["Rules"]:
+            events.disable_rule(Name=rule["Name"])
+
     def client(self, service: str, *, counted: bool = False) -> Any:
         """Of this process; `counted`: by way of the proxy."""
         return make_client(
@@ -109,6 +120,26 @@ class Stand:
         configuration = self.client("lambda").get_function_configuration(FunctionName=f"acta-local-{name}")
         variables: Mapping[str, str] = configuration["Environment"]["Variables"]
         return variables
+
+    @contextmanager
+    def configured(self, functions: Sequence[str], **variables: str) -> Iterator[None]:
+        """The functions with these variables as well; as before afterwards."""
+        before = {name: self.function(name) for name in functions}
+        for name in functions:
+            self._configure(name, {**before[name], **variables})
+        try:
+            yield
+        finally:
+            for name in functions:
+                self._configure(name, before[name])
+
+    def _configure(self, name: str, variables: Mapping[str, str]) -> None:
+        self.client("lambda").update_function_configuration(
+            FunctionName=f"acta-local-{name}", Environment={"Variables": dict(variables)}
+        )
+
+    def token(self, role: Role) -> str:
+        return self.stack.issuer.issue_token(TENANT, USER, role)
 
     def journal(self, *, counted: bool = False) -> Journal:
         """A new one, as in a worker that has just started."""
@@ -127,8 +158,7 @@ class Stand:
         self.provider.play(replies, **play)
         self.proxy.take()
         body = {"message": GOAL, "max_steps": len(replies) + 10, "token_budget": 100_000_000}
-        token = self.stack.issuer.issue_token(TENANT, USER, "member")
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = {"Authorization": f"Bearer {self.token('member')}"}
         answer = httpx.post(
             f"{self.stack.url}/v1/sessions", json=body, headers=headers, timeout=60, trust_env=False
         )

@@ -16,37 +16,44 @@ class Run(NamedTuple):
     """`turns`: the exchanges of each turn; `histories`: what it left in the engine; both without the ends.
 
     `model_bytes`: a request's body at the last turn. `process_ms`: CPU a turn of the deployed Lambdas' whole
-    processes; None where the system does not tell.
+    processes, over all turns, the first third and the last; nothing where the system does not tell.
     """
 
     session_id: str
     turns: Sequence[Sequence[Exchange]]
     histories: Sequence[history.TurnHistory]
     model_bytes: int
-    process_ms: float | None
+    process_ms: tuple[float, ...]
 
 
 def run(stand: Stand, replies: list[Reply]) -> Run:
     """Raises RunFailed."""
     last = len(replies) - 1
+    ends = (3, 3 + (last - 3) // 3, last - (last - 3) // 3, last)
     marks: dict[int, float] = {}
 
     def mark(turn: int) -> None:
-        if turn in (3, last) and stand.stack.emulator is not None:
+        if turn in ends and stand.stack.emulator is not None:
             marks[turn] = sum(lambda_cpu_ms(stand.stack.emulator.pid).values())
 
     arn = stand.run(replies, before=mark)
     turns = windows(stand.proxy.take())
     if len(turns) != last - 1:
         raise RunFailed(f"{last} turns left {len(turns)} windows")
-    measured = marks.get(3, 0) > 0 and last > 3
     return Run(
         session_id=arn.rpartition(":")[2].partition("-")[0],
         turns=turns[:-1],
         histories=history.turns(history.events(stand.client("stepfunctions"), arn))[1:],
         model_bytes=stand.provider.sent[-2],
-        process_ms=(marks[last] - marks[3]) / (last - 3) if measured else None,
+        process_ms=_rates(marks, ends) if marks.get(3, 0) > 0 and last > 5 else (),
     )
+
+
+def _rates(marks: dict[int, float], ends: tuple[int, int, int, int]) -> tuple[float, ...]:
+    """A turn's share from the first mark to the last, in the first third between them and in the last."""
+    first, third, two_thirds, last = ends
+    pairs = ((first, last), (first, third), (two_thirds, last))
+    return tuple((marks[end] - marks[start]) / (end - start) for start, end in pairs)
 
 
 def windows(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
@@ -72,11 +79,13 @@ def figures(run: Run) -> Figures:
     dynamodb = [_dynamodb(turn) for turn in run.turns]
     third = max(1, len(dynamodb) // 3)
     early, late = _mean(dynamodb[:third]), _mean(dynamodb[-third:])
-    traffic = _mean([_traffic(turn) for turn in run.turns])
     engine = _mean([each._asdict() for each in run.histories])
+    names = ("", "_first_third", "_last_third")
+    processes = dict(
+        zip((f"cpu_ms_deployed{name or '_processes'}" for name in names), run.process_ms, strict=False)
+    )
     return {
-        **_mean(dynamodb),
-        "wcu_most": max(each["wcu"] for each in dynamodb),
+        **costs(run.turns),
         "wcu_first_third": early["wcu"],
         "wcu_last_third": late["wcu"],
         "rru_first_third": early["rru"],
@@ -84,7 +93,6 @@ def figures(run: Run) -> Figures:
         "flat": float(
             all(abs(early[name] - late[name]) <= 0.5 for name in early if not name.startswith("item"))
         ),
-        **traffic,
         "transitions": engine["transitions"],
         "history_events": engine["events"],
         "payload_bytes": max(each.payload for each in run.histories),
@@ -92,8 +100,19 @@ def figures(run: Run) -> Figures:
         "task_bytes_before_output": engine["tasks"],
         "lambda_invokes": engine["lambda_invokes"],
         "model_request_bytes_last_turn": run.model_bytes,
-        **({"cpu_ms_deployed_processes": run.process_ms} if run.process_ms is not None else {}),
+        **processes,
     }
+
+
+def costs(turns: Sequence[Sequence[Exchange]]) -> Figures:
+    """Means a turn of what went over the wire."""
+    dynamodb = [_dynamodb(turn) for turn in turns]
+    most = {"wcu_most": max(each["wcu"] for each in dynamodb)}
+    return _mean(dynamodb) | most | _mean([_traffic(turn) for turn in turns])
+
+
+def compacts(turn: Sequence[Exchange]) -> bool:
+    return any(each.is_write and each.key.endswith("/compact") for each in turn)
 
 
 def _dynamodb(turn: Sequence[Exchange]) -> Figures:

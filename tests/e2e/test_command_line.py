@@ -125,7 +125,7 @@ def test_a_session_is_started_watched_listed_and_read_by_separate_commands(run: 
 
 def test_a_token_is_printed_bare_and_opens_the_stack_for_its_tenant(deployed: Deployed) -> None:
     state = str(deployed.state)
-    for role in ("member", "admin"):
+    for role in ("member", "approver", "admin"):
         ended = acta("token", "--tenant", "t-1", "--user", "ben", "--role", role, "--state", state)
         token = ended.out.strip()
         assert (ended.code, ended.err, ended.out) == (0, "", token + "\n")

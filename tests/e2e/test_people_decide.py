@@ -74,7 +74,9 @@ def test_an_approved_deletion_is_done_and_recorded_with_who_decided(
         "option": "approve",
         "input_hash": asked["tool_call"]["input_hash"],
         "resolved_by": "ben",
+        "comment": "go ahead",
     }
+    assert event["at"] == decided["resolved_at"]
     (started,) = seen.of("tool.started")
     assert event["seq"] < started["seq"]
 

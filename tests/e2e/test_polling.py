@@ -121,8 +121,7 @@ def test_a_wait_outside_its_bounds_is_refused(ann: Person, waiting: Seen, wait: 
 
 @pytest.mark.parametrize("rest", ["messages", "steps", "trace"])
 def test_a_page_cursor_that_no_answer_gave_is_refused(ann: Person, waiting: Seen, rest: str) -> None:
-    for cursor in ("x", "-1", "1.5", "9" * 30):
+    for cursor in ("x", "-1", "1.5", "9" * 30, "100000", "900.900.0.0"):
         refused(ann.get(path_of(waiting, rest), cursor=cursor), 400, "VALIDATION_ERROR")
     for limit in ("0", "-1", "x", "100000"):
         refused(ann.get(path_of(waiting, rest), limit=limit), 400, "VALIDATION_ERROR")
-    assert ann.data(path_of(waiting, rest), cursor="100000") == {"items": [], "next_cursor": None}

@@ -6,7 +6,8 @@ from infra.environments import FunctionName
 from shared.settings import PREFIX, Settings
 from tests.infra.conftest import Synthesised
 
-FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
+FUNCTIONS: tuple[str, ...] = tuple(name for name in get_args(FunctionName) if name != "notify")
+"""Those that every environment has."""
 
 
 def variables(synthesised: Synthesised, function: str) -> dict[str, object]:
@@ -16,7 +17,8 @@ def variables(synthesised: Synthesised, function: str) -> dict[str, object]:
 
 def test_there_is_one_lambda_per_folder_and_no_other(each: Synthesised) -> None:
     handlers = {made["Handler"] for made in each.stateless.properties("AWS::Lambda::Function")}
-    assert handlers == {f"functions.{name}.handler.handler" for name in FUNCTIONS}
+    assert handlers == {f"functions.{name}.handler.handler" for name in each.environment.functions}
+    assert set(FUNCTIONS) <= set(each.environment.functions)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -40,7 +42,7 @@ def test_only_step_knows_where_keys_are_and_only_by_name(prod: Synthesised) -> N
 
 def test_only_those_who_start_or_wake_executions_know_the_state_machine(each: Synthesised) -> None:
     knowing = {name for name in FUNCTIONS if "ACTA_STATE_MACHINE_ARN" in variables(each, name)}
-    assert knowing == {"start", "intervene"}
+    assert knowing == {"start", "intervene", "tend"}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -19,12 +19,13 @@ EVERY = {"logs:CreateLogStream", "logs:PutLogEvents"}
 TRACES = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 
 ALLOWED = {
-    "start": COMMIT | EDIT | START,
+    "start": COMMIT | EDIT | START | {"states:StopExecution"},
     "status": READ | GET,
     "step": REMEMBER | EDIT | {"secretsmanager:GetSecretValue"},
     "tool": REMEMBER | EDIT | {"lambda:InvokeFunction"},
     "intervene": COMMIT | {"dynamodb:BatchWriteItem"} | EDIT | START | {"states:StopExecution"},
     "admin": REMEMBER | EDIT,
+    "tend": COMMIT | EDIT | START | {"states:ListExecutions"},
 }
 
 
@@ -114,10 +115,34 @@ def test_the_state_machine_may_invoke_the_three_functions_it_names(prod: Synthes
     ]
 
 
-def test_only_this_account_s_gateway_and_state_machine_reach_a_function(each: Synthesised) -> None:
+def test_only_this_account_s_gateway_schedule_and_state_machine_reach_a_function(each: Synthesised) -> None:
     for permission in each.stateless.properties("AWS::Lambda::Permission"):
-        assert permission["Principal"] == "apigateway.amazonaws.com"
-        assert "execute-api" in json.dumps(permission["SourceArn"])
+        if permission["Principal"] == "events.amazonaws.com":
+            (rule,) = each.stateless.resources("AWS::Events::Rule")
+            assert permission["SourceArn"] == {"Fn::GetAtt": [rule, "Arn"]}
+            assert permission["FunctionName"]["Fn::GetAtt"][0].startswith("Tend")
+        else:
+            assert permission["Principal"] == "apigateway.amazonaws.com"
+            assert "execute-api" in json.dumps(permission["SourceArn"])
+
+
+def test_only_tend_reads_across_tenants_and_only_who_they_are(prod: Synthesised) -> None:
+    indexes = {
+        (function, *actions(statement), resource.rpartition("/index/")[2].strip('"]}'))
+        for function in ALLOWED
+        for statement in prod.stateless.statements(function.capitalize())
+        for resource in resources(statement)
+        if "/index/" in resource
+    }
+    assert indexes == {("tend", "dynamodb:Query", "live")}
+
+
+def test_each_minute_recovery_looks_for_sessions_that_have_stopped(each: Synthesised) -> None:
+    (rule,) = each.stateless.properties("AWS::Events::Rule")
+    assert (rule["ScheduleExpression"], rule["State"]) == ("rate(1 minute)", "ENABLED")
+    (target,) = rule["Targets"]
+    assert target["Arn"]["Fn::GetAtt"][0].startswith("TendFunction")
+    assert target["RetryPolicy"] == {"MaximumRetryAttempts": 0}
 
 
 @pytest.mark.parametrize("environment", ["staging", "prod"])

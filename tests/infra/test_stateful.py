@@ -1,5 +1,7 @@
 import json
 
+from infra.stateful import LIVE_INDEX
+from shared.adapters.dynamodb import items
 from shared.adapters.llm.choose import NO_KEY_YET
 from tests.infra.conftest import Synthesised
 
@@ -18,6 +20,7 @@ def test_the_table_has_the_keys_the_log_is_written_under(each: Synthesised) -> N
 def test_recovery_finds_live_sessions_by_time_and_copies_nothing_of_them(each: Synthesised) -> None:
     (table,) = each.stateful.properties("AWS::DynamoDB::Table")
     (index,) = table["GlobalSecondaryIndexes"]
+    assert index["IndexName"] == LIVE_INDEX == items.LIVE_INDEX
     assert [key["AttributeName"] for key in index["KeySchema"]] == ["live", "live_at"]
     assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
 

@@ -14,6 +14,7 @@ from infra.local.emulator.host import isolation
 from infra.local.emulator.lambdas import execution
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.states import assign, definitions, engine, expressions, starting, stopping, tokens
+from infra.local.emulator.tables import stream_records
 
 GAPS: tuple[Callable[[Settings], None], ...] = (
     isolation.apply,
@@ -27,6 +28,7 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     definitions.apply,
     token_expiry.apply,
     failures.apply,
+    stream_records.apply,
 )
 
 

@@ -19,7 +19,7 @@ from shared.adapters.definition_documents import (
     to_agent,
     to_prompt,
 )
-from shared.adapters.dynamodb.items import Item, tenant_pk
+from shared.adapters.dynamodb.items import Item, stored, tenant_pk
 from shared.adapters.keys import key_part
 from shared.domain.agent import AgentDefinition
 from shared.domain.prompt import Prompt
@@ -52,7 +52,7 @@ def agent_item(tenant: str, agent: AgentDefinition) -> Item:
 
 
 def item_agent(item: Item) -> AgentDefinition:
-    return to_agent(int(item["v"]["N"]), item["z"]["B"])
+    return to_agent(*stored(item))
 
 
 def instant(at: datetime | None) -> str:
@@ -88,7 +88,7 @@ def seed_item(prompt: Prompt) -> Item:
 
 
 def item_prompt(item: Item) -> Prompt:
-    return to_prompt(int(item["v"]["N"]), item["z"]["B"])
+    return to_prompt(*stored(item))
 
 
 def _body(prompt: Prompt) -> Item:

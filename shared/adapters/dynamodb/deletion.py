@@ -23,7 +23,8 @@ PAUSE_SECONDS = 0.05
 
 def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, session_id: str) -> None:
     ttl = {"N": str(int((clock.now() + TOMBSTONE_LIFE).timestamp()))}
-    tombstones: list[items.Item] = []
+    # The text of a turn that still runs is gone with it, and what is late of it finds its place taken.
+    tombstones: list[items.Item] = [{**items.partial_key(tenant, session_id), "ttl": ttl}]
     interventions: list[items.Item] = []
     for item in _commits(dynamodb, table, tenant, session_id):
         tombstones.append({"pk": item["pk"], "sk": item["sk"], "ttl": ttl})

@@ -1,15 +1,18 @@
 """A tenant's listings on DynamoDB, newest first: sessions and interventions; and its idempotency records."""
 
+import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from shared.adapters.aws_clients import Service
 from shared.adapters.cursors import from_cursor, to_cursor
+from shared.adapters.documents import readable
 from shared.adapters.dynamodb import items
 from shared.domain.intervention import Intervention, InterventionState
 from shared.domain.session import CoarseState
 from shared.ports.clock import Clock
-from shared.ports.log import IdempotencyRecord, InterventionPage, SessionPage
+from shared.ports.log import IdempotencyRecord, InterventionPage, LiveKind, LivePage, SessionPage
 
 QUERIES = 5
 FILTERED_LIMIT = 200
@@ -46,13 +49,33 @@ class DynamoIndex:
         found, following = self._page(tenant, items.LISTING, filters, values, limit, cursor)
         return SessionPage(tuple(items.item_listing(tenant, item) for item in found), following)
 
+    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "IndexName": items.LIVE_INDEX,
+            "Limit": max(limit, 1),
+            "KeyConditionExpression": "live = :kind",
+            "ExpressionAttributeValues": {":kind": {"S": kind}},
+        }
+        if before is not None:
+            request["KeyConditionExpression"] += " AND live_at < :before"
+            request["ExpressionAttributeValues"][":before"] = {"S": items.sortable(before)}
+        if cursor is not None:
+            request["ExclusiveStartKey"] = json.loads(from_cursor(kind, cursor))
+        answer = self._dynamodb.call("query", **request)
+        last = answer.get("LastEvaluatedKey")
+        return LivePage(
+            tuple(items.item_live(item) for item in answer["Items"]),
+            None if last is None else to_cursor(kind, json.dumps(last, separators=(",", ":"))),
+        )
+
     def interventions(
         self, tenant: str, *, state: InterventionState | None, limit: int, cursor: str | None
     ) -> InterventionPage:
         filters = [] if state is None else ["st = :st"]
         values = {} if state is None else {":st": {"S": str(state)}}
         found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
-        return InterventionPage(tuple(items.item_intervention(item) for item in found), following)
+        return InterventionPage(tuple(readable(items.item_intervention, found)), following)
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
         item = self._get(items.intervention_key(tenant, intervention_id))

@@ -6,17 +6,21 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
     T#{tenant}#S#{session}    C#{number:010d}           k commit key, v schema version, z body,
                                                         i ids of the interventions written with it;
                                                         of a deleted session only ttl is left
-    T#{tenant}                S#{session}               id, ag agent id, st coarse state, v
+    T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
+                                                        recovery looks after: live, live_at
     T#{tenant}                I#{intervention}          ss session id, st state, v, z body
     T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v,
                                                         ttl whole seconds since 1970
     T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
+
+The index `live` has keys only: `live` is the kind, `live_at` is {time}#{session}#{tenant}, which orders by time and
+says whose session it is, whatever became of the names in `pk` and `sk`.
 """
 
 import hashlib
 import json
 import math
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from shared.adapters.documents import (
@@ -26,20 +30,22 @@ from shared.adapters.documents import (
     check_version,
     from_commit,
     from_intervention,
+    load_json,
     pack,
     to_commit,
     to_intervention,
-    unpack,
 )
 from shared.adapters.keys import key_part
 from shared.domain.commit import Commit
+from shared.domain.errors import PoisonedSession
 from shared.domain.intervention import Intervention
-from shared.ports.log import IdempotencyRecord, IndexEntry, LeaseGrant
+from shared.ports.log import IdempotencyRecord, IndexEntry, LeaseGrant, Live, LiveSession
 
 Item = dict[str, dict[str, Any]]
 
 LAST_NUMBER = 9_999_999_999
 LISTING, INTERVENTION = "S#", "I#"
+LIVE_INDEX = "live"
 
 
 def tenant_pk(tenant: str) -> str:
@@ -52,6 +58,10 @@ def session_pk(tenant: str, session_id: str) -> str:
 
 def number_sk(number: int) -> str:
     return f"C#{number:010d}"
+
+
+def partial_key(tenant: str, session_id: str) -> Item:
+    return _key(session_pk(tenant, session_id), "P")
 
 
 def listing_key(tenant: str, session_id: str) -> Item:
@@ -90,8 +100,16 @@ def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:
     return item
 
 
+def stored(item: Item) -> tuple[int, bytes]:
+    """Schema version and body. Raises PoisonedSession."""
+    try:
+        return int(item["v"]["N"]), item["z"]["B"]
+    except (KeyError, ValueError):
+        raise PoisonedSession("a stored item lacks its version or its body") from None
+
+
 def item_commit(item: Item) -> Commit:
-    return to_commit(int(item["v"]["N"]), item["z"]["B"])
+    return to_commit(*stored(item))
 
 
 def is_tombstone(item: Item) -> bool:
@@ -100,19 +118,38 @@ def is_tombstone(item: Item) -> bool:
 
 
 def listing_item(entry: IndexEntry) -> Item:
-    return {
+    item = {
         **listing_key(entry.tenant, entry.session_id),
         "id": {"S": entry.session_id},
         "ag": {"S": entry.agent_id},
         "st": {"S": entry.state},
         "v": {"N": str(LISTING_VERSION)},
     }
+    if entry.live is not None:
+        item["live"] = {"S": entry.live.kind}
+        item["live_at"] = {"S": f"{sortable(entry.live.at)}#{entry.session_id}#{entry.tenant}"}
+    return item
+
+
+def sortable(at: datetime) -> str:
+    """RFC 3339 in UTC, always with microseconds, so that text orders as time does."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def item_listing(tenant: str, item: Item) -> IndexEntry:
     check_version("listing entry", int(item["v"]["N"]), LISTING_VERSION)
     state: Any = item["st"]["S"]
-    return IndexEntry(tenant=tenant, session_id=item["id"]["S"], agent_id=item["ag"]["S"], state=state)
+    live = None
+    if "live" in item:
+        kind: Any = item["live"]["S"]
+        live = Live(kind, item_live(item).at)
+    return IndexEntry(tenant, item["id"]["S"], item["ag"]["S"], state, live)
+
+
+def item_live(item: Item) -> LiveSession:
+    """Of a listing item, or of the index's copy of its keys."""
+    at, session_id, tenant = item["live_at"]["S"].split("#", 2)
+    return LiveSession(tenant, session_id, datetime.fromisoformat(at))
 
 
 def intervention_item(tenant: str, intervention: Intervention) -> Item:
@@ -126,7 +163,7 @@ def intervention_item(tenant: str, intervention: Intervention) -> Item:
 
 
 def item_intervention(item: Item) -> Intervention:
-    return to_intervention(int(item["v"]["N"]), item["z"]["B"])
+    return to_intervention(*stored(item))
 
 
 def record_item(record: IdempotencyRecord) -> Item:
@@ -150,7 +187,7 @@ def item_record(tenant: str, route: str, key: str, item: Item) -> IdempotencyRec
         key=key,
         body_hash=item["h"]["S"],
         status=int(item["c"]["N"]),
-        answer=json.loads(unpack(item["z"]["B"])),
+        answer=load_json("idempotency record", item["z"]["B"]),
         expires_at=datetime.fromisoformat(item["e"]["S"]),
     )
 

@@ -7,7 +7,7 @@ tenant's listing and in its agent's with one strongly consistent read each.
     T#{tenant}#M#{agent}      H                         n how many, r revision, another text after each write
 """
 
-from shared.adapters.dynamodb.items import Item, tenant_pk
+from shared.adapters.dynamodb.items import Item, stored, tenant_pk
 from shared.adapters.keys import key_part
 from shared.adapters.memory_documents import MEMORY_VERSION, from_memory, to_memory
 from shared.domain.memory import Memory
@@ -42,7 +42,7 @@ def memory_items(tenant: str, memory: Memory) -> tuple[Item, Item]:
 
 
 def item_memory(item: Item) -> Memory:
-    return to_memory(int(item["v"]["N"]), item["z"]["B"])
+    return to_memory(*stored(item))
 
 
 def head_key(tenant: str, agent_id: str) -> Item:

@@ -4,7 +4,7 @@ from typing import Any
 
 from shared.adapters.aws_clients import Service
 from shared.adapters.dynamodb.definition_change import change_definition
-from shared.adapters.dynamodb.items import Item, tenant_pk
+from shared.adapters.dynamodb.items import Item, stored, tenant_pk
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.adapters.keys import key_part
 from shared.adapters.tool_documents import TOOL_VERSION, from_tool, to_tool
@@ -80,7 +80,7 @@ def _item(tenant: str, tool: ToolDefinition) -> Item:
 
 
 def _tool(item: Item) -> ToolDefinition:
-    return to_tool(int(item["v"]["N"]), item["z"]["B"])
+    return to_tool(*stored(item))
 
 
 def _as_stored(tool: ToolDefinition) -> dict[str, dict[str, str]]:

@@ -25,6 +25,12 @@ from shared.ports.model import ModelReply, ModelRequest
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 60.0
 """Longest silence inside an answer; the API pings at shorter intervals while it works."""
+_SENTENCES = {
+    "credit balance": "credit_balance",
+    "prompt is too long": failures.TOO_LONG,
+    "exceed context limit": failures.TOO_LONG,
+    "maximum context length": failures.TOO_LONG,
+}
 
 
 class AnthropicModel:
@@ -37,7 +43,8 @@ class AnthropicModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        return within(timeout, PROVIDER, lambda patience: self._call(request, timeout, patience))
+        begins = request.hearing.begins_within
+        return within(timeout, self.provider, lambda patience: self._call(request, timeout, patience), begins)
 
     @cached_property
     def _sdk(self) -> Any:
@@ -54,7 +61,7 @@ class AnthropicModel:
         )
 
     def _call(self, request: ModelRequest, timeout: float, patience: Patience) -> ModelReply:
-        client, body = self._client, to_body(request)
+        client, body = self._client, to_body(request, self.provider)
         patience.check()
         limits = self._sdk.Timeout(
             connect=min(CONNECT_SECONDS, timeout),
@@ -66,9 +73,9 @@ class AnthropicModel:
         try:
             with client.messages.create(**body, stream=True, timeout=limits) as events:
                 began = True
-                reading = Reading(request.model)
+                reading = Reading(request.model, request.hearing.on_text)
                 for event in events:
-                    patience.check()
+                    patience.heard()
                     reading.feed(event)
             return reading.reply()
         except ActaError:
@@ -78,22 +85,26 @@ class AnthropicModel:
         raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
 
     def _failure(self, error: Exception, began: bool) -> ActaError:
-        sdk = self._sdk
+        sdk, provider = self._sdk, self.provider
         if isinstance(error, sdk.APIStatusError):
-            kinds = (error.type, error.error_code, _billing(error))
-            headers = error.response.headers
-            if began:
-                return failures.from_stream(PROVIDER, headers, kinds=kinds)
-            return failures.from_status(PROVIDER, error.status_code, headers, kinds=kinds)
+            return self._answered(error, began)
         if isinstance(error, sdk.APITimeoutError) or type(error).__name__.endswith("Timeout"):
-            return ProviderTimeout(f"{PROVIDER}: no answer in time")
+            return ProviderTimeout(f"{provider}: no answer in time", began)
         if began:
-            return StreamBroken(f"{PROVIDER}: the answer broke off ({type(error).__name__})")
+            return StreamBroken(f"{provider}: the answer broke off ({type(error).__name__})")
         if isinstance(error, sdk.APIConnectionError):
-            return ProviderUnavailable(f"{PROVIDER}: no connection")
-        return ProviderRejected(f"{PROVIDER}: the request could not be made ({type(error).__name__})")
+            return ProviderUnavailable(f"{provider}: no connection")
+        return ProviderRejected(f"{provider}: the request could not be made ({type(error).__name__})")
+
+    def _answered(self, error: Any, began: bool) -> ActaError:
+        """The provider said itself what is wrong; `began`: inside an answer that began well."""
+        kinds, headers = (error.type, error.error_code, told(error.api_message)), error.response.headers
+        if began:
+            return failures.from_stream(self.provider, headers, kinds=kinds)
+        return failures.from_status(self.provider, error.status_code, headers, kinds=kinds)
 
 
-def _billing(error: Any) -> str | None:
-    """A used-up balance comes as an ordinary 400; only its sentence tells."""
-    return "credit_balance" if "credit balance" in str(error.api_message or "").lower() else None
+def told(message: str | None) -> str | None:
+    """A used-up balance and a prompt over the window come as an ordinary 400; only its sentence tells."""
+    said = str(message or "").lower()
+    return next((kind for words, kind in _SENTENCES.items() if words in said), None)

@@ -6,12 +6,13 @@ entries, so that each request starts with the previous one's content up to its t
 block, and where the previous request had its last one, so that turns of more than 20 blocks still find it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from shared.adapters.llm import catalogue
+from shared.adapters.llm.turns import Answer, in_turns
 from shared.adapters.llm.wire_names import call_id_on_wire, tool_name_on_wire
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.conversation import AssistantEntry, Entry, ToolCall
 from shared.ports.model import ModelRequest
 
 PROVIDER = "anthropic"
@@ -22,9 +23,10 @@ Block = dict[str, Any]
 Message = dict[str, Any]
 
 
-def to_body(request: ModelRequest) -> dict[str, Any]:
-    """The keyword arguments of `messages.create`, without `stream` and `timeout`."""
-    messages = to_messages(request.entries, request.model)
+def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
+    """The keyword arguments of `messages.create`, without `stream` and `timeout`. `provider`: whose thinking may
+    go back, which is nobody's else's."""
+    messages = to_messages(request.entries, request.model, provider)
     _mark_stable(messages)
     _add_tail(messages, _tail(request))
     tools: list[Block] = [
@@ -50,55 +52,26 @@ def to_body(request: ModelRequest) -> dict[str, Any]:
     return body
 
 
-def to_messages(entries: Sequence[Entry], model: str) -> list[Message]:
+def to_messages(entries: Sequence[Entry], model: str, provider: str = PROVIDER) -> list[Message]:
     """The stable part: alternating roles, each tool_use answered in the very next message, results first."""
     messages: list[Message] = []
-    opening, turns = _split(entries)
-    _add(messages, "user", _said(opening))
-    for assistant, following in turns:
+    opening, turns = in_turns(entries)
+    _add(messages, "user", [_text(text) for text in opening])
+    for turn in turns:
         if messages and messages[-1]["role"] == "assistant":
             _add(messages, "user", [_text(GO_ON)])
-        _add(messages, "assistant", _assistant_blocks(assistant, model))
-        results = {entry.call_id: entry for entry in following if isinstance(entry, ToolEntry)}
-        answers = [_result(call, results.pop(call.call_id, None)) for call in assistant.calls]
-        _add(messages, "user", answers + _said([e for e in following if _stands_alone(e, results)]))
+        _add(messages, "assistant", _assistant_blocks(turn.reply, model, provider))
+        answers = [_result(answer) for answer in turn.answers]
+        _add(messages, "user", answers + [_text(text) for text in turn.said])
     if not messages or messages[0]["role"] == "assistant":
         messages.insert(0, {"role": "user", "content": [_text(GO_ON)]})
     return messages
 
 
-def _split(entries: Sequence[Entry]) -> tuple[list[Entry], list[tuple[AssistantEntry, list[Entry]]]]:
-    opening: list[Entry] = []
-    turns: list[tuple[AssistantEntry, list[Entry]]] = []
-    for entry in entries:
-        if isinstance(entry, AssistantEntry):
-            turns.append((entry, []))
-        elif turns:
-            turns[-1][1].append(entry)
-        else:
-            opening.append(entry)
-    return opening, turns
-
-
-def _stands_alone(entry: Entry, unmatched: dict[str, ToolEntry]) -> bool:
-    return isinstance(entry, UserEntry) or (isinstance(entry, ToolEntry) and entry.call_id in unmatched)
-
-
-def _said(entries: Iterable[Entry]) -> list[Block]:
-    """What stands in a user message by itself; a result whose call is no longer there is told as text."""
-    texts = [
-        f"Result of {entry.name}:\n{entry.content.loaded}"
-        if isinstance(entry, ToolEntry)
-        else entry.content.loaded
-        for entry in entries
-    ]
-    return [_text(text) for text in texts if text.strip()]
-
-
-def _assistant_blocks(entry: AssistantEntry, model: str) -> list[Block]:
+def _assistant_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
     text = entry.content.loaded
     calls = [_tool_use(call) for call in entry.calls]
-    kept = _kept_blocks(entry, model)
+    kept = _kept_blocks(entry, model, provider)
     if not kept:
         return ([_text(text)] if text.strip() else []) + calls
     blocks: list[Block] = []
@@ -114,9 +87,9 @@ def _assistant_blocks(entry: AssistantEntry, model: str) -> list[Block]:
     return blocks + ([_text(text)] if text.strip() else []) + calls
 
 
-def _kept_blocks(entry: AssistantEntry, model: str) -> list[Block]:
+def _kept_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
     """The order of the reply's blocks with its thinking (see `anthropic_stream.Reading.raw`)."""
-    usable = entry.provider == PROVIDER and isinstance(entry.raw, dict) and entry.raw.get("model") == model
+    usable = entry.provider == provider and isinstance(entry.raw, dict) and entry.raw.get("model") == model
     return list(entry.raw["blocks"]) if usable and catalogue.takes_back_thinking(model) else []
 
 
@@ -129,14 +102,13 @@ def _tool_use(call: ToolCall) -> Block:
     }
 
 
-def _result(call: ToolCall, entry: ToolEntry | None) -> Block:
-    text = entry.content.loaded if entry else "Error: this call has no result."
+def _result(answer: Answer) -> Block:
     block = {
         "type": "tool_result",
-        "tool_use_id": call_id_on_wire(call.call_id),
-        "content": text if text.strip() else "(no output)",
+        "tool_use_id": call_id_on_wire(answer.call.call_id),
+        "content": answer.text,
     }
-    return block if entry and entry.ok else {**block, "is_error": True}
+    return block if answer.ok else {**block, "is_error": True}
 
 
 def _text(text: str) -> Block:

@@ -4,30 +4,21 @@ The SDK's own accumulator is not used: it takes a truncated stream for a whole o
 input into something else. Here an answer without `message_stop` is broken.
 """
 
+from collections.abc import Callable
 from typing import Any
 
+from shared.adapters.llm import stops
 from shared.adapters.llm.tool_input import readable, requested
 from shared.domain.errors import StreamBroken
-from shared.ports.model import ModelReply, RequestedCall, StopReason, TokenUsage
-
-_STOPS: dict[str, StopReason] = {
-    "end_turn": "end",
-    "stop_sequence": "end",
-    "tool_use": "tools",
-    "max_tokens": "max_tokens",
-    "model_context_window_exceeded": "max_tokens",
-    "pause_turn": "max_tokens",
-    "refusal": "refusal",
-}
-"""`pause_turn` (only server tools cause it, and none are offered) is an unfinished answer like one at its
-limit: the run keeps its text and asks on."""
+from shared.ports.model import ModelReply, RequestedCall, TokenUsage
 
 
 class Reading:
-    """What has arrived so far. `feed` each event, then `reply`."""
+    """What has arrived so far. `feed` each event, then `reply`. `on_text` is given the text as it comes."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, on_text: Callable[[str], None] | None = None) -> None:
         self._model = model
+        self._on_text = on_text
         self._blocks: dict[int, dict[str, Any]] = {}
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
@@ -41,6 +32,8 @@ class Reading:
                 self._blocks[event.index] = _opened(event.content_block)
             case "content_block_delta":
                 _extend(self._blocks[event.index], event.delta)
+                if self._on_text is not None and event.delta.type == "text_delta":
+                    self._on_text(event.delta.text)
             case "message_delta":
                 self._stop = event.delta.stop_reason or self._stop
                 self._count(event.usage)
@@ -51,16 +44,14 @@ class Reading:
         if not self._ended or self._stop is None:
             raise StreamBroken("anthropic: the answer ended before it was complete")
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
-        stop = _STOPS.get(self._stop, "end")
-        calls = _calls(blocks, cut=stop == "max_tokens")
-        if calls and stop == "end":
-            stop = "tools"
+        called = any(block["type"] == "tool_use" for block in blocks)
+        stop = stops.meaning(stops.ANTHROPIC, self._stop, calls=called)
         cached = self._usage.get("cache_read_input_tokens", 0)
         written = self._usage.get("cache_creation_input_tokens", 0)
         prompt = self._usage.get("input_tokens", 0) + cached + written
         return ModelReply(
             text=_joined(blocks, "text"),
-            calls=calls,
+            calls=_calls(blocks, cut=stop == "max_tokens"),
             stop=stop,
             usage=TokenUsage(prompt, self._usage.get("output_tokens", 0), cached, written),
             thinking=_joined(blocks, "thinking"),

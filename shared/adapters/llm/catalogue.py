@@ -10,6 +10,7 @@ from typing import Any
 
 DEFAULT_MODELS = {
     "anthropic": "claude-sonnet-5-5",
+    "bedrock": "global.anthropic.claude-sonnet-5-5",
     "openai": "gpt-6-sol",
     "offline": "offline-rules",
 }
@@ -32,6 +33,11 @@ _UP_TO_CLAUDE_5 = r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(@.*|:.
 _REASONS_BY_DEFAULT = r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*"
 _REASONS_ALWAYS = r"(.*/)?gpt-(6-astra|6\.[1-9]|[7-9]|\d\d).*"
 _REASONING = r"(.*/)?(gpt-([5-9]|\d\d)|o\d).*"
+_ONE_EFFORT = r".*(chat|pro\b|deep-research|o1-(mini|preview)).*"
+_CACHES_AT_BREAKPOINTS = r"(.*/)?gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d).*"
+
+LARGE_OUTPUT = 25_000
+"""Tokens that OpenAI advises to leave for reasoning and answer together."""
 
 
 def takes_forced_tool(model: str) -> bool:
@@ -69,6 +75,24 @@ def counts_reasoning(model: str) -> bool:
     """These take `max_completion_tokens`, and refuse the `max_tokens` that older and compatible servers
     know."""
     return re.fullmatch(_REASONING, model) is not None
+
+
+def thinks_encrypted(model: str) -> bool:
+    """These give their reasoning along encrypted, to be sent back; others refuse to be asked for it."""
+    return counts_reasoning(model) and "chat" not in model
+
+
+def effort_within(model: str, max_tokens: int) -> str | None:
+    """The reasoning effort to ask for over the Responses API; None leaves it to the model. Reasoning counts as
+    output: at its usual effort a model may use up a small limit before it says anything."""
+    if max_tokens >= LARGE_OUTPUT or re.fullmatch(_ONE_EFFORT, model):
+        return None
+    return "low" if counts_reasoning(model) else None
+
+
+def takes_breakpoints(model: str) -> bool:
+    """GPT from 5.6 on matches a cached prefix at a breakpoint only; earlier ones refuse the parameter."""
+    return re.fullmatch(_CACHES_AT_BREAKPOINTS, model) is not None
 
 
 @cache

@@ -1,11 +1,14 @@
 """Which model a worker talks to. Imports no SDK, and reads a secret only for the provider it needs one for."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from shared.adapters.llm.catalogue import DEFAULT_MODELS, takes_tools_in_chat
+from shared.adapters.llm.official import is_official
+from shared.adapters.llm.rotating import RotatingModel, Secrets
+from shared.adapters.secrets import SecretUnreadable
 from shared.domain.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused
 from shared.ports.model import Model, ModelReply, ModelRequest
@@ -15,35 +18,45 @@ OFFLINE = "offline"
 NO_KEY_YET = "unset"
 """What `infra/` puts into a new secret until someone stores a key."""
 
-Secrets = Callable[[str], str]
-"""A secret's text by its name; the caller caches."""
+
+BEDROCK = "bedrock"
+"""Has no key, the function's role signs; so it is used where it is named and nowhere else."""
+
+Api = Literal["", "responses", "chat"]
+"""Of OpenAI's; empty for the providers that have one only."""
 
 
 class _Source(NamedTuple):
     key: str
-    base_url: str
     secret: str
 
 
-_SOURCES = {
-    "anthropic": _Source("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "anthropic_secret"),
-    "openai": _Source("OPENAI_API_KEY", "OPENAI_BASE_URL", "openai_secret"),
+KEYED = {
+    "anthropic": _Source("ANTHROPIC_API_KEY", "anthropic_secret"),
+    "openai": _Source("OPENAI_API_KEY", "openai_secret"),
 }
 """In the order they are looked at when no provider is named."""
+
+BASE_URLS = {
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "openai": "OPENAI_BASE_URL",
+    BEDROCK: "ANTHROPIC_BEDROCK_BASE_URL",
+}
 
 
 class Keyless:
     """A provider that is configured and has no key: the run fails at its first call, the worker does not."""
 
-    def __init__(self, provider: str) -> None:
+    def __init__(self, provider: str, why: str) -> None:
         self._provider = provider
+        self._why = why
 
     @property
     def provider(self) -> str:
         return self._provider
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        raise ProviderKeyRefused(f"{self._provider}: no API key is configured")
+        raise ProviderKeyRefused(f"{self._provider}: {self._why}")
 
 
 def choose(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> tuple[Model, str]:
@@ -69,55 +82,81 @@ def choose_for(
     if not named and settings.model and (provider is None or chosen == _ours(settings, environ, secrets)):
         named = settings.model
     if chosen == OFFLINE:  # whatever is named, nobody is asked by that name
-        return _native(OFFLINE, "", None), DEFAULT_MODELS[OFFLINE]
+        return _native(OFFLINE, "", None, ""), DEFAULT_MODELS[OFFLINE]
     name = named or DEFAULT_MODELS.get(chosen, chosen)
-    source = _SOURCES.get(chosen)
-    base_url = environ.get(source.base_url) or None if source is not None else None
-    key = _key(chosen, settings, environ, secrets)
-    official = chosen == "openai" and (base_url is None or "api.openai.com" in base_url)
-    if protocol == "react" or (official and not takes_tools_in_chat(name)):
-        return _react(chosen, key, base_url), name
-    return _native(chosen, key, base_url), name
+    source = KEYED.get(chosen)
+    base_url = environ.get(BASE_URLS.get(chosen, "")) or None
+    key = key_of(chosen, settings, environ, secrets)
+    api = _api(settings, base_url) if chosen == "openai" else ""
+    toolless = api == "chat" and is_official(base_url) and not takes_tools_in_chat(name)
+    make = _react if protocol == "react" or toolless else _native
+    made = make(chosen, key, base_url, api)
+    if source is None or environ.get(source.key, "").strip() or not getattr(settings, source.secret):
+        return made, name
+
+    def anew() -> Model:
+        return make(chosen, key_of(chosen, settings, environ, secrets, anew=True), base_url, api)
+
+    return RotatingModel(made, anew), name
 
 
 def _ours(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> str:
     if settings.provider:
         return settings.provider
-    return next((name for name in _SOURCES if _key(name, settings, environ, secrets)), OFFLINE)
+    return next((name for name in KEYED if key_of(name, settings, environ, secrets) != ""), OFFLINE)
+
+
+def _api(settings: Settings, base_url: str | None) -> Api:
+    """OpenAI itself is asked over the API that all of its models have, other servers over the one they all have."""
+    return settings.openai_api or ("responses" if is_official(base_url) else "chat")
 
 
 @cache
-def _react(provider: str, key: str, base_url: str | None) -> Model:
+def _react(provider: str, key: str | None, base_url: str | None, api: Api) -> Model:
     from shared.adapters.llm.react import ReActModel
 
-    return ReActModel(_native(provider, key, base_url))
+    return ReActModel(_native(provider, key, base_url, api))
 
 
 @cache
-def _native(provider: str, key: str, base_url: str | None) -> Model:
+def _native(provider: str, key: str | None, base_url: str | None, api: Api) -> Model:
     if provider == OFFLINE:
         from shared.adapters.llm.offline.model import OfflineModel
 
         return OfflineModel()
+    if provider == BEDROCK:
+        from shared.adapters.llm.bedrock import BedrockModel
+
+        return BedrockModel(base_url=base_url)
     if not key:
-        return Keyless(provider)
+        return Keyless(provider, "no API key is configured" if key == "" else "the API key cannot be read")
     if provider == "anthropic":
         from shared.adapters.llm.anthropic import AnthropicModel
 
         return AnthropicModel(key, base_url)
+    if api == "responses":
+        from shared.adapters.llm.openai_responses import OpenAIResponsesModel
+
+        return OpenAIResponsesModel(key, base_url)
     from shared.adapters.llm.openai import OpenAIModel
 
     return OpenAIModel(key, base_url)
 
 
-def _key(provider: str, settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> str:
-    source = _SOURCES.get(provider)
+def key_of(
+    provider: str, settings: Settings, environ: Mapping[str, str], secrets: Secrets, *, anew: bool = False
+) -> str | None:
+    """Empty: there is none. None: its secret may not be read, which is no reason to take another provider."""
+    source = KEYED.get(provider)
     if source is None:
         return ""
     key = environ.get(source.key, "").strip()
     name = getattr(settings, source.secret)
     if not key and name:
-        key = _key_in(secrets(name))
+        try:
+            key = _key_in(secrets(name, anew=anew))
+        except SecretUnreadable:
+            return None
     return key
 
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 from shared.domain.errors import ProviderTimeout
 
 T = TypeVar("T")
+Done = SimpleQueue[tuple[T, None] | tuple[None, BaseException]]
 
 
 class Abandoned(Exception):
@@ -20,10 +21,11 @@ class Abandoned(Exception):
 
 
 class Patience:
-    """Tells the worker whether its caller still waits."""
+    """Tells the worker whether its caller still waits, and the caller whether an answer has begun."""
 
     def __init__(self) -> None:
         self._over = threading.Event()
+        self.began = False
 
     def end(self) -> None:
         self._over.set()
@@ -32,11 +34,20 @@ class Patience:
         if self._over.is_set():
             raise Abandoned
 
+    def heard(self) -> None:
+        """Something of the answer has arrived."""
+        self.began = True
+        self.check()
 
-def within(seconds: float, provider: str, work: Callable[[Patience], T]) -> T:
-    """`work`'s result or its exception, or `ProviderTimeout` after `seconds` of wall time."""
+
+def within(
+    seconds: float, provider: str, work: Callable[[Patience], T], begins_within: float | None = None
+) -> T:
+    """`work`'s result or its exception, or `ProviderTimeout` after `seconds` of wall time, or after `begins_within`
+    where nothing was heard by then.
+    """
     patience = Patience()
-    done: SimpleQueue[tuple[T, None] | tuple[None, BaseException]] = SimpleQueue()
+    done: Done[T] = SimpleQueue()
 
     def run() -> None:
         try:
@@ -45,12 +56,26 @@ def within(seconds: float, provider: str, work: Callable[[Patience], T]) -> T:
             done.put((None, error))
 
     threading.Thread(target=run, name=f"{provider}-call", daemon=True).start()
+    first = seconds if begins_within is None else min(seconds, begins_within)
     try:
-        result, error = done.get(timeout=max(seconds, 0.001))
+        result, error = _result(done, patience, first, seconds)
     except Empty:
-        raise ProviderTimeout(f"{provider}: no complete answer within {seconds:.1f} s") from None
+        waited = seconds if patience.began else first
+        raise ProviderTimeout(f"{provider}: no answer within {waited:.1f} s", patience.began) from None
     finally:
         patience.end()
     if error is not None:
         raise error
     return result  # type: ignore[return-value]
+
+
+def _result(
+    done: Done[T], patience: Patience, first: float, seconds: float
+) -> tuple[T, None] | tuple[None, BaseException]:
+    """Raises Empty."""
+    try:
+        return done.get(timeout=max(first, 0.001))
+    except Empty:
+        if not patience.began or first >= seconds:
+            raise
+    return done.get(timeout=max(seconds - first, 0.001))

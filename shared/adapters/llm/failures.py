@@ -1,4 +1,19 @@
-"""What a provider's failure means for the run (the table of `shared/domain/errors.py`).
+"""What a provider's failure means for the run: the one place where an answer's status or sentence becomes an error of
+`shared/domain/errors.py`, and so of who reacts.
+
+    retried by the engine (with fallbacks, the next model is asked first, save where an answer had begun)
+        429, 503, 529; overloaded in the stream      ProviderOverloaded      its Retry-After is waited out in Wait
+        408; silence; no whole answer in time        ProviderTimeout         backoff
+        409, 425, other 5xx; no connection           ProviderUnavailable     backoff
+        dropped, truncated or corrupt stream         StreamBroken            backoff
+    told to the model, as the call's result (no class of a provider's: the call is `malformed`)
+        tool input that is not one JSON object, or was cut off; unknown tool; input outside the schema
+    told to a person: the run ends `failed` with this code at once, and the message says what to do
+        401, 403; no key                             ProviderKeyRefused      PROVIDER_KEY_REFUSED
+        402; 429 or 400 that name quota or balance   ProviderQuotaExceeded   PROVIDER_QUOTA_EXCEEDED
+        400 that says the prompt is too long         ContextTooLong          CONTEXT_TOO_LONG, once it was compacted
+        other 4xx                                    ProviderRejected        PROVIDER_REJECTED
+        a refusal as stop reason                     ModelRefused            MODEL_REFUSED
 
 Nothing of a request or response body gets into a message: the provider's name, the status, the request id and
 the provider's own name for the error, each only if it looks like one.
@@ -12,6 +27,7 @@ from email.utils import parsedate_to_datetime
 
 from shared.domain.errors import (
     ActaError,
+    ContextTooLong,
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderQuotaExceeded,
@@ -34,6 +50,9 @@ NO_MONEY = frozenset(
     }
 )
 """429 with one of these does not pass by waiting; anthropic says a used-up balance with a 400."""
+
+TOO_LONG = "context_length_exceeded"
+"""OpenAI's name for a prompt over the window, and that of many compatible servers."""
 
 _OVERLOAD = (429, 503, 529)
 _TRANSIENT_4XX = (409, 425)
@@ -61,6 +80,8 @@ def from_status(
     text = f"{provider} answered {_described(status, headers, kinds)}"
     if status == 402 or not NO_MONEY.isdisjoint(kinds):
         return ProviderQuotaExceeded(text)
+    if status < 500 and TOO_LONG in kinds:
+        return ContextTooLong(text)
     if status in (401, 403):
         return ProviderKeyRefused(text)
     if status in _OVERLOAD:
@@ -77,6 +98,8 @@ def from_stream(provider: str, headers: Mapping[str, str], *, kinds: tuple[str |
     text = f"{provider} broke its answer off: {_described(None, headers, kinds)}"
     if not NO_MONEY.isdisjoint(kinds):
         return ProviderQuotaExceeded(text)
+    if TOO_LONG in kinds:
+        return ContextTooLong(text)
     known = [_INSIDE_A_STREAM[kind] for kind in kinds if kind is not None and kind in _INSIDE_A_STREAM]
     return (known or [StreamBroken])[0](text)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shared.adapters.llm import catalogue
+from shared.adapters.llm.cache_key import cache_key
 from shared.adapters.llm.wire_names import call_id_on_wire, tool_name_on_wire
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
 from shared.ports.model import ModelRequest
@@ -33,6 +34,8 @@ def to_body(request: ModelRequest, *, official: bool) -> dict[str, Any]:
         "stream": True,
         "stream_options": {"include_usage": True},
     }
+    if official:
+        body["prompt_cache_key"] = cache_key(request)
     if request.tools:
         body["tools"] = [
             {

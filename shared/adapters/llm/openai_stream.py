@@ -1,25 +1,23 @@
 """A Chat Completions stream, chunk by chunk, as one reply. Without a finish reason it is broken."""
 
+from collections.abc import Callable
 from typing import Any
 
+from shared.adapters.llm import stops
 from shared.adapters.llm.tool_input import readable, requested
 from shared.domain.errors import StreamBroken
-from shared.ports.model import ModelReply, RequestedCall, StopReason, TokenUsage
+from shared.ports.model import ModelReply, RequestedCall, TokenUsage
 
-_STOPS: dict[str, StopReason] = {
-    "stop": "end",
-    "tool_calls": "tools",
-    "function_call": "tools",
-    "length": "max_tokens",
-    "content_filter": "refusal",
-}
 _CHARS_PER_TOKEN = 4
 
 
 class Reading:
-    """What has arrived so far. `feed` each chunk, then `reply`."""
+    """What has arrived so far. `feed` each chunk, then `reply`. `on_text` is given the text as it comes."""
 
-    def __init__(self) -> None:
+    def __init__(self, prompt_chars: int, on_text: Callable[[str], None] | None = None) -> None:
+        """`prompt_chars`: for an estimate where a compatible server reports no usage."""
+        self._prompt_chars = prompt_chars
+        self._on_text = on_text
         self._text: list[str] = []
         self._thinking: list[str] = []
         self._refusal: list[str] = []
@@ -34,6 +32,8 @@ class Reading:
             delta = choice.delta
             if delta is not None:
                 self._text.append(delta.content or "")
+                if self._on_text is not None and delta.content:
+                    self._on_text(delta.content)
                 self._refusal.append(getattr(delta, "refusal", None) or "")
                 self._thinking.append(_reasoning(delta))
                 for part in delta.tool_calls or ():
@@ -55,21 +55,17 @@ class Reading:
             self._calls[place]["name"] = self._calls[place]["name"] or part.function.name or ""
             self._calls[place]["json"] += part.function.arguments or ""
 
-    def reply(self, prompt_chars: int) -> ModelReply:
-        """`prompt_chars`: for an estimate where a compatible server reports no usage."""
+    def reply(self) -> ModelReply:
         if self._finish is None:
             raise StreamBroken("openai: the answer ended before it was complete")
         refusal = readable("".join(self._refusal))
-        stop = "refusal" if refusal else _STOPS.get(self._finish, "end")
+        stop = stops.meaning(stops.CHAT, self._finish, calls=bool(self._calls))
         text = readable("".join(self._text)) or refusal
-        calls = self._requested(cut=stop == "max_tokens")
-        if calls and stop == "end":  # what a forced call ends with
-            stop = "tools"
         return ModelReply(
             text=text,
-            calls=calls,
-            stop=stop,
-            usage=self._counted(prompt_chars, len(text)),
+            calls=self._requested(cut=stop == "max_tokens"),
+            stop="refusal" if refusal else stop,
+            usage=self._counted(len(text)),
             thinking=readable("".join(self._thinking)),
         )
 
@@ -80,10 +76,10 @@ class Reading:
             for position, call in enumerate(self._calls)
         )
 
-    def _counted(self, prompt_chars: int, reply_chars: int) -> TokenUsage:
+    def _counted(self, reply_chars: int) -> TokenUsage:
         if self._usage is None:
             written = reply_chars + sum(len(call["json"]) for call in self._calls)
-            return TokenUsage(prompt_chars // _CHARS_PER_TOKEN, written // _CHARS_PER_TOKEN)
+            return TokenUsage(self._prompt_chars // _CHARS_PER_TOKEN, written // _CHARS_PER_TOKEN)
         details = getattr(self._usage, "prompt_tokens_details", None)
         return TokenUsage(
             input=int(self._usage.prompt_tokens or 0),

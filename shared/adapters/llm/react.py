@@ -40,6 +40,8 @@ class ReActModel:
 def _read(reply: ModelReply, tool_choice: str) -> Action | FinalAnswer:
     if reply.stop == "max_tokens":
         raise Unreadable("it was cut off at the output limit; be shorter, or do it in smaller pieces")
+    if reply.stop == "pause":
+        raise Unreadable("it was not finished")
     if reply.calls:
         raise Unreadable("it calls a tool in another way than by the JSON object")
     step = read_reply(reply.text)

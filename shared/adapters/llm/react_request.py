@@ -32,6 +32,7 @@ def to_inner(request: ModelRequest) -> ModelRequest:
         entries=tuple(_rendered(request.entries)),
         tail=f"{fenced('runtime', request.tail)}\n\n{last}" if request.tail.strip() else last,
         tool_choice="auto",
+        hearing=request.hearing._replace(on_text=None),  # what comes is JSON, not a text for people
     )
 
 

@@ -1,15 +1,23 @@
 """A tenant's listings and idempotency records in memory."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TypeVar
 
 from shared.adapters.cursors import from_cursor, to_cursor
-from shared.adapters.documents import to_intervention
-from shared.adapters.memory.table import MemoryTable
+from shared.adapters.documents import readable, to_intervention
+from shared.adapters.memory.table import MemoryTable, StoredIntervention
 from shared.domain.intervention import Intervention, InterventionState
 from shared.domain.session import CoarseState
 from shared.ports.clock import Clock
-from shared.ports.log import IdempotencyRecord, InterventionPage, SessionPage
+from shared.ports.log import (
+    IdempotencyRecord,
+    InterventionPage,
+    LiveKind,
+    LivePage,
+    LiveSession,
+    SessionPage,
+)
 
 MOST_LOOKED_AT = 1_000
 """Of a page with a filter: after so many it comes back short, with a cursor, as DynamoDB's does."""
@@ -41,17 +49,33 @@ class MemoryIndex:
         )
         return SessionPage(tuple(found), following)
 
+    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        with self._table.lock:
+            entries = list(self._table.listing.values())
+        found = sorted(
+            (each.live.at, each.session_id, each.tenant)
+            for each in entries
+            if each.live is not None and each.live.kind == kind and (before is None or each.live.at < before)
+        )
+        start = 0 if cursor is None else int(from_cursor(kind, cursor))
+        page = found[start : start + max(limit, 1)]
+        following = start + len(page)
+        return LivePage(
+            tuple(LiveSession(tenant, session_id, at) for at, session_id, tenant in page),
+            to_cursor(kind, str(following)) if following < len(found) else None,
+        )
+
     def interventions(
         self, tenant: str, *, state: InterventionState | None, limit: int, cursor: str | None
     ) -> InterventionPage:
         found, following = self._page(
             "I#", self._table.interventions, tenant, lambda each: state in (None, each.state), limit, cursor
         )
-        return InterventionPage(tuple(to_intervention(each.version, each.body) for each in found), following)
+        return InterventionPage(tuple(readable(_intervention, found)), following)
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
         stored = self._table.interventions.get((tenant, intervention_id))
-        return None if stored is None else to_intervention(stored.version, stored.body)
+        return None if stored is None else _intervention(stored)
 
     def granted(self, tenant: str, hour: int) -> int:
         return self._table.granted.get((tenant, hour), 0)
@@ -86,6 +110,10 @@ class MemoryIndex:
                 return [each for _, each in found], to_cursor(scope, found[-1][0])
             found.append(row)
         return [each for _, each in found], None
+
+
+def _intervention(stored: StoredIntervention) -> Intervention:
+    return to_intervention(stored.version, stored.body)
 
 
 def _name(row: tuple[str, object]) -> str:

@@ -71,6 +71,7 @@ class MemoryLog:
                     self._table.interventions.pop((tenant, intervention_id), None)
             self._table.deleted.add((tenant, session_id))
             self._table.listing.pop((tenant, session_id), None)
+            self._table.partials.pop((tenant, session_id), None)
 
     def _is_taken(self, record: IdempotencyRecord) -> bool:
         there = self._table.records.get((record.tenant, record.route, record.key))

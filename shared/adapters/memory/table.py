@@ -45,6 +45,7 @@ class MemoryTable:
         self.seeds: dict[str, StoredDocument] = {}
         self.memories: dict[tuple[str, str], StoredDocument] = {}
         self.tools: dict[tuple[str, str], StoredDocument] = {}
+        self.partials: dict[tuple[str, str], StoredDocument] = {}
 
     def take_key(self, record: IdempotencyRecord | None, now: datetime) -> None:
         """Inside the lock. Raises KeyTaken, before anything else is written."""

@@ -6,8 +6,10 @@ A driver takes the next started or woken decision, runs what it says, and closes
         ...
 """
 
+from collections.abc import Iterable
+
 from shared.domain.commit import Decision
-from shared.ports.workflow import TokenGone
+from shared.ports.workflow import ExecutionStatus, TokenGone
 
 
 class MemoryWorkflow:
@@ -38,6 +40,13 @@ class MemoryWorkflow:
         name = f"{session_id}-{run_id}-{generation}"
         if name in self.executions:
             self.executions[name] = False
+
+    def status(self, session_id: str, run_id: str, generation: int) -> ExecutionStatus:
+        running = self.executions.get(f"{session_id}-{run_id}-{generation}")
+        return "absent" if running is None else "running" if running else "closed"
+
+    def running(self) -> Iterable[str]:
+        return [name.partition("-")[0] for name, running in self.executions.items() if running]
 
     def take(self) -> Decision | None:
         """The next decision an execution starts or goes on with, oldest first; None: every one waits or is

@@ -9,6 +9,7 @@ from shared.adapters.aws_clients import Service
 from shared.adapters.aws_errors import AwsRefused
 from shared.adapters.keys import key_part
 from shared.adapters.s3.objects import delete_prefix, read_object
+from shared.domain.errors import PoisonedSession
 from shared.ports.blobs import BlobMissing
 
 REMEMBERED = 1_024
@@ -73,8 +74,11 @@ class S3Blobs:
             if refused.code in ("NoSuchKey", "404"):
                 raise BlobMissing("a blob is missing") from None
             raise
-        raw = zlib.decompress(found.body, _GZIP) if found.encoding == "gzip" else found.body
-        return raw.decode("utf-8", "surrogatepass")
+        try:
+            raw = zlib.decompress(found.body, _GZIP) if found.encoding == "gzip" else found.body
+            return raw.decode("utf-8", "surrogatepass")
+        except (zlib.error, UnicodeDecodeError):
+            raise PoisonedSession("a stored text cannot be read") from None
 
 
 def _prefix(tenant: str, session_id: str) -> str:

@@ -6,7 +6,10 @@ import sys
 import pytest
 
 from shared.adapters.llm.choose import choose, choose_for
+from shared.adapters.llm.openai import OpenAIModel
+from shared.adapters.llm.openai_responses import OpenAIResponsesModel
 from shared.adapters.llm.react import ReActModel
+from shared.adapters.llm.rotating import Secrets
 from shared.domain.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused
 from shared.ports.model import Model
@@ -18,8 +21,16 @@ def _settings(**values: str) -> Settings:
     return Settings(env="local", table="t", bucket="b", **values)
 
 
-def _no_secret(name: str) -> str:
+def _no_secret(name: str, *, anew: bool = False) -> str:
     raise AssertionError(f"{name} was read")
+
+
+def _stored(text: str) -> Secrets:
+    def secrets(name: str, *, anew: bool = False) -> str:
+        assert name == "acta/openai"
+        return text
+
+    return secrets
 
 
 @pytest.mark.parametrize(
@@ -62,9 +73,9 @@ def test_the_settings_name_the_model() -> None:
     ],
 )
 def test_a_key_may_come_from_a_secret(stored: str, provider: str) -> None:
-    secrets = {"acta/openai": stored}
+    chosen = choose(_settings(openai_secret="acta/openai"), {}, _stored(stored))[0]
 
-    assert choose(_settings(openai_secret="acta/openai"), {}, secrets.__getitem__)[0].provider == provider
+    assert chosen.provider == provider
 
 
 def test_a_named_provider_without_a_key_fails_the_run_not_the_worker() -> None:
@@ -116,8 +127,8 @@ def test_an_agents_model_is_made_once_a_process() -> None:
         ("openai", "gpt-6-sol", "react", None, True),
         ("anthropic", "claude-sonnet-5-5", "react", None, True),
         ("offline", None, "react", None, False),
-        ("openai", "gpt-6.2-sol", "native", None, True),
-        ("openai", "gpt-6-astra", "native", "https://api.openai.com/v1", True),
+        ("openai", "gpt-6.2-sol", "native", None, False),
+        ("openai", "gpt-6-astra", "native", "https://api.openai.com/v1", False),
         ("openai", "gpt-6.2-sol", "native", "http://127.0.0.1:1/v1", False),
     ],
 )
@@ -132,16 +143,62 @@ def test_react_is_for_those_that_ask_for_it_and_for_models_without_tools(
     assert chosen.provider == provider
 
 
+@pytest.mark.parametrize(
+    ("openai_api", "base_url", "api"),
+    [
+        ("", None, OpenAIResponsesModel),
+        ("", "https://api.openai.com/v1", OpenAIResponsesModel),
+        ("", "https://eu.api.openai.com/v1/", OpenAIResponsesModel),
+        ("", "http://127.0.0.1:1/v1", OpenAIModel),
+        ("", "https://api.openai.com.elsewhere.example/v1", OpenAIModel),
+        ("", "https://elsewhere.example/api.openai.com", OpenAIModel),
+        ("chat", None, OpenAIModel),
+        ("responses", "http://127.0.0.1:1/v1", OpenAIResponsesModel),
+    ],
+)
+def test_openai_itself_is_asked_over_responses_and_other_servers_over_chat_unless_told_otherwise(
+    openai_api: str, base_url: str | None, api: type[Model]
+) -> None:
+    environ = KEYS | ({"OPENAI_BASE_URL": base_url} if base_url else {})
+    settings = _settings(openai_api=openai_api)
+
+    chosen, _ = choose_for(settings, environ, _no_secret, "openai", "gpt-4.1", "native")
+
+    assert type(chosen) is api
+
+
+def test_a_model_without_tools_over_chat_is_asked_in_react_where_chat_is_chosen() -> None:
+    settings = _settings(openai_api="chat")
+
+    chosen, _ = choose_for(settings, KEYS, _no_secret, "openai", "gpt-6.2-sol", "native")
+
+    assert isinstance(chosen, ReActModel)
+
+
+def test_bedrock_needs_no_key_and_is_used_only_where_it_is_named() -> None:
+    region = {"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "k", "AWS_BEARER_TOKEN_BEDROCK": "k"}
+
+    assert choose(_settings(), region, _no_secret)[0].provider == "offline"
+    for named in (
+        choose(_settings(provider="bedrock"), region, _no_secret),
+        choose_for(_settings(), region | KEYS, _no_secret, "bedrock", None, "native"),
+    ):
+        assert (named[0].provider, named[1]) == ("bedrock", "global.anthropic.claude-sonnet-5-5")
+    react, _ = choose_for(_settings(), region, _no_secret, "bedrock", None, "react")
+    assert isinstance(react, ReActModel)
+
+
 def test_choosing_any_model_imports_no_sdk() -> None:
     script = (
         "import sys\n"
         "from shared.adapters.llm.choose import choose\n"
         "from shared.settings import Settings\n"
-        "for provider in ('anthropic', 'openai', 'offline'):\n"
+        "for provider in ('anthropic', 'openai', 'bedrock', 'offline'):\n"
         "    settings = Settings(env='local', table='t', bucket='b', provider=provider)\n"
         "    environ = {'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'}\n"
         "    assert choose(settings, environ, str)[0].provider == provider\n"
-        "print([name for name in ('anthropic', 'openai', 'httpx', 'httpx2', 'boto3') if name in sys.modules])\n"
+        "sdks = ('anthropic', 'openai', 'httpx', 'httpx2', 'boto3', 'botocore')\n"
+        "print([name for name in sdks if name in sys.modules])\n"
     )
 
     done = subprocess.run(

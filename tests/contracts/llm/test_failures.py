@@ -5,6 +5,7 @@ import pytest
 from shared.adapters.llm.failures import from_status, from_stream, retry_after
 from shared.domain.errors import (
     ActaError,
+    ContextTooLong,
     ProviderOverloaded,
     ProviderQuotaExceeded,
     ProviderTimeout,
@@ -39,6 +40,8 @@ def test_a_wait_is_read_in_every_spelling(headers: dict[str, str], seconds: floa
         (408, (), ProviderTimeout),
         (409, (), ProviderUnavailable),
         (599, (), ProviderUnavailable),
+        (400, ("invalid_request_error", "context_length_exceeded"), ContextTooLong),
+        (500, ("context_length_exceeded",), ProviderUnavailable),
     ],
 )
 def test_the_providers_own_name_for_it_decides_too(
@@ -53,6 +56,7 @@ def test_the_providers_own_name_for_it_decides_too(
         ("overloaded_error", ProviderOverloaded),
         ("api_error", ProviderUnavailable),
         ("insufficient_quota", ProviderQuotaExceeded),
+        ("context_length_exceeded", ContextTooLong),
         ("never_heard_of", StreamBroken),
     ],
 )

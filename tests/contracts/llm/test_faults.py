@@ -1,4 +1,4 @@
-"""What goes wrong with a provider, on the wire of both official SDKs."""
+"""What goes wrong with a provider, on every wire of the official SDKs."""
 
 import json
 import socket
@@ -18,7 +18,7 @@ from shared.domain.errors import (
     StreamBroken,
 )
 from shared.ports.model import Model
-from tests.contracts.llm.conftest import CLASSES
+from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import KEY, PATIENCE, SECRET_TEXT, request
 
 pytestmark = pytest.mark.contract
@@ -68,6 +68,7 @@ def test_the_wait_a_rate_limit_asks_for_is_kept(model: Model, llmock: Any) -> No
     assert error.retry_after == 7.0
 
 
+@pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses"], indirect=True)
 def test_a_used_up_quota_is_not_waited_for(provider: str, model: Model, llmock: Any) -> None:
     code = {"openai": "insufficient_quota", "anthropic": "billing_error"}[provider]
     llmock.add(Fail(429, code=code))
@@ -158,6 +159,7 @@ def test_a_call_cut_at_the_limit_is_malformed(model: Model, llmock: Any) -> None
     assert reply.calls[1].input == {"path": "b"}
 
 
+@pytest.mark.parametrize("wire", ["anthropic", "openai", "bedrock"], indirect=True)
 def test_a_refusal_is_told_apart(model: Model, llmock: Any) -> None:
     llmock.add(Reply(text="I cannot.", finish_reason="content_filter"))
 
@@ -182,10 +184,10 @@ def test_an_answer_that_drips_past_its_time_is_given_up(model: Model, llmock: An
     failure(model, ProviderTimeout, timeout=0.6)
 
 
-def test_nobody_listening_is_an_unavailable_provider(provider: str) -> None:
+def test_nobody_listening_is_an_unavailable_provider(wire: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        model = CLASSES[provider](KEY, f"http://127.0.0.1:{taken.getsockname()[1]}")
+        model = MODELS[wire](f"http://127.0.0.1:{taken.getsockname()[1]}")
 
         failure(model, ProviderUnavailable)
 

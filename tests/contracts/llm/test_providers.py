@@ -1,4 +1,4 @@
-"""The model port's suite over the wire: both official SDKs against a server that nobody here wrote."""
+"""The model port's suite over the wire: the official SDKs against a server that nobody here wrote."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The ReAct protocol over the wire of both official SDKs."""
+"""The ReAct protocol over every wire."""
 
 import json
 from typing import Any
@@ -48,8 +48,10 @@ def test_no_tool_and_no_tool_message_goes_over_the_wire(react: Model, llmock: An
     body = seen.body if isinstance(seen.body, dict) else json.loads(seen.body)
     assert "tools" not in body
     assert "tool_choice" not in body
-    assert {message["role"] for message in body["messages"]} <= {"system", "user", "assistant"}
+    told = body.get("messages") or body["input"]
+    assert {message["role"] for message in told} <= {"system", "user", "assistant"}
     assert "tool_use" not in json.dumps(body)
+    assert "function_call" not in json.dumps(body)
 
 
 def test_an_answer_cut_at_its_limit_is_not_run(react: Model, llmock: Any) -> None:

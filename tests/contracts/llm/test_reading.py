@@ -83,7 +83,7 @@ def test_a_reply_without_thinking_needs_no_raw_part() -> None:
         ("stop_sequence", "end"),
         ("max_tokens", "max_tokens"),
         ("model_context_window_exceeded", "max_tokens"),
-        ("pause_turn", "max_tokens"),
+        ("pause_turn", "pause"),
         ("refusal", "refusal"),
     ],
 )
@@ -132,14 +132,14 @@ def test_halves_of_a_character_in_a_text_cannot_poison_the_store() -> None:
 def _openai(
     *deltas: dict[str, Any], finish: str | None = "stop", usage: dict[str, Any] | None = None
 ) -> ModelReply:
-    reading = openai_stream.Reading()
+    reading = openai_stream.Reading(400)
     base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     for delta in deltas:
         chunk = {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
         reading.feed(ChatCompletionChunk.model_validate(chunk))
     chunk = {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}], "usage": usage}
     reading.feed(ChatCompletionChunk.model_validate(chunk))
-    return reading.reply(400)
+    return reading.reply()
 
 
 def _part(index: int, arguments: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.partials import DynamoPartials
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.memory.blobs import MemoryBlobs
 from shared.adapters.memory.clock import FakeClock
@@ -21,6 +22,7 @@ from shared.adapters.memory.files import MemoryFiles
 from shared.adapters.memory.index import MemoryIndex
 from shared.adapters.memory.log import MemoryLog
 from shared.adapters.memory.memories import MemoryMemories
+from shared.adapters.memory.partials import MemoryPartials
 from shared.adapters.memory.table import MemoryTable
 from shared.adapters.memory.tools import MemoryToolStore
 from shared.adapters.s3.blobs import S3Blobs
@@ -30,10 +32,12 @@ from shared.ports.definitions import DefinitionStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
+from shared.ports.partials import Partials
 from shared.ports.registry import ToolStore
 
 ENDPOINT = "ACTA_TEST_AWS_ENDPOINT"
 TABLE, BUCKET = "ACTA_TEST_TABLE", "ACTA_TEST_BUCKET"
+SPOILED = b"damaged, with a secret in it"
 MOST_MEMORIES = 5
 """The bound per agent in these suites."""
 
@@ -41,7 +45,7 @@ MOST_MEMORIES = 5
 @dataclass(frozen=True)
 class Stores:
     """`other_log`, `other_blobs` and so on: a second worker's. `set_version` makes a stored commit one of another
-    release's; `list_quickly` fills a listing without a commit for each.
+    release's, `spoil` damages it; `list_quickly` fills a listing without a commit for each.
     """
 
     log: SessionLog
@@ -56,9 +60,12 @@ class Stores:
     other_tools: ToolStore
     memories: MemoryStore
     other_memories: MemoryStore
+    partials: Partials
     clock: FakeClock
     set_version: Callable[[str, str, int, int], None]
     list_quickly: Callable[[Sequence[IndexEntry]], None]
+    spoil: Callable[[str, str, int], None]
+    spoil_intervention: Callable[[str, str], None]
 
 
 class Aws(NamedTuple):
@@ -93,10 +100,22 @@ def create(aws: Aws, *, table: bool = True, bucket: bool = True) -> Aws:
         aws.dynamodb.create_table(
             TableName=aws.table,
             BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+            AttributeDefinitions=[
+                {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "live", "live_at")
+            ],
             KeySchema=[
                 {"AttributeName": "pk", "KeyType": "HASH"},
                 {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            GlobalSecondaryIndexes=[
+                {
+                    "IndexName": items.LIVE_INDEX,
+                    "KeySchema": [
+                        {"AttributeName": "live", "KeyType": "HASH"},
+                        {"AttributeName": "live_at", "KeyType": "RANGE"},
+                    ],
+                    "Projection": {"ProjectionType": "KEYS_ONLY"},
+                }
             ],
         )
     if bucket:
@@ -110,6 +129,14 @@ def memory_stores() -> Stores:
     def set_version(tenant: str, session_id: str, number: int, version: int) -> None:
         commits = table.commits[tenant, session_id]
         commits[number] = commits[number]._replace(version=version)
+
+    def spoil(tenant: str, session_id: str, number: int) -> None:
+        commits = table.commits[tenant, session_id]
+        commits[number] = commits[number]._replace(body=SPOILED)
+
+    def spoil_intervention(tenant: str, intervention_id: str) -> None:
+        there = table.interventions[tenant, intervention_id]
+        table.interventions[tenant, intervention_id] = there._replace(body=SPOILED)
 
     def list_quickly(entries: Sequence[IndexEntry]) -> None:
         table.listing.update({(entry.tenant, entry.session_id): entry for entry in entries})
@@ -127,9 +154,12 @@ def memory_stores() -> Stores:
         other_tools=MemoryToolStore(table, clock),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         other_memories=MemoryMemories(table, clock, MOST_MEMORIES),
+        partials=MemoryPartials(table),
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,
+        spoil=spoil,
+        spoil_intervention=spoil_intervention,
     )
 
 
@@ -142,6 +172,20 @@ def aws_stores(aws: Aws) -> Stores:
             Key={"pk": {"S": items.session_pk(tenant, session_id)}, "sk": {"S": items.number_sk(number)}},
             UpdateExpression="SET v = :v",
             ExpressionAttributeValues={":v": {"N": str(version)}},
+        )
+
+    def spoil(tenant: str, session_id: str, number: int) -> None:
+        _spoil({"pk": {"S": items.session_pk(tenant, session_id)}, "sk": {"S": items.number_sk(number)}})
+
+    def spoil_intervention(tenant: str, intervention_id: str) -> None:
+        _spoil(items.intervention_key(tenant, intervention_id))
+
+    def _spoil(key: items.Item) -> None:
+        aws.dynamodb.update_item(
+            TableName=aws.table,
+            Key=key,
+            UpdateExpression="SET z = :z",
+            ExpressionAttributeValues={":z": {"B": SPOILED}},
         )
 
     def list_quickly(entries: Sequence[IndexEntry]) -> None:
@@ -164,9 +208,12 @@ def aws_stores(aws: Aws) -> Stores:
         other_tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
         memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         other_memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
+        partials=DynamoPartials(aws.table, aws.dynamodb),
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,
+        spoil=spoil,
+        spoil_intervention=spoil_intervention,
     )
 
 

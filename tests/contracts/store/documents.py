@@ -19,6 +19,7 @@ from shared.domain.session import (
     Head,
     OpenCall,
     Progress,
+    Restarts,
     Result,
     Run,
     Usage,
@@ -62,8 +63,9 @@ def make_intervention(session_id: str, intervention_id: str, **fields: Any) -> I
             "type": "approval_required",
             "context": {"why": None, "nested": {"list": [1, 2.5, "ü"]}},
             "tool_call": PendingCall(
-                call_id="call_1", name="delete_file", input={"path": "a.md"}, input_hash="00"
+                call_id="call_1", name="delete_file", input={"path": "a.md"}, input_hash="00", shortened=True
             ),
+            "role": "approver",
             "options": ("approve", "reject", "modify"),
             "default_action": "reject",
             "created_at": NOW,
@@ -131,6 +133,7 @@ def full_commit(tenant: str, session_id: str, number: int) -> Commit:
             max_steps=50,
             events=61,
             goal_id="m",
+            restarts=Restarts(turn=4, count=1),
         ),
         plan=plan_of(7, "Read a file and note what it says", "It says that May was 3 % over."),
         usage=Usage(

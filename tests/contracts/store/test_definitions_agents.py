@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, Limits, Models, built_in
+from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
+from shared.domain.intervention import Policy
 from shared.ports.definitions import AgentExists, DefinitionChanged
 from shared.ports.log import KeyTaken
 from tests.contracts.store.backends import Stores
@@ -22,10 +23,15 @@ def make_agent(stores: Stores, agent_id: str, name: str = "Agent", version: int 
         provider="openai",
         model="gpt-x",
         models=Models(plan="gpt-y"),
+        fallbacks=(Fallback(provider="anthropic", model="claude-x"), Fallback(model="gpt-z")),
         tools=("read_file",),
         limits=Limits(max_steps=7, cost_budget_usd=0.25),
         high_stakes=("read_file",),
         protocol="react",
+        interventions={
+            "approval_required": Policy(timeout_seconds=60, default_action="reject", role="approver"),
+            "checkpoint_review": Policy(),
+        },
         version=version,
         created_at=stores.clock.now(),
         updated_at=stores.clock.now(),

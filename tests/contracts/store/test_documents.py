@@ -7,10 +7,25 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from shared.adapters.documents import from_commit, from_intervention, pack, to_commit, to_intervention, unpack
+from shared.adapters.definition_documents import to_agent, to_prompt
+from shared.adapters.documents import (
+    from_commit,
+    from_intervention,
+    load_json,
+    pack,
+    to_commit,
+    to_intervention,
+    unpack,
+)
+from shared.adapters.dynamodb.items import item_commit
+from shared.adapters.memory_documents import to_memory
 from shared.adapters.phrases import BY_CHECKSUM
+from shared.adapters.tool_documents import to_tool
+from shared.agent.offload import load_entry, read_compacted
 from shared.domain.commit import COMMIT_VERSION, Commit
-from shared.domain.errors import SchemaUnknown
+from shared.domain.content import Content
+from shared.domain.conversation import AssistantEntry
+from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.intervention import Intervention
 from tests.contracts.store.documents import full_commit, largest_commit, make_commit
 from tests.contracts.store.strategies import documents
@@ -45,25 +60,63 @@ def test_every_dictionary_ever_used_is_still_the_one_it_was() -> None:
     assert set(BY_CHECKSUM) == {1_811_849_959}
 
 
-def test_a_document_of_an_unknown_version_dictionary_or_shape_is_refused_without_quoting_it() -> None:
+def test_a_document_of_an_unknown_version_or_dictionary_is_refused_without_quoting_it() -> None:
     stored = from_commit(make_commit("secret-tenant", "ses_1", 1))
     foreign = zlib.compressobj(zdict=b"another dictionary")
-    no_commit = pack(b'{"version": 1, "text": "secret"}')
-    newer_head = pack(unpack(stored).replace(b'"head":{"version":1', b'"head":{"version":2'))
+    newer_head = unpack(stored).replace(b'"head":{"version":1', b'"head":{"version":2')
+    newer_shape = newer_head.replace(b'"tenant":', b'"secret_field":1,"tenant":')
     bad: list[Callable[[], object]] = [
         lambda: to_commit(COMMIT_VERSION + 1, stored),
         lambda: to_commit(COMMIT_VERSION, foreign.compress(b"x" * 99) + foreign.flush()),
-        lambda: to_commit(COMMIT_VERSION, stored[:-9]),
-        lambda: to_commit(COMMIT_VERSION, b"no zlib at all"),
-        lambda: to_commit(COMMIT_VERSION, no_commit),
-        lambda: to_commit(COMMIT_VERSION, newer_head),
-        lambda: to_intervention(2, no_commit),
-        lambda: to_intervention(1, no_commit),
+        lambda: to_commit(COMMIT_VERSION, pack(newer_head)),
+        lambda: to_commit(COMMIT_VERSION, pack(newer_shape)),
+        lambda: to_intervention(2, stored),
+        lambda: read_compacted('{"version": 2, "text": "secret"}'),
     ]
     for read in bad:
         with pytest.raises(SchemaUnknown) as raised:
             read()
         assert "secret" not in str(raised.value)
+
+
+def test_a_damaged_document_of_a_known_version_poisons_its_session_alone_and_is_not_quoted() -> None:
+    stored = from_commit(make_commit("secret-tenant", "ses_1", 1))
+    no_commit = pack(b'{"version": 1, "text": "secret"}')
+    entry = AssistantEntry(message_id="m", content=Content.of(""), private=Content(blob="b", bytes=9))
+    bad: list[Callable[[], object]] = [
+        lambda: to_commit(COMMIT_VERSION, stored[:-9]),
+        lambda: to_commit(COMMIT_VERSION, stored + b"secret"),
+        lambda: to_commit(COMMIT_VERSION, b"no zlib, a secret"),
+        lambda: to_commit(COMMIT_VERSION, b""),
+        lambda: to_commit(COMMIT_VERSION, no_commit),
+        lambda: to_commit(COMMIT_VERSION, pack(b'{"secret')),
+        lambda: to_commit(COMMIT_VERSION, pack(b"\xff secret")),
+        lambda: to_intervention(1, no_commit),
+        lambda: to_agent(1, no_commit),
+        lambda: to_prompt(1, no_commit),
+        lambda: to_tool(1, no_commit),
+        lambda: to_memory(1, no_commit),
+        lambda: load_json("record", pack(b"secret")),
+        lambda: read_compacted('{"version": 1, "text": "secret"}'),
+        lambda: read_compacted("secret"),
+        lambda: load_entry(entry, {"b": "secret"}),
+        lambda: item_commit({"z": {"B": stored}}),
+        lambda: item_commit({"z": {"S": "secret"}, "v": {"N": "1"}}),
+    ]
+    for read in bad:
+        with pytest.raises(PoisonedSession) as raised:
+            read()
+        assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("place", range(0, 900, 7))
+def test_a_commit_with_any_byte_changed_is_never_misread(place: int) -> None:
+    commit = full_commit("t", "ses_1", 1)
+    stored = bytearray(from_commit(commit))
+    place %= len(stored)
+    stored[place] ^= 0x55
+    with pytest.raises((PoisonedSession, SchemaUnknown)):
+        to_commit(COMMIT_VERSION, bytes(stored))
 
 
 def test_a_document_compressed_without_a_dictionary_is_read() -> None:

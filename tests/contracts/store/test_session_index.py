@@ -1,11 +1,13 @@
 """A tenant's listings: newest first, in pages whose cursors are good for nothing else."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from shared.domain.session import CoarseState
-from shared.ports.log import Companions, IndexEntry
+from shared.ports.log import Companions, IndexEntry, Live, LiveKind, LiveSession
 from tests.contracts.store.backends import Stores
-from tests.contracts.store.documents import make_commit, make_intervention
+from tests.contracts.store.documents import NOW, make_commit, make_intervention
 
 pytestmark = pytest.mark.contract
 
@@ -69,6 +71,56 @@ def test_an_entry_follows_its_session(stores: Stores, tenant: str) -> None:
 
     page = stores.index.sessions(tenant, states=(), agent_id=None, limit=5, cursor=None)
     assert page.entries == (IndexEntry(tenant, "ses_1", "a", "completed"),)
+
+
+def test_an_entry_keeps_what_recovery_wrote_down(stores: Stores, tenant: str) -> None:
+    entry = IndexEntry(tenant, "ses_1", "a", "active", Live("active", NOW))
+    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(listing=entry))
+    page = stores.index.sessions(tenant, states=(), agent_id=None, limit=5, cursor=None)
+    assert page.entries == (entry,)
+
+
+def live(stores: Stores, kind: LiveKind, *tenants: str, before: datetime | None = None) -> list[LiveSession]:
+    """Page after page, of these tenants: other tests' are there too."""
+    pages = [stores.index.live(kind, before=before, limit=2, cursor=None)]
+    while (cursor := pages[-1].cursor) is not None:
+        pages.append(stores.index.live(kind, before=before, limit=2, cursor=cursor))
+    return [each for page in pages for each in page.sessions if each.tenant in tenants]
+
+
+@pytest.mark.parametrize("kind", ["active", "waiting", "parked"])
+def test_live_sessions_of_all_tenants_come_oldest_first_by_kind(
+    stores: Stores, tenant: str, kind: LiveKind
+) -> None:
+    other = f"{tenant}#{'long:' * 60}"
+    times = [NOW + timedelta(microseconds=n) for n in range(5)]
+    stores.list_quickly(
+        [
+            IndexEntry((tenant, other)[n % 2], f"ses_{5 - n}", "a", "active", Live(kind, at))
+            for n, at in enumerate(times)
+        ]
+        + [IndexEntry(tenant, "ses_none", "a", "completed")]
+    )
+
+    wanted = [LiveSession((tenant, other)[n % 2], f"ses_{5 - n}", at) for n, at in enumerate(times)]
+    assert live(stores, kind, tenant, other) == wanted
+    assert live(stores, kind, tenant, other, before=times[3]) == wanted[:3]
+    others: set[LiveKind] = {"active", "waiting", "parked"}
+    assert [live(stores, each, tenant, other) for each in others - {kind}] == [[], []]
+
+
+def test_a_session_leaves_the_live_ones_when_it_is_over_or_gone(stores: Stores, tenant: str) -> None:
+    for session_id in ("ses_1", "ses_2", "ses_3"):
+        entry = IndexEntry(tenant, session_id, "a", "active", Live("active", NOW))
+        stores.log.append(make_commit(tenant, session_id, 1), Companions(listing=entry))
+    over = IndexEntry(tenant, "ses_1", "a", "completed")
+    stores.log.append(make_commit(tenant, "ses_1", 2), Companions(listing=over))
+    stores.log.delete(tenant, "ses_2")
+    waits = IndexEntry(tenant, "ses_3", "a", "waiting_for_user", Live("parked", NOW))
+    stores.log.append(make_commit(tenant, "ses_3", 2), Companions(listing=waits))
+
+    assert live(stores, "active", tenant) == []
+    assert live(stores, "parked", tenant) == [LiveSession(tenant, "ses_3", NOW)]
 
 
 def test_interventions_are_listed_newest_first_and_by_state(stores: Stores, tenant: str) -> None:

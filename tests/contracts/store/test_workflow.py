@@ -82,8 +82,65 @@ def test_a_closed_execution_is_not_started_again(workflow: Workflow, request: py
     assert workflow.start(first.model_copy(update={"next": "think"})) is False
 
 
+def test_an_execution_is_absent_until_it_starts_and_closed_for_good_when_it_has_ended(
+    workflow: Workflow, request: pytest.FixtureRequest
+) -> None:
+    at = decision(request).at
+    where = (at.session_id, at.run_id, at.generation)
+    assert workflow.status(*where) == "absent"
+    workflow.start(decision(request))
+    assert workflow.status(*where) == "running"
+    workflow.stop(*where)
+    assert workflow.status(*where) == "closed"
+    workflow.start(decision(request))
+    assert workflow.status(*where) == "closed"
+    assert workflow.status(at.session_id, at.run_id, at.generation + 1) == "absent"
+
+
+def test_the_running_sessions_are_those_with_an_execution_that_has_not_ended(workflow: Workflow) -> None:
+    run_id = f"run_{9:026d}"
+    running, ended, over = (f"ses_{n:026d}" for n in range(3))
+    for session_id, generation in ((running, 1), (running, 2), (ended, 1), (ended, 2), (over, 1)):
+        workflow.start(decision_at("acme", session_id, run_id, generation))
+    for session_id, generation in ((running, 1), (ended, 1), (ended, 2), (over, 1)):
+        workflow.stop(session_id, run_id, generation)
+    workflow.start(decision_at("acme", over, f"run_{8:026d}"))
+
+    assert {running, ended, over} & set(workflow.running()) == {running, over}
+
+
+def test_running_sessions_are_read_page_after_page() -> None:
+    names = [f"ses_{n:026d}-{RUN}-1" for n in range(5)]
+    listing = Listing(names)
+
+    assert list(StepFunctionsWorkflow("arn", listing).running()) == [name.split("-")[0] for name in names]
+    assert listing.asked == [None, "2", "4"]
+
+
+class Listing:
+    """A Step Functions client whose pages are short."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+        self.asked: list[str | None] = []
+
+    def list_executions(self, **request: Any) -> dict[str, Any]:
+        assert (request["stateMachineArn"], request["statusFilter"]) == ("arn", "RUNNING")
+        self.asked.append(request.get("nextToken"))
+        start = int(request.get("nextToken", "0"))
+        page = {"executions": [{"name": name} for name in self._names[start : start + 2]]}
+        return page | ({"nextToken": str(start + 2)} if start + 2 < len(self._names) else {})
+
+
 def test_stopping_what_is_not_there_is_fine(workflow: Workflow) -> None:
     workflow.stop(SESSION, "run_none", 7)
+
+
+def test_stopping_what_has_closed_is_fine(workflow: Workflow) -> None:
+    workflow.start(decision_at("acme", SESSION, "run_closed", generation=8))
+    for _ in range(2):
+        workflow.stop(SESSION, "run_closed", 8)
+    assert workflow.status(SESSION, "run_closed", 8) == "closed"
 
 
 def test_step_functions_gets_the_decision_as_input_under_a_legal_name(machine: tuple[Any, str]) -> None:

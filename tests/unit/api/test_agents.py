@@ -14,10 +14,15 @@ AGENT = {
     "provider": "anthropic",
     "model": "claude-x",
     "models": {"plan": "claude-y", "summary": "claude-z"},
+    "fallbacks": [{"provider": "openai", "model": "gpt-x"}, {"model": "claude-z"}],
     "tools": ["read_file", "list_files"],
     "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "approval_timeout_seconds": 60},
     "high_stakes": ["create_file"],
     "protocol": "react",
+    "interventions": {
+        "approval_required": {"timeout_seconds": 60, "default_action": "reject", "role": "approver"},
+        "checkpoint_review": {"default_action": "continue"},
+    },
 }
 
 
@@ -157,6 +162,10 @@ def test_what_is_deleted_or_never_was_is_not_found(office: Office) -> None:
         ({"model": ""}, "model"), ({"model": "two words"}, "model"), ({"model": "x" * 201}, "model"),
         ({"models": {"chat": "m"}}, "models.chat"), ({"models": {"plan": 1}}, "models.plan"),
         ({"models": []}, "models"),
+        ({"fallbacks": [{"model": f"m{n}"} for n in range(4)]}, "fallbacks"), ({"fallbacks": ["m"]}, "fallbacks.0"),
+        ({"fallbacks": [{"provider": "openai"}]}, "fallbacks.0.model"),
+        ({"fallbacks": [{"provider": "acme", "model": "m"}]}, "fallbacks.0.provider"),
+        ({"fallbacks": [{"model": "m", "name": "n"}]}, "fallbacks.0.name"),
         ({"tools": ["reed_file"]}, "tools"), ({"tools": "read_file"}, "tools"), ({"tools": [None]}, "tools.0"),
         ({"high_stakes": ["send_email"]}, "high_stakes"),
         ({"limits": {"max_steps": 0}}, "limits.max_steps"), ({"limits": {"max_steps": 1_001}}, "limits.max_steps"),
@@ -198,3 +207,47 @@ def test_a_body_that_is_no_json_object_is_refused(office: Office) -> None:
         assert office.admin.request("PUT", "/v1/agents/default", body=body).status == 400
     text = {"Content-Type": "text/plain"}
     assert office.admin.request("PUT", "/v1/agents/default", body="{}", headers=text).status == 415
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+@pytest.mark.parametrize("option", ["approve", "modify"])
+def test_a_default_that_approves_high_stakes_calls_is_refused_where_the_agent_is_defined(
+    office: Office, method: str, option: str
+) -> None:
+    body = {**AGENT, "interventions": {"approval_required": {"default_action": option}}}
+    answer = office.admin.request(
+        method, "/v1/agents" if method == "POST" else "/v1/agents/default", json_body=body
+    )
+    assert answer.status == 400
+    (why,) = answer.error["details"]["interventions.approval_required.default_action"]
+    assert "never approves a high-stakes call" in why
+    assert office.member.request("GET", "/v1/agents/default").data["version"] == 0
+
+
+@pytest.mark.parametrize(
+    ("policies", "field"),
+    [
+        (
+            {"checkpoint_review": {"default_action": "approve"}},
+            "interventions.checkpoint_review.default_action",
+        ),
+        (
+            {"clarification_needed": {"default_action": "answer"}},
+            "interventions.clarification_needed.default_action",
+        ),
+        (
+            {"budget_exceeded": {"timeout_seconds": 2_592_001}},
+            "interventions.budget_exceeded.timeout_seconds",
+        ),
+        ({"budget_exceeded": {"timeout_seconds": 0}}, "interventions.budget_exceeded.timeout_seconds"),
+        ({"budget_exceeded": {"timeout_seconds": "60"}}, "interventions.budget_exceeded.timeout_seconds"),
+        ({"error_recovery": {"role": "two words"}}, "interventions.error_recovery.role"),
+        ({"error_recovery": {"approve": True}}, "interventions.error_recovery.approve"),
+        ({"pause": {}}, "interventions.pause"),
+    ],
+)
+def test_a_policy_that_means_nothing_is_refused_naming_the_field(
+    office: Office, policies: dict[str, Any], field: str
+) -> None:
+    answer = office.admin.request("POST", "/v1/agents", json_body={**AGENT, "interventions": policies})
+    assert (answer.status, list(answer.error["details"])) == (400, [field])

@@ -80,6 +80,7 @@ def test_an_empty_answer_has_no_body() -> None:
         (errors.StoreThrottled("x"), 503, "UNAVAILABLE"),
         (errors.CommitContention("x"), 503, "UNAVAILABLE"),
         (errors.SchemaUnknown("x"), 500, "INTERNAL_ERROR"),
+        (errors.PoisonedSession("x"), 500, "INTERNAL_ERROR"),
         (ZeroDivisionError("x"), 500, "INTERNAL_ERROR"),
     ],
 )

@@ -181,3 +181,20 @@ def test_a_tool_that_cannot_be_meant_is_refused_by_its_field(
     assert (answer.status, answer.error["code"]) == (400, "VALIDATION_ERROR")
     assert field in answer.error["details"]
     assert len(office.admin.request("GET", "/v1/tools").data["items"]) == len(builtins())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"default_action": "approve"}, {"interventions": {"approval_required": {"default_action": "approve"}}}],
+)
+def test_a_tool_brings_no_default_that_could_approve_it_and_is_told_why(
+    office: Office, more: dict[str, Any]
+) -> None:
+    answer = office.admin.request("POST", "/v1/tools", json_body={**TOOL, **more})
+    assert answer.status == 400
+    ((field, (why,)),) = answer.error["details"].items()
+    assert field == next(iter(more))
+    assert "no default approves a call" in why
+    create(office)
+    path, body = "/v1/tools/refund", without_name({**TOOL, "config": FUNCTION["config"], "kind": "lambda"})
+    assert office.admin.request("PUT", path, json_body={**body, **more}).status == 400

@@ -99,10 +99,36 @@ def test_an_intervention_shows_what_is_decided_on() -> None:
     assert set(view) == {
         "intervention_id", "session_id", "type", "context", "tool_call", "options", "default_action",
         "timeout_at",
-        "state", "resolution", "input", "comment", "resolved_by", "resolved_at", "created_at",
+        "state", "resolution", "input", "comment", "resolved_by", "resolved_at", "created_at", "role", "amended",
     }  # fmt: skip
-    assert view["tool_call"] == {"name": "delete_file", "input": {"path": "a.md"}, "input_hash": "ab" * 16}
+    assert view["tool_call"] == {
+        "name": "delete_file", "input": {"path": "a.md"}, "input_hash": "ab" * 16, "shortened": False,
+        "input_url": None,
+    }  # fmt: skip
     assert view["timeout_at"] == "2026-01-31T10:00:00.123Z"
+
+
+def test_a_shortened_input_says_so_and_where_the_whole_of_it_is() -> None:
+    assert PENDING.tool_call is not None
+    short = PENDING.model_copy(update={"tool_call": PENDING.tool_call.model_copy(update={"shortened": True})})
+    earlier_release = PENDING.model_copy(update={"context": {"shortened": True}})
+    for one in (short, earlier_release):
+        view = intervention_view(one)
+        url = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"
+        assert (view["tool_call"]["shortened"], view["tool_call"]["input_url"]) == (True, url)
+        assert "shortened" not in view["context"]
+
+
+def test_shown_texts_hide_nothing_and_a_call_s_input_stays_exact() -> None:
+    assert PENDING.tool_call is not None
+    path = "gpj.\u202etxt\u200b"
+    call = PENDING.tool_call.model_copy(update={"input": {"path": path}})
+    context = {"question": f"Delete {path}?", "agent_said": "\x1b[2KApproved", "calls": ["x\u2066"]}
+    view = intervention_view(PENDING.model_copy(update={"context": context, "tool_call": call}))
+    assert view["context"] == {
+        "question": "Delete gpj.\\u202etxt\\u200b?", "agent_said": "\\x1b[2KApproved", "calls": ["x\\u2066"],
+    }  # fmt: skip
+    assert view["tool_call"]["input"] == {"path": path}
 
 
 def test_an_event_and_a_step_show_their_numbers_and_times() -> None:

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -46,6 +47,31 @@ def test_no_line_of_the_agents_words_passes_for_one_of_ours() -> None:
     assert "  | tool: read_file" in lines
 
 
+@pytest.mark.parametrize(
+    ("asked_by", "label"), [("agent", "the agent asks"), ("acta", "Acta says"), ("person", "a person says")]
+)
+def test_whose_words_are_whose_is_told_and_what_the_agent_says_stands_apart(
+    asked_by: str, label: str
+) -> None:
+    forged = "Acta says:\n  | a person has approved this\u202e\x1b[2K"
+    context = {"asked_by": asked_by, "question": "Go on?", "agent_said": forged}
+    lines = "\n".join(question_lines({**APPROVAL, "context": context, "role": "approver"})).splitlines()
+    assert lines[1:3] == [f"{label}:", "  | Go on?"]
+    said = lines.index("the agent says:")
+    assert lines[said + 1 : said + 3] == [
+        "  | Acta says:",
+        "  |   | a person has approved this\\u202e\\x1b[2K",
+    ]
+    assert "to decide needs the role: approver" in lines
+
+
+def test_markup_is_shown_as_it_is() -> None:
+    context = {"question": "[bold]approve[/bold] <b>x</b> **y**"}
+    assert "  | [bold]approve[/bold] <b>x</b> **y**" in "\n".join(
+        question_lines({**APPROVAL, "context": context})
+    )
+
+
 def test_the_beginning_of_an_option_is_enough() -> None:
     assert decide(APPROVAL, typing("app"), ignore) == Decision("approve")
 
@@ -73,6 +99,65 @@ def test_a_raise_is_a_number_of_tokens() -> None:
     assert decide(question, typing("raise", "many", "80,000"), ignore) == Decision(
         "raise", {"token_budget": 80_000}
     )
+
+
+COSTLY = {
+    "type": "budget_exceeded",
+    "context": {"cost_budget_usd": 1.5},
+    "options": ["raise", "finish", "cancel"],
+}
+
+
+@pytest.mark.parametrize(
+    ("lines", "given"),
+    [
+        (("", "2.5"), {"cost_budget_usd": 2.5}),
+        (("80,000", ""), {"token_budget": 80_000}),
+        (("80000", "2"), {"token_budget": 80_000, "cost_budget_usd": 2.0}),
+        (("", "", "", "3"), {"cost_budget_usd": 3.0}),
+        (("many", "3", "9", "nan", "9", "3"), {"token_budget": 9, "cost_budget_usd": 3.0}),
+    ],
+)
+def test_a_session_with_a_limit_of_cost_can_be_given_more_of_either(
+    lines: tuple[str, ...], given: dict[str, object]
+) -> None:
+    assert decide(COSTLY, typing("raise", *lines), ignore) == Decision("raise", given)
+
+
+@pytest.mark.parametrize("option", ["finish", "cancel"])
+def test_an_option_without_input_is_its_name(option: str) -> None:
+    assert decide(COSTLY, typing(option), ignore).to_body() == {"option": option}
+
+
+@pytest.mark.parametrize(("hint", "given"), [("look in reports/", {"hint": "look in reports/"}), (" ", {})])
+def test_a_stuck_session_can_be_given_a_hint(hint: str, given: dict[str, str]) -> None:
+    stuck = {"type": "error_recovery", "options": ["retry", "cancel"], "tool_call": None}
+    assert decide(stuck, typing("r", hint), ignore) == Decision("retry", given)
+
+
+def test_a_call_of_unknown_outcome_is_recorded_with_its_result_or_run_again() -> None:
+    doubt = {
+        "type": "error_recovery",
+        "options": ["retry", "record", "skip", "cancel"],
+        "tool_call": {"name": "send_email", "input": {}},
+    }
+    assert decide(doubt, typing("rec", "it was sent"), ignore) == Decision(
+        "record", {"result": "it was sent"}
+    )
+    assert decide(doubt, typing("ret"), ignore) == Decision("retry")
+    said: list[str] = []
+    assert decide(doubt, typing("re", "skip"), said.append) == Decision("skip")
+    assert said == ["Please type one of: retry / record / skip / cancel"]
+
+
+def test_a_review_goes_on_or_ends() -> None:
+    review = {"type": "checkpoint_review", "options": ["continue", "cancel"]}
+    assert decide(review, typing("co"), ignore) == Decision("continue")
+
+
+def test_a_long_input_is_taken_whole() -> None:
+    text = json.dumps({"path": "a.md", "content": "x" * 50_000})
+    assert decide(APPROVAL, typing("modify", text), ignore).input["input"]["content"] == "x" * 50_000
 
 
 def test_the_end_of_input_leaves_the_question_open() -> None:

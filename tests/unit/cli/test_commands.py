@@ -222,19 +222,17 @@ def test_a_large_input_is_shown_whole_before_it_is_approved(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = {"path": "a.md", "content": "x" * 900 + "THE END"}
-    call = {"name": "create_file", "input": {"content": "xxx…"}, "input_hash": input_hash(whole)}
+    shown = {"name": "create_file", "input": {"content": "xxx…"}, "shortened": True}
+    call = {**shown, "input_hash": input_hash(whole)}
     waiting = {
         "intervention_id": "int_1",
         "type": "approval_required",
         "options": ["approve", "reject"],
-        "context": {"shortened": True},
+        "context": {},
         "tool_call": call,
     }
-    messages = [
-        {"role": "assistant", "tool_calls": [{"call_id": "c", "name": "create_file", "input": whole}]}
-    ]
     deployment.on(
-        "GET", f"/v1/sessions/{SESSION_ID}/messages", success({"items": messages, "next_cursor": None})
+        "GET", f"/v1/sessions/{SESSION_ID}/interventions/int_1/input", success({**call, "input": whole})
     )
     deployment.polls(poll(session("waiting_for_user", interventions=[waiting])), poll(session("cancelled")))
     assert acta("watch", SESSION_ID) == 4

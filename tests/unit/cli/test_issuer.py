@@ -34,8 +34,9 @@ def test_a_token_verifies_with_the_published_key(issuer: Issuer) -> None:
     assert (claims["tenant"], claims["sub"], claims["roles"]) == ("acme", "ann", ["member"])
 
 
-def test_an_admin_is_a_member_too(issuer: Issuer) -> None:
+def test_an_admin_and_an_approver_are_members_too_and_not_each_other(issuer: Issuer) -> None:
     assert verify(issuer, issuer.issue_token("acme", "ann", "admin"))["roles"] == ["admin", "member"]
+    assert verify(issuer, issuer.issue_token("acme", "ann", "approver"))["roles"] == ["approver", "member"]
 
 
 def test_a_token_ends_when_its_time_is_over(issuer: Issuer) -> None:

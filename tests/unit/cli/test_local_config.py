@@ -23,6 +23,14 @@ def test_the_first_of_two_keys_wins_unless_one_is_chosen() -> None:
     assert LocalConfig.from_environ({**both, "ACTA_PROVIDER": "openai"}).provider == "openai"
 
 
+def test_bedrock_needs_no_key_and_is_used_where_it_is_chosen() -> None:
+    environ = {"AWS_BEARER_TOKEN_BEDROCK": "b", "ANTHROPIC_BEDROCK_BASE_URL": "http://127.0.0.1:1"}
+    assert LocalConfig.from_environ(environ).provider == "offline"
+    config = LocalConfig.from_environ({**environ, "ACTA_PROVIDER": "bedrock"})
+    assert config.provider == "bedrock"
+    assert {*environ, "ACTA_PROVIDER"} == set(config.lambda_env)
+
+
 def test_settings_are_passed_on_and_what_the_templates_set_is_not() -> None:
     environ = {"ACTA_TOKEN_BUDGET": "1000", "ACTA_TABLE": "mine", "ACTA_ENV": "prod"}
     assert LocalConfig.from_environ(environ).lambda_env == ("ACTA_TOKEN_BUDGET",)

@@ -1,0 +1,42 @@
+"""Everything `notify` needs, put together once per process."""
+
+import os
+from functools import cache
+from typing import NamedTuple
+
+from shared.adapters.clock import SystemClock
+from shared.adapters.dynamodb.stream import StreamedChanges
+from shared.adapters.secrets import secret_text
+from shared.adapters.sns import Topic
+from shared.adapters.webhook import Webhook
+from shared.ports.notifier import Changes, Notifier
+from shared.settings import Settings, settings
+
+LOCAL_SECRET = "ACTA_NOTIFY_SECRET"
+"""The secret itself, where there is no Secrets Manager to have it from."""
+
+
+class Root(NamedTuple):
+    """`notifier` is None where nobody is to be told: a local stack without a URL."""
+
+    changes: Changes
+    notifier: Notifier | None
+
+
+@cache
+def root() -> Root:
+    chosen = settings()
+    return Root(StreamedChanges(chosen.table), _notifier(chosen))
+
+
+def _notifier(chosen: Settings) -> Notifier | None:
+    if chosen.notify_topic_arn:
+        return Topic(chosen.notify_topic_arn)
+    if chosen.notify_webhook_url:
+        return Webhook(chosen.notify_webhook_url, lambda: _secret(chosen), SystemClock())
+    return None
+
+
+def _secret(chosen: Settings) -> str:
+    name = chosen.notify_secret_name
+    return secret_text(name) if name else os.environ.get(LOCAL_SECRET, "")

@@ -1,0 +1,79 @@
+"""What is configured, and whether the keys work: `/v1/models`, for admins."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+
+from functions.step.root import Desk
+from shared.api.app import Api
+from shared.api.envelope import success
+from shared.domain.agent import AgentDefinition
+from shared.domain.price_list import PRICED_AT, Price, Rates
+from shared.domain.prices import FREE, price_of
+from shared.ports.definitions import DefinitionStore
+
+PAGE = 100
+
+
+def add_models(api: Api, desk: Desk) -> None:
+    configured = desk.configured
+
+    @api.get("/v1/models")
+    def models() -> Response[str]:
+        provider, model = configured.default()
+        return success(
+            {
+                "default": {"provider": provider, "model": model},
+                "providers": [
+                    {"provider": name, "key": state} for name, state in configured.key_states().items()
+                ],
+                "models": [
+                    {
+                        "provider": one.provider,
+                        "model": one.model,
+                        "used_by": [use._asdict() for use in one.used_by],
+                        "context_window_tokens": one.context_window,
+                        "usd_per_million_tokens": _prices(one.provider, one.model),
+                    }
+                    for one in configured.models(_agents(desk.definitions, api.caller.tenant))
+                ],
+                "priced_at": PRICED_AT,
+            }
+        )
+
+    @api.post("/v1/models/check")
+    def check() -> Response[str]:
+        """Asks every provider that has a key for the list of its models; nothing here changes."""
+        return success(
+            {
+                "providers": [
+                    {"provider": name, "status": configured.check(name)} for name in configured.key_states()
+                ]
+            }
+        )
+
+
+def _agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]:
+    cursor: str | None = None
+    while True:
+        page = store.agents(tenant, limit=PAGE, cursor=cursor)
+        yield from page.agents
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _prices(provider: str, model: str) -> dict[str, Any] | None:
+    """`above`: what a request with a longer prompt costs as a whole. None: no price Acta could vouch for."""
+    if provider == FREE:
+        return _rates(Rates(0, 0, 0, 0)) | {"above": None}
+    price: Price | None = price_of(provider, model)
+    if price is None:
+        return None
+    above = price.long and {"prompt_tokens": price.long_above, **_rates(price.long)}
+    return {**_rates(price.rates), "above": above}
+
+
+def _rates(rates: Rates) -> dict[str, float]:
+    return {name: thousandths / 1_000 for name, thousandths in rates._asdict().items()}

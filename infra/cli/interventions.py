@@ -1,0 +1,98 @@
+"""`acta interventions`: what waits for the tenant's people, in all of its sessions."""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from infra.cli import exits
+from infra.cli.client import Client
+from infra.cli.errors import CliError
+from infra.cli.hints import Invocation
+from infra.cli.target import Target
+from infra.cli.text import one_line
+from infra.cli.watching import say
+
+WAITING = "/v1/interventions"
+PREFIX = "int_"
+"""How interventions' ids begin (`shared/domain/ids.py`): sessions' begin otherwise."""
+SUBJECT_CHARS = 100
+SPANS = ((86_400, "d"), (3_600, "h"), (60, "m"))
+
+
+def interventions(arguments: Namespace) -> int:
+    client = Client(Target.from_arguments(arguments))
+    waiting = list(client.items(WAITING, state="pending"))
+    if arguments.json:
+        say(json.dumps(waiting))
+        return exits.OK
+    if not waiting:
+        print("nothing waits for a person", file=sys.stderr)
+        return exits.OK
+    now = datetime.now(UTC)
+    for one in waiting:
+        say(line_of(one, now))
+    invocation = Invocation.from_arguments(arguments)
+    print(f"decide with {invocation.line('approve', 'ID')} (or reject, answer, resolve)", file=sys.stderr)
+    return exits.OK
+
+
+def session_of(client: Client, intervention_id: str) -> str:
+    """Whose open intervention it is. Raises CliError."""
+    for one in client.items(WAITING, state="pending"):
+        if one.get("intervention_id") == intervention_id:
+            return str(one["session_id"])
+    raise CliError(f"nothing that waits for a person has the id {one_line(intervention_id)}")
+
+
+def is_intervention(identity: str) -> bool:
+    return identity.startswith(PREFIX)
+
+
+def line_of(one: Mapping[str, Any], now: datetime) -> str:
+    kind = one_line(str(one.get("type", "")).replace("_", " "))
+    ids = "  ".join(one_line(one.get(name) or "") for name in ("intervention_id", "session_id"))
+    when = f"{age(one.get('created_at'), now):>7}  {expiry(one, now):<18}"
+    return f"{ids}  {kind:<20}  {when}  {subject(one)}".rstrip()
+
+
+def subject(one: Mapping[str, Any]) -> str:
+    """The call that is asked for, else the question."""
+    call, context = one.get("tool_call"), one.get("context") or {}
+    if call:
+        return one_line(
+            f"{call.get('name')} {json.dumps(call.get('input'), ensure_ascii=False)}", SUBJECT_CHARS
+        )
+    return one_line(context.get("question") or context, SUBJECT_CHARS) if context else ""
+
+
+def age(created_at: Any, now: datetime) -> str:
+    at = instant(created_at)
+    return "" if at is None else span((now - at).total_seconds())
+
+
+def expiry(one: Mapping[str, Any], now: datetime) -> str:
+    """When it is decided by itself, and how."""
+    at = instant(one.get("timeout_at"))
+    if at is None:
+        return "waits for ever"
+    left = (at - now).total_seconds()
+    default = one_line(one.get("default_action") or "", 20)
+    return f"{default} in {span(left)}" if left > 0 else f"{default} now"
+
+
+def span(seconds: float) -> str:
+    """Rounded down to its largest unit."""
+    for size, unit in SPANS:
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{max(0, int(seconds))}s"
+
+
+def instant(text: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(text).replace("Z", "+00:00")) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,44 @@
+"""Partial texts on DynamoDB: one item a session, outside the range of its commits.
+
+pk                        sk    attributes
+T#{tenant}#S#{session}    P     p body, v schema version, ttl; of a deleted session only ttl is left
+"""
+
+from typing import Any
+
+from shared.adapters.aws_clients import Service
+from shared.adapters.aws_errors import AwsRefused
+from shared.adapters.dynamodb import items
+from shared.adapters.partial_documents import from_partial, to_partial
+from shared.domain.partial import PARTIAL_VERSION, Partial
+from shared.ports.partials import PARTIAL_LIFE
+
+_NOT_DELETED = "attribute_not_exists(pk) OR attribute_exists(p)"
+
+
+class DynamoPartials:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, client: Any = None) -> None:
+        self._table = table
+        self._dynamodb = Service("dynamodb", client)
+
+    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+        item = {
+            **items.partial_key(tenant, session_id),
+            "p": {"B": from_partial(partial)},
+            "v": {"N": str(PARTIAL_VERSION)},
+            "ttl": {"N": str(int((partial.at + PARTIAL_LIFE).timestamp()))},
+        }
+        try:
+            self._dynamodb.call(
+                "put_item", TableName=self._table, Item=item, ConditionExpression=_NOT_DELETED
+            )
+        except AwsRefused as refused:
+            if refused.code != "ConditionalCheckFailedException":
+                raise
+
+    def get(self, tenant: str, session_id: str) -> Partial | None:
+        key = items.partial_key(tenant, session_id)
+        item = self._dynamodb.call("get_item", TableName=self._table, Key=key).get("Item", {})
+        return to_partial(int(item["v"]["N"]), item["p"]["B"]) if "p" in item else None

@@ -1,0 +1,97 @@
+"""The official openai SDK, imported at the first call: one streamed request, its errors, its limits."""
+
+import logging
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Protocol
+
+from shared.adapters.llm import failures
+from shared.adapters.llm.deadline import Patience
+from shared.adapters.llm.official import is_official
+from shared.domain.errors import (
+    ActaError,
+    ProviderRejected,
+    ProviderTimeout,
+    ProviderUnavailable,
+    StreamBroken,
+)
+from shared.ports.model import ModelReply
+
+PROVIDER = "openai"
+CONNECT_SECONDS = 10.0
+STALL_SECONDS = 90.0
+"""Longest silence; a model that reasons out of sight sends nothing until it is done."""
+
+
+class Reading(Protocol):
+    """A reply as far as it has arrived."""
+
+    def feed(self, event: Any) -> None: ...
+
+    def reply(self) -> ModelReply: ...
+
+
+class ForeignReasoning(ProviderRejected):
+    """The server cannot read the reasoning that was sent back: another organisation's, or another server's."""
+
+
+class OpenAIConnection:
+    """Connections are kept as long as this lives."""
+
+    def __init__(self, api_key: str, base_url: str | None) -> None:
+        self._api_key = api_key
+        self._base_url = base_url or None
+        self.official = is_official(base_url)
+
+    @cached_property
+    def _sdk(self) -> Any:
+        import openai
+
+        for name in ("openai", "httpx2", "httpcore2"):  # at DEBUG they log bodies and keys
+            logging.getLogger(name).setLevel(logging.WARNING)
+        return openai
+
+    @cached_property
+    def client(self) -> Any:
+        return self._sdk.OpenAI(api_key=self._api_key, base_url=self._base_url, max_retries=0)
+
+    def read(
+        self, ask: Callable[..., Any], reading: Reading, timeout: float, patience: Patience
+    ) -> ModelReply:
+        """`ask` makes the request and gives its stream. Raises the errors of `shared.ports.model`."""
+        patience.check()
+        limits = self._sdk.Timeout(
+            connect=min(CONNECT_SECONDS, timeout),
+            read=min(STALL_SECONDS, timeout),
+            write=timeout,
+            pool=timeout,
+        )
+        began = False
+        try:
+            with ask(timeout=limits) as events:
+                began = True
+                for event in events:
+                    patience.heard()
+                    reading.feed(event)
+            return reading.reply()
+        except ActaError:
+            raise
+        except Exception as error:
+            failure = self._failure(error, began)
+        raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
+
+    def _failure(self, error: Exception, began: bool) -> ActaError:
+        sdk = self._sdk
+        if isinstance(error, sdk.APIStatusError):
+            kinds = (error.type, error.code)
+            failure = failures.from_status(PROVIDER, error.status_code, error.response.headers, kinds=kinds)
+            return ForeignReasoning(str(failure)) if "invalid_encrypted_content" in kinds else failure
+        if isinstance(error, sdk.APITimeoutError):
+            return ProviderTimeout(f"{PROVIDER}: no answer in time", began)
+        if isinstance(error, sdk.APIConnectionError) and not began:
+            return ProviderUnavailable(f"{PROVIDER}: no connection")
+        if isinstance(error, sdk.APIError) and (error.type or error.code):
+            return failures.from_stream(PROVIDER, {}, kinds=(error.type, error.code))
+        if began:
+            return StreamBroken(f"{PROVIDER}: the answer broke off ({type(error).__name__})")
+        return ProviderRejected(f"{PROVIDER}: the request could not be made ({type(error).__name__})")

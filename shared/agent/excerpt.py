@@ -1,0 +1,53 @@
+"""The beginning of a call's input, small enough to be shown and kept in the head; the log has the whole."""
+
+import json
+from typing import Any
+
+MAX_SHOWN_BYTES = 2_048
+MAX_TEXT_CHARS = 200
+MAX_ITEMS = 10
+MAX_DEPTH = 4
+
+
+def excerpt(arguments: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """What to show, and whether anything is missing from it. Cut parts say how much there was."""
+    if _size(arguments) <= MAX_SHOWN_BYTES:
+        return arguments, False
+    cut: dict[str, Any] = _cut(arguments, MAX_DEPTH)
+    if _size(cut) > MAX_SHOWN_BYTES:
+        cut = {_key(name): _total(value) for name, value in list(arguments.items())[:MAX_ITEMS]}
+    return cut, True
+
+
+def amended_note(ran: dict[str, Any] | None) -> str:
+    """Told to the model behind a result: its own call says something else, what ran is what counts."""
+    shown = json.dumps(excerpt(ran or {})[0], ensure_ascii=False)
+    return f"\n\n(A person changed the input of this call before it ran. It ran with: {shown})"
+
+
+def _cut(value: Any, depth: int) -> Any:
+    match value:
+        case str() if len(value) > MAX_TEXT_CHARS:
+            return f"{value[:MAX_TEXT_CHARS]}… ({len(value.encode('utf-8', 'replace'))} bytes)"
+        case dict() | list() if value and not depth:
+            return _total(value)
+        case dict():
+            shown = {_key(name): _cut(item, depth - 1) for name, item in list(value.items())[:MAX_ITEMS]}
+            return shown | {"…": f"{len(value)} fields"} if len(value) > MAX_ITEMS else shown
+        case list():
+            shown_items = [_cut(item, depth - 1) for item in value[:MAX_ITEMS]]
+            return [*shown_items, f"… ({len(value)} items)"] if len(value) > MAX_ITEMS else shown_items
+        case _:
+            return value
+
+
+def _key(name: str) -> str:
+    return name if len(name) <= 64 else f"{name[:64]}…"
+
+
+def _total(value: Any) -> str:
+    return f"… ({_size(value)} bytes of JSON)"
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

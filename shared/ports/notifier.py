@@ -1,0 +1,36 @@
+"""Telling somebody outside that a person is needed."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from shared.domain.intervention import Intervention
+from shared.domain.notification import Notification
+
+
+class NotDelivered(Exception):
+    """Nobody took it, as far as is known: it is told again, under the same id."""
+
+
+class NotificationRefused(Exception):
+    """The receiver says that this one is wrong, and would say so again."""
+
+
+class Notifier(Protocol):
+    def send(self, notification: Notification) -> None:
+        """Returns when it was taken. Raises NotDelivered, NotificationRefused."""
+        ...
+
+
+class Changed(NamedTuple):
+    """`intervention` as it is now, None where it was deleted; `is_new`: the change was its beginning."""
+
+    tenant: str
+    intervention: Intervention | None
+    is_new: bool
+
+
+class Changes(Protocol):
+    def told_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
+        """Of interventions, in order, each read when it is its turn. Raises StoreThrottled, StoreUnavailable,
+        SchemaUnknown."""
+        ...

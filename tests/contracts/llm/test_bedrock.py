@@ -1,0 +1,153 @@
+"""Bedrock's own wire: names, signature, errors before and inside an answer, through the official SDK's client."""
+
+import json
+
+import pytest
+
+from shared.adapters.llm.bedrock import BedrockModel
+from shared.domain.errors import (
+    ActaError,
+    ContextTooLong,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderRejected,
+    ProviderTimeout,
+    ProviderUnavailable,
+    StreamBroken,
+)
+from tests.contracts.llm.bedrock_front import REGION, refused
+from tests.contracts.llm.conversations import KEY, PATIENCE, SECRET_TEXT, request
+from tests.contracts.llm.event_stream import chunk, exception
+from tests.contracts.llm.served import Served
+from tests.contracts.llm.wires import answer
+
+pytestmark = pytest.mark.contract
+PROFILE = "global.anthropic.claude-sonnet-5-5"
+ARN = f"arn:aws:bedrock:{REGION}:123456789012:inference-profile/eu.anthropic.claude-sonnet-4-6-v1:0"
+STREAM = {"content-type": "application/vnd.amazon.eventstream"}
+
+
+def failure(served: Served, model: str = PROFILE) -> ActaError:
+    with pytest.raises(ActaError) as caught:
+        BedrockModel(REGION, served.url).complete(request(model=model), timeout=PATIENCE)
+    assert caught.value.__context__ is None
+    assert SECRET_TEXT not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("model", "path"),
+    [
+        (PROFILE, f"/model/{PROFILE}/invoke-with-response-stream"),
+        (ARN, f"/model/{ARN.replace('/', '%2F')}/invoke-with-response-stream"),
+    ],
+)
+def test_a_model_is_named_as_bedrock_names_it_and_the_request_is_signed(
+    served: Served, model: str, path: str
+) -> None:
+    served.tell(*answer("bedrock", "ok", "end_turn"), headers=STREAM)
+
+    reply = BedrockModel(REGION, served.url).complete(request(model=model), timeout=PATIENCE)
+
+    (asked,) = served.asked
+    assert reply.text == "ok"
+    assert asked.path == path
+    assert refused(asked) is None
+    assert f"Credential={KEY}/" in asked.headers["authorization"]
+    assert "x-api-key" not in asked.headers
+
+
+@pytest.mark.parametrize(
+    ("status", "name", "expected"),
+    [
+        (429, "ThrottlingException", ProviderOverloaded),
+        (429, "ModelNotReadyException", ProviderOverloaded),
+        (400, "ServiceQuotaExceededException", ProviderOverloaded),
+        (503, "ServiceUnavailableException", ProviderOverloaded),
+        (500, "InternalServerException", ProviderUnavailable),
+        (424, "ModelErrorException", ProviderUnavailable),
+        (408, "ModelTimeoutException", ProviderTimeout),
+        (403, "AccessDeniedException", ProviderKeyRefused),
+        (400, "ValidationException", ProviderRejected),
+        (404, "ResourceNotFoundException", ProviderRejected),
+    ],
+)
+def test_an_exception_becomes_the_error_of_who_has_to_react(
+    served: Served, status: int, name: str, expected: type[ActaError]
+) -> None:
+    body = json.dumps({"message": f"about {SECRET_TEXT}"}).encode()
+    served.tell(
+        body, status=status, headers={"x-amzn-ErrorType": f"{name}:http://internal.amazon.com/coral/"}
+    )
+
+    error = failure(served)
+
+    assert type(error) is expected
+    assert len(served.asked) == 1, "retries are the engine's"
+
+
+def test_a_prompt_over_the_window_is_told_apart(served: Served) -> None:
+    body = json.dumps({"message": "prompt is too long: 210000 tokens > 200000 maximum"}).encode()
+    served.tell(body, status=400, headers={"x-amzn-ErrorType": "ValidationException"})
+
+    assert type(failure(served)) is ContextTooLong
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("throttlingException", ProviderOverloaded),
+        ("serviceUnavailableException", ProviderOverloaded),
+        ("internalServerException", ProviderUnavailable),
+        ("modelStreamErrorException", ProviderUnavailable),
+        ("modelTimeoutException", ProviderTimeout),
+        ("validationException", ProviderRejected),
+        ("neverHeardOfException", StreamBroken),
+    ],
+)
+@pytest.mark.parametrize("after", [0, 3])
+def test_an_exception_inside_an_answer_is_told_by_its_name(
+    served: Served, name: str, expected: type[ActaError], after: int
+) -> None:
+    served.tell(*answer("bedrock", "Half", "end_turn")[:after], exception(name, SECRET_TEXT), headers=STREAM)
+
+    assert type(failure(served)) is expected
+
+
+@pytest.mark.parametrize("at", [1, 3, 5])
+@pytest.mark.parametrize("how", ["half a frame", "another checksum", "no json", "no end"])
+def test_an_answer_that_breaks_off_is_never_taken_for_a_whole_one(served: Served, how: str, at: int) -> None:
+    pieces = answer("bedrock", "one two three", "end_turn")
+    last = {
+        "half a frame": pieces[at][:-7],
+        "another checksum": pieces[at][:-1] + bytes([pieces[at][-1] ^ 1]),
+        "no json": chunk(b"{not json"),
+        "no end": b"\0",
+    }[how]
+    served.tell(*pieces[:at], last, broken=how == "no end", headers=STREAM)
+
+    assert type(failure(served)) is StreamBroken
+
+
+def test_a_key_of_bedrocks_own_stands_in_for_a_signature(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "bedrock-api-key")
+    served.tell(*answer("bedrock", "ok", "end_turn"), headers=STREAM)
+
+    BedrockModel(REGION, served.url).complete(request(model=PROFILE), timeout=PATIENCE)
+
+    assert served.asked[0].headers["authorization"] == "Bearer bedrock-api-key"
+
+
+def test_without_credentials_the_run_fails_and_says_why(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name)
+    model = BedrockModel("sa-east-1", served.url)  # of its own: the SDK keeps what a region's session found
+
+    with pytest.raises(ProviderKeyRefused, match="no AWS credentials"):
+        model.complete(request(), timeout=PATIENCE)
+
+    assert served.asked == []

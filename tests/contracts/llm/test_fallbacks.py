@@ -1,0 +1,118 @@
+"""Fallbacks, listening and the number of requests, on the wire of the official SDKs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llmock.scenarios import Fail, Match, Reply, SlowFirstToken, StreamFault, ToolCall
+
+from shared.adapters.llm.fallback import with_fallbacks
+from shared.adapters.llm.react import ReActModel
+from shared.domain.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
+from shared.ports.model import Hearing, Model
+from tests.contracts.llm.conftest import MODELS
+from tests.contracts.llm.conversations import request
+
+pytestmark = pytest.mark.contract
+
+FIRST, SECOND = Match(model="first"), Match(model="second")
+OTHER = {"anthropic": "openai", "bedrock": "openai", "openai": "anthropic"}
+LONG = 120.0
+"""Seconds; importing an SDK on a busy machine is part of the first answer."""
+STATE_MACHINE = Path("infra/state_machine.asl.json")
+
+
+@pytest.fixture(params=["anthropic", "openai-responses"])
+def wire(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def chained(provider: str, model: Model, llmock: Any) -> Model:
+    """This provider's model `first`, then the other provider's `second`."""
+    other = OTHER[provider]
+    return with_fallbacks((model, "first"), [(MODELS[other](llmock.base_url(other)), "second")])[0]
+
+
+def asked(llmock: Any) -> list[str]:
+    return [record.body["model"] for record in llmock.requests]
+
+
+@pytest.mark.parametrize("status", [500, 529])
+def test_the_next_provider_answers_where_the_first_turns_it_away(
+    provider: str, chained: Model, llmock: Any, status: int
+) -> None:
+    llmock.add(Fail(status, match=FIRST), Reply(text="Here.", match=SECOND))
+    reply = chained.complete(request(), timeout=LONG)
+    assert (reply.text, reply.provider, reply.model) == ("Here.", OTHER[provider], "second")
+    assert asked(llmock) == ["first", "second"]
+
+
+@pytest.mark.parametrize("wire", ["anthropic"], indirect=True)
+def test_a_model_that_does_not_begin_in_its_share_of_the_time_is_passed_over(
+    chained: Model, llmock: Any
+) -> None:
+    for one in (FIRST, SECOND):  # both SDKs are imported before any time counts
+        llmock.add(Fail(500, match=one))
+    with pytest.raises(ProviderUnavailable):
+        chained.complete(request(), timeout=LONG)
+    llmock.reset()
+    llmock.add(SlowFirstToken(30.0, match=FIRST), Reply(text="Here.", match=SECOND))
+    reply = chained.complete(request(), timeout=6.0)
+    assert (reply.model, [one.lost for one in reply.passed_over]) == ("second", [True])
+
+
+def test_a_model_that_stalls_in_its_answer_is_known_to_have_begun(model: Model, llmock: Any) -> None:
+    llmock.reply("Warm.")
+    model.complete(request(), timeout=LONG)
+    llmock.add(Reply(text="one two three four"), StreamFault("stall", after_chunks=2, stall_seconds=20.0))
+    with pytest.raises(ProviderTimeout) as caught:
+        model.complete(request(), timeout=2.5)
+    assert caught.value.began
+
+
+def test_the_shortest_wait_of_all_is_told(chained: Model, llmock: Any) -> None:
+    llmock.add(Fail(429, retry_after=30.0, match=FIRST), Fail(529, retry_after=5.0, match=SECOND))
+    with pytest.raises(ProviderOverloaded) as caught:
+        chained.complete(request(), timeout=LONG)
+    assert caught.value.retry_after == 5.0
+
+
+@pytest.mark.parametrize("status", [500, 529])
+def test_a_provider_that_never_recovers_gets_one_request_for_each_attempt_of_the_engine(
+    model: Model, chained: Model, llmock: Any, status: int
+) -> None:
+    """So attempts x models bounds them, and attempts x the step's deadline the time: the SDKs add none."""
+    llmock.add(Fail(status, times=None))
+    named = {"ProviderUnavailable", "ProviderOverloaded"}
+    retriers = json.loads(STATE_MACHINE.read_text())["States"]["Think"]["Retry"]
+    (attempts,) = {1 + each["MaxAttempts"] for each in retriers if named <= set(each["ErrorEquals"])}
+    for count, one in ((1, model), (2, chained)):
+        before = len(llmock.requests)
+        for _ in range(attempts):
+            with pytest.raises((ProviderOverloaded, ProviderUnavailable)):
+                one.complete(request(), timeout=LONG)
+        assert len(llmock.requests) - before == attempts * count
+
+
+def test_the_text_is_told_piece_by_piece_as_it_comes(model: Model, llmock: Any) -> None:
+    llmock.add(Reply(text="One two, three.", tool_calls=(ToolCall("read_file", {"path": "a"}),)))
+    heard: list[str] = []
+    reply = model.complete(request()._replace(hearing=Hearing(on_text=heard.append)), timeout=LONG)
+    assert "".join(heard) == reply.text == "One two, three."
+    assert len(heard) > 1
+
+
+def test_the_json_of_a_model_without_tools_is_no_text_for_people(model: Model, llmock: Any) -> None:
+    llmock.reply(json.dumps({"thought": "Hm.", "final_answer": "Yes."}))
+    heard: list[str] = []
+    asked = request()._replace(hearing=Hearing(on_text=heard.append))
+    assert ReActModel(model).complete(asked, timeout=LONG).text.endswith("Yes.")
+    assert heard == []
+
+
+def test_a_prompt_over_the_window_is_told_apart(model: Model, llmock: Any) -> None:
+    llmock.context_overflow()
+    with pytest.raises(ContextTooLong):
+        model.complete(request(), timeout=LONG)

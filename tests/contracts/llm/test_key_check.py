@@ -1,0 +1,65 @@
+"""Whether a provider takes its key, asked by the official SDKs of a server that knows its customers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from infra.local.emulator_process import free_port
+from shared.adapters.llm.key_check import check
+from tests.contracts.llm.conversations import KEY
+from tests.keyed import KeyedProvider
+
+
+@pytest.fixture(params=["anthropic", "openai"])
+def provider(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def keyed(provider: str, llmock: Any) -> Iterator[KeyedProvider]:
+    with KeyedProvider(llmock.base_url(provider), KEY) as made:
+        yield made
+
+
+def test_a_key_that_is_taken_works_and_one_question_tells(provider: str, keyed: KeyedProvider) -> None:
+    assert check(provider, KEY, keyed.url) == "works"
+    assert keyed.keys == [KEY]
+
+
+def test_a_key_that_is_not_taken_is_refused(provider: str, keyed: KeyedProvider) -> None:
+    assert check(provider, "sk-another", keyed.url) == "refused"
+
+
+@pytest.mark.parametrize("key", ["", None])
+def test_without_a_key_nobody_is_asked(provider: str, keyed: KeyedProvider, key: str | None) -> None:
+    assert check(provider, key, keyed.url) == "missing"
+    assert keyed.keys == []
+
+
+@pytest.mark.parametrize(
+    ("status", "meaning"),
+    [
+        (403, "refused"),
+        (402, "works"),
+        (429, "works"),
+        (404, "unchecked"),
+        (500, "unreachable"),
+        (529, "unreachable"),
+    ],
+)
+def test_what_another_answer_says_about_the_key(
+    provider: str, llmock: Any, status: int, meaning: str
+) -> None:
+    llmock.fail(status, times=None)
+
+    assert check(provider, KEY, llmock.base_url(provider)) == meaning
+
+
+def test_a_server_that_is_not_there_is_unreachable(provider: str) -> None:
+    assert check(provider, KEY, f"http://127.0.0.1:{free_port()}/v1") == "unreachable"
+
+
+@pytest.mark.parametrize("without", ["bedrock", "offline"])
+def test_providers_without_a_key_of_their_own_are_not_asked(without: str) -> None:
+    assert check(without, "", None) == "unchecked"

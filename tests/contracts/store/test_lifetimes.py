@@ -1,0 +1,101 @@
+"""What DynamoDB removes by itself (`ttl`): nothing that a session, an agent or a memory needs (design §6.1)."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from shared.adapters.dynamodb import items
+from shared.adapters.memory.clock import FakeClock
+from shared.domain.commit import Commit
+from shared.domain.intervention import Intervention
+from shared.ports.log import TOMBSTONE_LIFE, IndexEntry, LeaseGrant
+from tests.contracts.store.backends import Aws, moto_aws
+from tests.contracts.store.documents import NOW, record_for
+from tests.contracts.store.strategies import documents
+from tests.fixtures.house import StoredHouse
+from tests.fixtures.stored import items_in
+from tests.fixtures.write import SHAPES, amid_calls
+from tests.scripted import ScriptedModel
+
+pytestmark = pytest.mark.contract
+
+EXAMPLES = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+LONGEST_LAMBDA = timedelta(minutes=15)
+NAMES = st.text(min_size=1, max_size=30)
+
+
+@pytest.fixture
+def aws() -> Iterator[Aws]:
+    with mock_aws():
+        yield moto_aws()
+
+
+def is_short_lived(item: items.Item) -> bool:
+    """An answer to a repeated request, an hour's grants, the text of a turn that still runs, or the bare key that a
+    deleted session's commit leaves.
+    """
+    kind = item["sk"]["S"]
+    return (
+        kind.startswith(("K#", "L#"))
+        or kind == "P"
+        or (kind.startswith("C#") and item.keys() == {"pk", "sk", "ttl"})
+    )
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_of_all_that_a_session_and_its_agent_write_only_what_is_short_lived_ends_by_itself(
+    name: str, aws: Aws
+) -> None:
+    SHAPES[name](aws)
+    written = items_in(aws)
+    kinds = {item["sk"]["S"].split("#")[0] for item in written if "ttl" not in item}
+    assert kinds >= {"A", "C", "F", "H", "M", "P", "R", "S", "V"}
+    ending = [item for item in written if "ttl" in item]
+    assert ending
+    assert all(map(is_short_lived, ending))
+    assert not [item for item in ending if item["sk"]["S"].startswith("C#")]
+
+
+def test_a_deleted_session_s_keys_outlive_every_worker_it_may_have_had(aws: Aws) -> None:
+    shape = amid_calls(aws)
+    house = StoredHouse(ScriptedModel([]), aws)
+    house.delete(shape.session_id)
+    left = [item for item in items_in(aws) if shape.session_id in item["pk"]["S"]]
+    assert left
+    assert all(map(is_short_lived, left))
+    soonest = min(int(item["ttl"]["N"]) for item in left)
+    assert soonest - house.clock.now().timestamp() >= LONGEST_LAMBDA.total_seconds()
+    assert TOMBSTONE_LIFE > LONGEST_LAMBDA
+
+
+@EXAMPLES
+@given(documents(Commit), documents(Intervention), NAMES)
+def test_no_document_of_a_session_ever_ends_by_itself_whatever_is_in_it(
+    commit: Commit, intervention: Intervention, tenant: str
+) -> None:
+    named = commit.model_copy(
+        update={"head": commit.head.model_copy(update={"tenant": "t", "session_id": "s"})}
+    )
+    entry = IndexEntry(tenant, "s", commit.head.agent_id, commit.head.coarse)
+    for item in (
+        items.commit_item(named, ["i"]),
+        items.intervention_item(tenant, intervention.model_copy(update={"intervention_id": "i"})),
+        items.listing_item(entry),
+    ):
+        assert "ttl" not in item
+
+
+@EXAMPLES
+@given(st.integers(min_value=0, max_value=1_000_000), NAMES)
+def test_an_hour_s_grants_outlive_their_hour(hour: int, tenant: str) -> None:
+    item = items.lease_item(LeaseGrant(tenant, hour, 0, 1))
+    assert int(item["ttl"]["N"]) >= (hour + 2) * 3_600
+
+
+def test_a_key_lives_as_long_as_it_was_promised() -> None:
+    record = record_for(FakeClock(NOW), "t")
+    assert int(items.record_item(record)["ttl"]["N"]) >= (NOW + timedelta(hours=24)).timestamp()

@@ -1,0 +1,99 @@
+"""Interventions as the table's stream brings them, and notifications as a topic gives them out."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from moto import mock_aws
+
+from shared.adapters.aws_clients import make_client
+from shared.adapters.dynamodb import items
+from shared.adapters.dynamodb.stream import StreamedChanges
+from shared.adapters.sns import Topic
+from shared.domain.notification import notification_of
+from shared.ports.notifier import NotDelivered
+from tests.contracts.store.backends import Aws
+from tests.contracts.store.documents import make_intervention
+
+WHERE: dict[str, Any] = {
+    "region_name": "us-east-1",
+    "aws_access_key_id": "test",
+    "aws_secret_access_key": "test",
+}
+
+
+def record(key: items.Item, name: str = "INSERT") -> dict[str, Any]:
+    return {"eventName": name, "eventSource": "aws:dynamodb", "dynamodb": {"Keys": key}}
+
+
+def brought(aws: Aws, *records: dict[str, Any]) -> list[tuple[str, str | None, bool]]:
+    changes = StreamedChanges(aws.table, aws.dynamodb).told_by({"Records": list(records)})
+    return [
+        (tenant, None if found is None else found.intervention_id, is_new)
+        for tenant, found, is_new in changes
+    ]
+
+
+def put(aws: Aws, tenant: str, name: str) -> items.Item:
+    intervention = make_intervention("ses_1", name)
+    aws.dynamodb.put_item(TableName=aws.table, Item=items.intervention_item(tenant, intervention))
+    return items.intervention_key(tenant, name)
+
+
+@pytest.mark.parametrize("name", ["acme", "Ämter & Söhne", "a/b#c%20", ".hidden"])
+def test_a_change_has_its_tenant_and_the_intervention_as_it_is_now(aws: Aws, name: str) -> None:
+    tenant = f"{name}{uuid4().hex}"
+    key = put(aws, tenant, "int_1")
+    changes = brought(aws, record(key), record(key, "MODIFY"))
+    assert changes == [(tenant, "int_1", True), (tenant, "int_1", False)]
+
+
+def test_a_tenant_too_long_for_a_key_is_named_as_the_key_names_it(aws: Aws) -> None:
+    key = put(aws, "@" * 100, "int_1")
+    ((tenant, found, _),) = brought(aws, record(key))
+    assert tenant.startswith("%sha256-")
+    assert found == "int_1"
+
+
+def test_what_was_deleted_is_told_as_gone(aws: Aws, tenant: str) -> None:
+    key = items.intervention_key(tenant, "int_none")
+    assert brought(aws, record(key)) == [(tenant, None, True)]
+
+
+def test_everything_else_of_the_table_is_passed_over(aws: Aws, tenant: str) -> None:
+    key = put(aws, tenant, "int_1")
+    others = [items.listing_key(tenant, "ses_1"), items.record_key(tenant, "route", "key")]
+    assert brought(aws, *map(record, others), record(key, "REMOVE")) == []
+
+
+def test_a_topic_gives_out_the_notification_with_attributes_to_filter_by() -> None:
+    notification = notification_of("acme", make_intervention("ses_1", "int_1"), is_new=True)
+    assert notification is not None
+    with mock_aws():
+        sns, sqs = make_client("sns", **WHERE), make_client("sqs", **WHERE)
+        arn = sns.create_topic(Name="waiting")["TopicArn"]
+        queue = sqs.create_queue(QueueName="people")["QueueUrl"]
+        attributes = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
+        sns.subscribe(
+            TopicArn=arn,
+            Protocol="sqs",
+            Endpoint=attributes["Attributes"]["QueueArn"],
+            Attributes={"FilterPolicy": json.dumps({"type": [notification.type]})},
+        )
+        Topic(arn, sns).send(notification)
+        (message,) = sqs.receive_message(QueueUrl=queue)["Messages"]
+    told = json.loads(message["Body"])
+    assert told["Message"] == notification.to_body().decode()
+    assert {name: each["Value"] for name, each in told["MessageAttributes"].items()} == {
+        "event": "intervention.opened",
+        "type": notification.type,
+        "tenant": "acme",
+    }
+
+
+def test_a_topic_that_is_not_there_is_tried_again() -> None:
+    notification = notification_of("acme", make_intervention("ses_1", "int_1"), is_new=True)
+    assert notification is not None
+    with mock_aws(), pytest.raises(NotDelivered, match="NotFound"):
+        Topic("arn:aws:sns:us-east-1:123456789012:gone", make_client("sns", **WHERE)).send(notification)

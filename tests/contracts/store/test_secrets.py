@@ -1,0 +1,80 @@
+"""Secrets by name: kept for minutes by a clock of the test's own, never named in an error."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from moto import mock_aws
+
+from shared.adapters.aws_clients import Service, make_client
+from shared.adapters.secrets import KEPT_SECONDS, KeptSecrets, SecretUnreadable
+
+NAME = "acta/test/anthropic"
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def stored() -> Iterator[Any]:
+    """Secrets Manager with one secret in it."""
+    where: dict[str, Any] = {
+        "region_name": "us-east-1",
+        "aws_access_key_id": "test",
+        "aws_secret_access_key": "test",
+    }
+    with mock_aws():
+        client = make_client("secretsmanager", **where)
+        client.create_secret(Name=NAME, SecretString="first")
+        yield client
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def secrets(stored: Any, time: Time) -> KeptSecrets:
+    return KeptSecrets(Service("secretsmanager", stored), time)
+
+
+def test_a_secret_is_kept_for_five_minutes_and_then_read_again(
+    stored: Any, time: Time, secrets: KeptSecrets
+) -> None:
+    assert secrets(NAME) == "first"
+    stored.put_secret_value(SecretId=NAME, SecretString="second")
+
+    time.now += KEPT_SECONDS - 1
+    assert secrets(NAME) == "first"
+    time.now += 1
+    assert secrets(NAME) == "second"
+
+
+def test_reading_anew_drops_what_is_kept_for_everyone(stored: Any, secrets: KeptSecrets) -> None:
+    secrets(NAME)
+    stored.put_secret_value(SecretId=NAME, SecretString="second")
+
+    assert secrets(NAME, anew=True) == "second"
+    assert secrets(NAME) == "second"
+
+
+def test_a_secret_that_is_not_there_is_empty(secrets: KeptSecrets) -> None:
+    assert secrets("acta/test/nothing") == ""
+
+
+def test_a_secret_that_may_not_be_read_is_an_error_that_does_not_name_it(
+    stored: Any, secrets: KeptSecrets
+) -> None:
+    stored.delete_secret(SecretId=NAME)
+
+    with pytest.raises(SecretUnreadable) as refused:
+        secrets(NAME)
+    assert NAME not in repr(refused.value)
+    assert refused.value.__cause__ is None
+    assert refused.value.__suppress_context__

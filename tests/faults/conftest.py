@@ -1,0 +1,22 @@
+"""One stack with the fault point in it for all of these tests, and the run that the others are held against."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.scenario import Run
+from tests.faults.stand import Stand, is_supported
+from tests.faults.sweep import clean_run
+
+
+@pytest.fixture(scope="package")
+def stand() -> Iterator[Stand]:
+    if not is_supported():
+        pytest.skip("processes are found by their connections on Linux only")
+    with Stand() as made:
+        yield made
+
+
+@pytest.fixture(scope="package")
+def clean(stand: Stand) -> Run:
+    return clean_run(stand)

@@ -1,0 +1,121 @@
+"""What a run came to, told without ids and times, so that two runs can be compared."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from shared.domain.session import Head
+from tests.faults.ledger import Effect, receipt
+from tests.faults.person import Insistent, Json
+from tests.faults.script import CHARGE
+from tests.faults.stand import Stand
+
+TOLD_APART = ("state.changed", "llm.retried", "budget.warning")
+"""Events that tell of what came between, not of what came of it."""
+
+
+class Ending(NamedTuple):
+    """`pending`: what people would still find to decide; `listed`: whether the tenant's listing has it as it ended;
+    `engine`: how its execution ended; `events`: how many of each type.
+    """
+
+    session: Mapping[str, Any]
+    messages: tuple[Any, ...]
+    effects: tuple[Effect, ...]
+    events: Mapping[str, int]
+    steps: Mapping[str, int]
+    pending: int
+    listed: bool
+    engine: str
+
+    def differences(self, clean: "Ending", asked: tuple[str, ...]) -> list[str]:
+        """From the clean run, one line each. What a question about a call leaves behind is not one."""
+        found = []
+        for name, mine, other in zip(self._fields, self._without(asked), clean._without(asked), strict=True):
+            if mine != other:
+                found.append(f"{name}: {_short(mine)} instead of {_short(other)}")
+        return found
+
+    def _without(self, asked: tuple[str, ...]) -> "Ending":
+        if not asked:
+            return self
+        events = {
+            kind: n for kind, n in self.events.items() if not kind.startswith(("intervention.", "tool."))
+        }
+        steps = {kind: n for kind, n in self.steps.items() if kind not in ("intervention", "tool")}
+        return self._replace(events=events, steps=steps)
+
+
+def ending(person: Insistent, stand: Stand, tag: str, head: Head) -> Ending:
+    """Looks at everything the API tells of it."""
+    path = f"/v1/sessions/{head.session_id}"
+    seen = person.data(path, after="0")
+    told = person.data(f"{path}/messages")["items"]
+    plan = person.data(f"{path}/plan")
+    steps = person.data(f"{path}/steps")["items"]
+    trace = person.data(f"{path}/trace")["items"]
+    listed = person.data("/v1/sessions", state=head.state)["items"]
+    pending = person.data("/v1/interventions", state="pending")["items"]
+    arn = stand.execution_of(head)
+    events = Counter(event["type"] for event in seen["events"] if event["type"] not in TOLD_APART)
+    return Ending(
+        session=_session(seen["session"], len(plan["versions"]), len(trace), tag),
+        messages=_messages(told, tag),
+        effects=stand.ledger.effects(tag),
+        events=dict(events),
+        steps=dict(Counter(step["kind"] for step in steps)),
+        pending=len(pending),
+        listed=[one["session_id"] for one in listed] == [head.session_id],
+        engine=stand.states.describe_execution(executionArn=arn)["status"],
+    )
+
+
+def _session(session: Json, versions: int, thoughts: int, tag: str) -> Json:
+    plan = session["plan"]
+    kept = {
+        name: session[name] for name in ("state", "state_reason", "goal", "result", "error", "interventions")
+    }
+    return {
+        **kept,
+        "goal": kept["goal"].replace(tag, "…"),
+        "plan": plan["status"],
+        "steps": [(step["description"], step["status"], step["result"]) for step in plan["steps"]],
+        "versions": versions,
+        "thoughts": thoughts,
+        "iteration": session["run"]["iteration"],
+    }
+
+
+def _messages(told: list[Json], tag: str) -> tuple[Any, ...]:
+    """Results of calls made side by side come in any order: those in a row are sorted by what was called."""
+    inputs: dict[str, str] = {}
+    found: list[tuple[str, str, str]] = []
+    row: list[tuple[str, str, str]] = []
+    for message in told:
+        for call in message.get("tool_calls") or ():
+            inputs[call["call_id"]] = f"{call['name']} {call['input']}"
+        if message["role"] == "tool":
+            call = inputs.get(message["call_id"], "unknown call")
+            row.append(("tool", call, _result(call, message["content"])))
+            continue
+        found += [
+            *sorted(row),
+            (message["role"], ", ".join(_calls(message)), message["content"].replace(tag, "…")),
+        ]
+        row = []
+    return (*found, *sorted(row))
+
+
+def _calls(message: Json) -> list[str]:
+    return [f"{call['name']} {call['input']}" for call in message.get("tool_calls") or ()]
+
+
+def _result(call: str, content: str) -> str:
+    """A person who says what the service said says it without the fence."""
+    said = receipt(CHARGE, "deposit").strip()
+    return said if call.startswith(CHARGE) and said in content else content
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) < 600 else f"{text[:600]}…"

@@ -1,0 +1,64 @@
+"""Somebody who wants the scenario done: asks again until there is an answer, and answers truthfully when asked."""
+
+import time
+from typing import Any
+
+import httpx
+
+from tests.faults.ledger import Ledger, receipt
+
+PATIENCE_SECONDS = 60.0
+AGAIN_SECONDS = 0.1
+
+Json = dict[str, Any]
+
+
+class NoAnswer(AssertionError):
+    """The API did not answer for as long as a person waits."""
+
+
+class Insistent:
+    """The same request under the same key until it is answered, however often the service dies meanwhile."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.http = httpx.Client(
+            base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
+        )
+
+    def post(self, path: str, body: Json, key: str) -> httpx.Response:
+        return self._ask("POST", path, json=body, headers={"Idempotency-Key": key})
+
+    def has_answered(self, path: str, body: Json, key: str) -> bool:
+        """Whether the one try came to something."""
+        try:
+            answer = self.http.post(path, json=body, headers={"Idempotency-Key": key})
+        except httpx.TransportError:
+            return False
+        return answer.is_success
+
+    def data(self, path: str, **query: str) -> Any:
+        answer = self._ask("GET", path, params=query)
+        assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text}"
+        return answer.json()["data"]
+
+    def _ask(self, method: str, path: str, **how: Any) -> httpx.Response:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                answer = self.http.request(method, path, **how)
+                if answer.status_code < 500 and answer.status_code != 429:
+                    return answer
+                told = f"{answer.status_code} {answer.text}"
+            except httpx.TransportError as error:
+                told = repr(error)
+            if time.monotonic() > deadline:
+                raise NoAnswer(f"{method} {path}: {told}")
+            time.sleep(AGAIN_SECONDS)
+
+
+def truth(ledger: Ledger, run: str, asked: Json) -> Json:
+    """What is said to the question whether a call happened, from what the service has in its books."""
+    call = asked["tool_call"]
+    if not ledger.has(run, call["name"], call["input"]):
+        return {"option": "retry"}
+    return {"option": "record", "input": {"result": receipt(call["name"], call["input"]["what"])}}

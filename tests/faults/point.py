@@ -1,0 +1,145 @@
+"""Where faults happen: every outgoing call of a Lambda comes by here, is named and, where it is meant, disturbed."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from tests.faults.calls import Answer, Call, Listing, Request, is_lost_race, subject_of
+from tests.faults.processes import Worker, kill, worker_behind
+from tests.faults.refusals import refusal
+
+Kind = Literal["before", "after", "lose", "throttle", "fail", "cut", "hold"]
+"""`before`, `after`: the process is killed ahead of the call, or when it has been carried out. `lose`: carried out,
+and no answer. `throttle`, `fail`, `cut`: not carried out; asked for less, a 500, no answer. `hold`: not carried out,
+and the caller waits until its own time is up.
+"""
+KILLS: tuple[Kind, ...] = ("before", "after")
+INSTEAD: tuple[Kind, ...] = ("before", "throttle", "fail", "cut", "hold")
+"""Of carrying the call out."""
+TEND = "tend"
+HELD_SECONDS = 60.0
+
+
+class Fault(NamedTuple):
+    """At the call of this name, or at all whose name begins with it; `times` calls in a row from there on."""
+
+    call: str
+    kind: Kind
+    times: int = 1
+    prefix: bool = False
+
+    def meets(self, name: str) -> bool:
+        return name.startswith(self.call) if self.prefix else name == self.call
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.call}"
+
+
+class Track:
+    """One run's calls, and what is to go wrong in it. `fired` counts how often each fault has. `tended`: the calls of
+    recovery are the run's as well, which otherwise comes and goes by its own clock.
+    """
+
+    def __init__(self, faults: Sequence[Fault] = (), *, tended: bool = False) -> None:
+        self.listing = Listing()
+        self.faults = tuple(faults)
+        self.fired: Counter[Fault] = Counter()
+        self.tended = tended
+
+    @property
+    def all_fired(self) -> bool:
+        return all(self.fired[fault] == fault.times for fault in self.faults)
+
+    def due(self, call: Call | None) -> Fault | None:
+        """Once it has begun, a fault that comes several times meets every further call of its kind."""
+        if call is None:
+            return None
+        for fault in self.faults:
+            begun = 0 < self.fired[fault] < fault.times
+            if (self.fired[fault] == 0 and fault.meets(call.name)) or (
+                begun and _alike(fault.call, call.name)
+            ):
+                return fault
+        return None
+
+
+class FaultPoint:
+    """`parent`: the process whose children the Lambdas are; until it is known, everything passes."""
+
+    def __init__(self) -> None:
+        self.parent: int | None = None
+        self.tracks: dict[str, Track] = {}
+        self._serving: dict[int, str] = {}
+        self._latest = ""
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+
+    def follow(self, tag: str, track: Track) -> None:
+        """From now on the run of this tag is listed and disturbed."""
+        self.tracks[tag] = track
+        self._latest = tag
+
+    def release(self) -> None:
+        """Nobody is held any longer."""
+        self._end.set()
+
+    def worker(self, port: int) -> Worker | None:
+        return None if self.parent is None else worker_behind(port, self.parent)
+
+    def carry(self, request: Request, carry_out: Callable[[Request], Answer]) -> Answer | None:
+        """None: the connection is to be closed without an answer."""
+        track = self._track(request)
+        if track is None or request.worker is None:
+            return carry_out(request)
+        subject = subject_of(request)
+        with self._lock:
+            fault = track.due(track.listing.name(request.worker, subject))
+            kind = fault.kind if fault is not None else None
+            if fault is not None and kind in INSTEAD:
+                track.fired[fault] += 1
+        match kind:
+            case "before":
+                self._kill(request.worker)
+                return None
+            case "cut":
+                return None
+            case "hold":
+                self._end.wait(HELD_SECONDS)
+                return None
+            case "throttle" | "fail":
+                return refusal(request, throttled=kind == "throttle")
+        answer = carry_out(request)
+        with self._lock:
+            track.listing.answered(request.worker, subject, answer)
+            if is_lost_race(answer):  # nothing was written: the fault waits for the attempt that writes
+                return answer
+            if fault is not None:
+                track.fired[fault] += 1
+        if kind == "after":
+            self._kill(request.worker)
+        return None if kind in ("after", "lose") else answer
+
+    def _track(self, request: Request) -> Track | None:
+        """A request that does not name its run is of the run its process has last spoken for; recovery speaks for
+        the latest.
+        """
+        if request.worker is None:
+            return None
+        pid, tending = request.worker.pid, request.worker.function == TEND
+        tag = request.tag or self._serving.get(pid) or (self._latest if tending else "")
+        track = self.tracks.get(tag)
+        if track is None or (tending and not track.tended):
+            return None
+        if not tending:
+            self._serving[pid] = tag
+        return track
+
+    def _kill(self, worker: Worker) -> None:
+        assert self.parent is not None
+        kill(worker, self.parent)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Of one function and operation."""
+    return one.split(" ")[:2] == other.split(" ")[:2]

@@ -1,0 +1,79 @@
+"""Which Lambda process is at the other end of a connection of this machine, and its end. Linux: it reads /proc."""
+
+import os
+import select
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+PROC = Path("/proc")
+LOOPBACK = "0100007F"
+ENDING_MS = 10_000
+PREFIX = "acta-local-"
+
+
+class Worker(NamedTuple):
+    """`function` without the environment's prefix: `step`."""
+
+    pid: int
+    function: str
+
+
+def worker_behind(port: int, parent: int) -> Worker | None:
+    """Who of `parent`'s children holds the TCP connection that comes from this port; None: somebody else."""
+    inode = _inode(port)
+    if inode is None:
+        return None
+    wanted = f"socket:[{inode}]"
+    for pid in _children(parent):
+        with suppress(OSError):  # it has ended meanwhile
+            if any(_target(each) == wanted for each in (PROC / str(pid) / "fd").iterdir()):
+                return Worker(pid, _function(pid))
+    return None
+
+
+def kill(worker: Worker, parent: int) -> None:
+    """SIGKILL; returns when the process is gone, so that nothing it does afterwards is seen."""
+    if worker.pid not in _children(parent):
+        return
+    watched = os.pidfd_open(worker.pid)
+    try:
+        signal.pidfd_send_signal(watched, signal.SIGKILL)
+        ended = select.poll()
+        ended.register(watched, select.POLLIN)
+        if not ended.poll(ENDING_MS):
+            raise TimeoutError(f"process {worker.pid} outlives SIGKILL")
+    finally:
+        os.close(watched)
+
+
+def _inode(port: int) -> str | None:
+    local = f"{LOOPBACK}:{port:04X}"
+    for line in (PROC / "net" / "tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[1] == local and fields[9] != "0":
+            return fields[9]
+    return None
+
+
+def _children(parent: int) -> set[int]:
+    found: set[int] = set()
+    with suppress(OSError):
+        for task in (PROC / str(parent) / "task").iterdir():
+            with suppress(OSError):
+                found.update(map(int, (task / "children").read_text().split()))
+    return found
+
+
+def _target(link: Path) -> str:
+    try:
+        return os.readlink(link)
+    except OSError:
+        return ""
+
+
+def _function(pid: int) -> str:
+    variables = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    named = dict(each.decode(errors="replace").partition("=")[::2] for each in variables if b"=" in each)
+    return named.get("AWS_LAMBDA_FUNCTION_NAME", "").removeprefix(PREFIX)

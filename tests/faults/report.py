@@ -1,0 +1,61 @@
+"""The sweep as a table and as build/faults.json."""
+
+import json
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from tests.faults.sweep import Verdict
+
+COLUMNS = ("function", "operation", "faults", "fired", "same end", "asked")
+
+
+def table(verdicts: Sequence[Verdict]) -> str:
+    """A row per function and operation, and what they add up to."""
+    ordered = sorted(verdicts, key=lambda verdict: verdict.case.group)
+    rows = [
+        (*group, *_counts(list(each)))
+        for group, each in groupby(ordered, key=lambda verdict: verdict.case.group)
+    ]
+    lines = [COLUMNS, *rows, ("all", "", *_counts(verdicts))]
+    widths = [max(len(str(line[at])) for line in lines) for at in range(len(COLUMNS))]
+    return "\n".join("  ".join(_cell(cell, width) for cell, width in zip(line, widths, strict=True)).rstrip()
+                     for line in lines)  # fmt: skip
+
+
+def _counts(verdicts: Sequence[Verdict]) -> tuple[int, int, int, int]:
+    return (
+        len(verdicts),
+        sum(verdict.fired for verdict in verdicts),
+        sum(verdict.is_good for verdict in verdicts),
+        sum(bool(verdict.asked) for verdict in verdicts),
+    )
+
+
+def _cell(value: object, width: int) -> str:
+    return str(value).rjust(width) if isinstance(value, int) else str(value).ljust(width)
+
+
+def line(verdict: Verdict) -> str:
+    """One fault: `ok` where it fired and the run ended as the clean one."""
+    word = "ok" if verdict.is_good else ("differs" if verdict.problems else "did not fire")
+    asked = ", asked" if verdict.asked else ""
+    more = "".join(f"\n    {problem}" for problem in verdict.problems)
+    return f"{verdict.seconds:5.1f} s  {verdict.case.name}: {word}{asked}{more}"
+
+
+def write(path: Path, calls: Sequence[str], verdicts: Sequence[Verdict], seconds: float) -> None:
+    path.parent.mkdir(exist_ok=True)
+    told = [
+        {
+            "fault": verdict.case.name,
+            "fired": verdict.fired,
+            "same_end": verdict.is_good,
+            "asked": list(verdict.asked),
+            "problems": list(verdict.problems),
+            "seconds": round(verdict.seconds, 1),
+        }
+        for verdict in verdicts
+    ]
+    content = {"calls": list(calls), "seconds": round(seconds), "faults": told}
+    path.write_text(json.dumps(content, indent=1) + "\n")

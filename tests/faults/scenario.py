@@ -1,0 +1,138 @@
+"""One run of the scenario, from the tools' registration to the last look at what came of it."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from shared.domain.session import Head
+from tests.faults.ending import Ending, ending
+from tests.faults.person import Insistent, Json, truth
+from tests.faults.point import Fault, Track
+from tests.faults.script import CHARGE, NOTIFY, RESERVE
+from tests.faults.stand import Stand, new_tag
+
+LONGEST_SECONDS = 60.0
+LOOK_SECONDS = 0.05
+SCHEMA = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
+TOOLS: dict[str, Json] = {
+    RESERVE: {"effect": "idempotent"},
+    CHARGE: {"effect": "once"},
+    NOTIFY: {"effect": "idempotent", "high_stakes": True},
+}
+
+
+class Stuck(AssertionError):
+    """Nothing moves any more, and nobody is asked."""
+
+
+class Run(NamedTuple):
+    """`execution`: the ARN of its last; `asked`: the tools that a person was asked about whether they had run."""
+
+    ending: Ending
+    execution: str
+    track: Track
+    asked: tuple[str, ...]
+    seconds: float
+
+
+class Play:
+    """A tenant of its own that does the scenario once. `left`: nobody comes back to a request that got no answer,
+    unless it left nothing behind; recovery is what goes on.
+    """
+
+    def __init__(self, stand: Stand, *faults: Fault, left: bool = False) -> None:
+        self.stand = stand
+        self.left = left
+        self.tag = new_tag()
+        self.track = Track(faults, tended=left)
+        stand.point.follow(self.tag, self.track)
+        token = stand.stack.issuer.issue_token(self.tag, "ann", "admin")
+        self.person = Insistent(stand.stack.url, token)
+        self.asked: list[str] = []
+
+    def run(self) -> Run:
+        began = time.monotonic()
+        try:
+            self.register_tools()
+            session_id = self.start()
+            head = self.see_to(session_id)
+            last = ending(self.person, self.stand, self.tag, head)
+        finally:
+            self.person.http.close()
+        return Run(
+            last, self.stand.execution_of(head), self.track, tuple(self.asked), time.monotonic() - began
+        )
+
+    def register_tools(self) -> None:
+        for name, more in TOOLS.items():
+            config = {"url": f"{self.stand.tools_url}/{self.tag}/{name}", "method": "POST"}
+            tool = {"name": name, "description": f"{name} it", "input_schema": SCHEMA, "kind": "http",
+                    "config": config, **more}  # fmt: skip
+            answer = self.person.post("/v1/tools", tool, f"tool-{name}")
+            assert answer.status_code == 201, answer.text
+
+    def start(self) -> str:
+        body = {"message": f"Two rooms for {self.tag}", "token_budget": 1_000_000}
+        if self.left and not self.person.has_answered("/v1/sessions", body, "start"):
+            self.stand.tend()
+            found = self.person.data("/v1/sessions")["items"]
+            if found:
+                return str(found[0]["session_id"])
+        answer = self.person.post("/v1/sessions", body, "start")
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["data"]["session_id"])
+
+    def see_to(self, session_id: str) -> Head:
+        """Decides whatever there is to decide until the run is over and its execution has ended; the last head."""
+        while True:
+            head = self.wait(session_id, lambda head: head.is_over or _asks(head))
+            if head.is_over:
+                self.rest(head)
+                return head
+            for one in self.person.data(f"/v1/sessions/{session_id}")["session"]["interventions"]:
+                self.decide(session_id, one)
+
+    def decide(self, session_id: str, one: Json) -> None:
+        """409 is a decision made by a request of ours that got no answer."""
+        if one["type"] == "error_recovery":
+            self.asked.append(one["tool_call"]["name"])
+            chosen = truth(self.stand.ledger, self.tag, one)
+        else:
+            assert one["type"] == "approval_required", one
+            chosen = {"option": "approve"}
+        path = f"/v1/sessions/{session_id}/interventions/{one['intervention_id']}/resolve"
+        key = f"decide-{one['intervention_id']}"
+        if self.left and not self.person.has_answered(path, chosen, key):
+            self.stand.tend()
+            if not _open(self.stand.journal.newest(self.tag, session_id).head):
+                return
+        answer = self.person.post(path, chosen, key)
+        assert answer.status_code in (200, 409), answer.text
+
+    def wait(self, session_id: str, until: Callable[[Head], bool]) -> Head:
+        deadline = time.monotonic() + LONGEST_SECONDS
+        while True:
+            head = self.stand.journal.newest(self.tag, session_id).head
+            if until(head):
+                return head
+            if time.monotonic() > deadline:
+                raise Stuck(f"{session_id} stays {head.state}")
+            time.sleep(LOOK_SECONDS)
+
+    def rest(self, head: Head) -> None:
+        """Until its executions have ended as well."""
+        arn = self.stand.execution_of(head)
+        deadline = time.monotonic() + LONGEST_SECONDS
+        while self.stand.states.describe_execution(executionArn=arn)["status"] == "RUNNING":
+            if time.monotonic() > deadline:
+                raise Stuck(f"{head.session_id} is {head.state}, and its execution goes on")
+            time.sleep(LOOK_SECONDS)
+
+
+def _open(head: Head) -> bool:
+    return bool(head.interventions)
+
+
+def _asks(head: Head) -> bool:
+    """Somebody is to decide, and the engine waits for it."""
+    return bool(head.interventions) and head.wait is not None

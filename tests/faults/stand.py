@@ -1,0 +1,143 @@
+"""The deployed stack on the local AWS with the fault point between its Lambdas and everything they ask."""
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from infra.local.emulator_process import REGION, free_port
+from infra.local.progress import Progress, Silent
+from infra.local.stack import LocalStack
+from shared.adapters.aws_clients import make_client
+from shared.adapters.clock import SystemClock
+from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.s3.blobs import S3Blobs
+from shared.agent.journal import Journal
+from shared.domain.session import Head
+from tests.conftest import neutral_environ
+from tests.faults.calls import AWS, MODEL, SINK
+from tests.faults.ledger import Ledger
+from tests.faults.point import FaultPoint
+from tests.faults.provider import Provider
+from tests.faults.server import FaultyServer
+from tests.faults.upstream import Upstream
+
+TEND_ATTEMPTS = 5
+
+
+class Stand:
+    """Lambdas reach AWS, the model and the tools' service by way of `point`; this process asks the emulator itself."""
+
+    def __init__(self, progress: Progress | None = None, **settings: str) -> None:
+        self._scratch = tempfile.TemporaryDirectory(prefix="acta-faults-")
+        port = free_port()
+        self.point = FaultPoint()
+        self.ledger = Ledger()
+        self._servers = [
+            aws := FaultyServer(AWS, self.point, Upstream(port)),
+            model := FaultyServer(MODEL, self.point, Provider()),
+            sink := FaultyServer(SINK, self.point, self.ledger),
+        ]
+        self.tools_url = sink.url
+        environ = {
+            **neutral_environ(),
+            "ACTA_AWS_PORT": str(port),
+            "ACTA_LAMBDA_AWS_ENDPOINT_URL": aws.url,
+            "ACTA_PROVIDER": "anthropic",
+            "ANTHROPIC_API_KEY": "scripted",
+            "ANTHROPIC_BASE_URL": model.url,
+            "ACTA_HTTP_TOOL_ALLOW": sink.host,
+            "NO_PROXY": "127.0.0.1,localhost",
+            "ACTA_TEND_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone
+            **settings,
+        }
+        self.stack = LocalStack(
+            Path(self._scratch.name) / "state", environ=environ, progress=progress or Silent()
+        )
+
+    def __enter__(self) -> Self:
+        try:
+            self.stack.start()
+            assert self.stack.emulator is not None
+            self.point.parent = self.stack.emulator.pid
+            settings = self.function("step")
+            self.machine = self.function("start")["ACTA_STATE_MACHINE_ARN"]
+        except BaseException:
+            self.stop()
+            raise
+        clock = SystemClock()
+        log = DynamoLog(settings["ACTA_TABLE"], clock, self.client("dynamodb"))
+        self.journal = Journal(log, S3Blobs(settings["ACTA_BUCKET"], self.client("s3")), clock)
+        self.states = self.client("stepfunctions")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Nothing of it is kept, so nothing has to be saved."""
+        self.point.release()
+        if self.stack.emulator is not None:
+            self.stack.emulator.kill()
+        self.stack.stop()
+        for server in self._servers:
+            server.stop()
+        self._scratch.cleanup()
+
+    def client(self, service: str) -> Any:
+        return make_client(
+            service,
+            read_seconds=60,
+            region_name=REGION,
+            aws_access_key_id="000000000000",
+            aws_secret_access_key="test",
+            endpoint_url=self.stack.aws_endpoint_url,
+        )
+
+    def function(self, name: str) -> Mapping[str, str]:
+        """The environment variables its template gives the function."""
+        found = self.client("lambda").get_function_configuration(FunctionName=f"acta-local-{name}")
+        variables: Mapping[str, str] = found["Environment"]["Variables"]
+        return variables
+
+    def tend(self) -> None:
+        """Recovery looks at everything, again where it dies itself."""
+        for _ in range(TEND_ATTEMPTS):
+            answer = self.client("lambda").invoke(FunctionName="acta-local-tend", Payload=b'{"repair": true}')
+            answer["Payload"].read()
+            if "FunctionError" not in answer:
+                return
+        raise AssertionError("recovery does not answer")
+
+    def execution_of(self, head: Head) -> str:
+        """The ARN of the one that has the session."""
+        assert head.run is not None
+        name = f"{head.session_id}-{head.run.run_id}-{head.run.generation}"
+        return f"{self.machine.replace(':stateMachine:', ':execution:')}:{name}"
+
+    @contextmanager
+    def time_limit(self, function: str, *, seconds: int) -> Iterator[None]:
+        """The function's processes have no longer than this for an invocation; as before afterwards."""
+        lambdas, name = self.client("lambda"), f"acta-local-{function}"
+        before = lambdas.get_function_configuration(FunctionName=name)["Timeout"]
+        lambdas.update_function_configuration(FunctionName=name, Timeout=seconds)
+        try:
+            yield
+        finally:
+            lambdas.update_function_configuration(FunctionName=name, Timeout=before)
+
+
+def new_tag() -> str:
+    """Of a run: its tenant's name, see `calls.RUN_TAG`."""
+    return f"flt-{uuid.uuid4().hex[:12]}"
+
+
+def is_supported() -> bool:
+    """Whether processes can be told by their connections here."""
+    return Path("/proc/net/tcp").exists() and hasattr(os, "pidfd_open")

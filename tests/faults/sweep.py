@@ -1,0 +1,125 @@
+"""Every fault of the scenario, one run each: what must come of it, and what did."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from tests.faults.calls import Call
+from tests.faults.point import KILLS, TEND, Fault, Kind
+from tests.faults.scenario import Play, Run
+from tests.faults.script import CHARGE
+from tests.faults.stand import Stand
+
+WARM_RUNS = 2
+"""Ahead of the clean run, so that it finds processes as the runs after it do."""
+ATTEMPTS = 3
+"""At a fault whose call did not come up: which of two warm processes is asked is chance, and so is what they know."""
+TROUBLES: tuple[Kind, ...] = ("throttle", "fail", "cut")
+TROUBLED_CALLS = 4
+"""In a row: one more than the SDK makes of one, so the engine or a person has to come again as well."""
+TROUBLED_REPLIES = 2
+"""Of the model, whose SDK does not repeat anything."""
+LOST_START = Fault("start states:StartExecution execution 1", "before")
+"""What recovery mends in the run in which it is disturbed itself."""
+
+
+class Case(NamedTuple):
+    """One run: `faults`, the first of which it is about, at a call of `group` (function, operation)."""
+
+    group: tuple[str, str]
+    faults: tuple[Fault, ...]
+    left: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{'left ' if self.left else ''}{self.faults[0]}"
+
+
+class Verdict(NamedTuple):
+    """`problems`: what differs from the clean run, or why there is nothing to compare."""
+
+    case: Case
+    fired: bool
+    asked: tuple[str, ...]
+    problems: tuple[str, ...]
+    seconds: float
+
+    @property
+    def is_good(self) -> bool:
+        return self.fired and not self.problems
+
+
+def clean_run(stand: Stand) -> Run:
+    for _ in range(WARM_RUNS):
+        Play(stand).run()
+    return Play(stand).run()
+
+
+def deaths(calls: Iterable[Call]) -> list[Case]:
+    """For each call a kill ahead of it and one behind it; for each write a lost answer as well."""
+    found: list[Case] = []
+    for call in calls:
+        kinds: tuple[Kind, ...] = (*KILLS, "lose") if call.subject.is_write else KILLS
+        found += [Case(call.group, (Fault(call.name, kind),)) for kind in kinds]
+    return found
+
+
+def troubles(calls: Iterable[Call]) -> list[Case]:
+    """For each operation of each function: asked for less, failing, out of reach, for a few calls in a row. A tool's
+    service that answers with an error has answered.
+    """
+    found: list[Case] = []
+    for group in dict.fromkeys(call.group for call in calls):
+        service = group[1].partition(":")[0]
+        times = TROUBLED_CALLS if service not in ("model", "sink") else TROUBLED_REPLIES
+        for kind in TROUBLES if service != "sink" else ("cut",):
+            fault = Fault(" ".join(group), kind, times=1 if service == "sink" else times, prefix=True)
+            found.append(Case(group, (fault,)))
+    return found
+
+
+def left_alone(calls: Iterable[Call]) -> list[Case]:
+    """Requests that died when something was written already, and nobody comes back."""
+    found = []
+    for call in calls:
+        if call.function in ("start", "intervene") and call.subject.is_write and call.subject.what != "ask":
+            found += [Case(call.group, (Fault(call.name, kind),), left=True) for kind in KILLS]
+    return found
+
+
+def tended(stand: Stand) -> list[Case]:
+    """Recovery itself dies, and comes again."""
+    run = Play(stand, LOST_START, left=True).run()
+    calls = [call for call in run.track.listing.calls.values() if call.function == TEND]
+    return [case._replace(faults=(*case.faults, LOST_START), left=True) for case in deaths(calls)]
+
+
+def judge(stand: Stand, clean: Run, case: Case) -> Verdict:
+    """Repeats a run in which a fault's call did not come up."""
+    began = time.monotonic()
+    verdict = Verdict(case, False, (), (), 0.0)
+    for _ in range(ATTEMPTS):
+        play = Play(stand, *case.faults, left=case.left)
+        problems: list[str] = []
+        try:
+            run = play.run()
+        except AssertionError as stuck:
+            problems.append(f"{type(stuck).__name__}: {str(stuck)[:500]}")
+        else:
+            problems += run.ending.differences(clean.ending, run.asked)
+        problems += [f"asked about {tool}" for tool in play.asked if tool != CHARGE]
+        seconds = time.monotonic() - began
+        verdict = Verdict(case, play.track.all_fired, tuple(play.asked), tuple(problems), seconds)
+        if verdict.fired or problems:
+            break
+    return verdict
+
+
+def sweep(
+    stand: Stand, clean: Run, cases: Sequence[Case], told: Callable[[Verdict], object] = lambda verdict: None
+) -> list[Verdict]:
+    verdicts = []
+    for case in cases:
+        verdicts.append(judge(stand, clean, case))
+        told(verdicts[-1])
+    return verdicts

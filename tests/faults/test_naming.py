@@ -1,0 +1,83 @@
+"""The sweep can only be believed where it finds the same calls again and notices what it did not do."""
+
+import json
+from typing import Any
+
+from tests.faults.calls import AWS, Answer, Listing, Request, Subject, subject_of
+from tests.faults.point import Fault, Track
+from tests.faults.processes import Worker
+from tests.faults.sweep import Case, Verdict, deaths
+
+TOOL = Worker(7, "tool")
+OTHER = Worker(8, "tool")
+RUN, CALL = "run_01J00000000000000000000000", "call_01J00000000000000000000000"
+LOST = Answer(400, {}, b'{"__type": "ConditionalCheckFailedException"}')
+DONE = Answer(200, {}, b"{}")
+READ = Subject("dynamodb:Query", "log from C#")
+
+
+def dynamodb(operation: str, body: dict[str, Any]) -> Request:
+    headers = {"x-amz-target": f"DynamoDB_20120810.{operation}"}
+    return Request(AWS, "POST", "/", headers, json.dumps(body).encode(), TOOL)
+
+
+def put(key: str) -> Subject:
+    return subject_of(dynamodb("PutItem", {"Item": {"k": {"S": key}, "sk": {"S": "C#0000000001"}}}))
+
+
+def test_a_commit_is_named_after_its_step_without_ids() -> None:
+    assert put(f"{RUN}/1/3/think").what == "think"
+    assert put(f"{RUN}/{CALL}/start-0").what == "start-0"
+    assert put(f"{RUN}/1/3/ask-0123456789abcdef").what == "ask"
+
+
+def test_a_read_of_the_log_is_told_from_one_of_the_tenant() -> None:
+    def read(pk: str, sk: str) -> str:
+        values = {":pk": {"S": pk}, ":since": {"S": sk}}
+        return subject_of(dynamodb("Query", {"ExpressionAttributeValues": values})).what
+
+    assert read("T#t#S#ses_01J00000000000000000000000", "C#0000000004") == "log from C#"
+    assert read("T#t", "F#") == "tenant from F#"
+
+
+def test_a_write_that_is_tried_again_keeps_its_name_and_another_one_gets_the_next() -> None:
+    listing = Listing()
+    names = [listing.name(TOOL, put(key)) for key in ("r/a/finish", "r/b/finish", "r/a/finish")]
+    assert [call.nth for call in names if call is not None] == [1, 2, 1]
+    assert len(listing.calls) == 2
+
+
+def test_what_follows_a_lost_race_is_not_listed_until_its_process_has_written() -> None:
+    listing = Listing()
+    listing.answered(TOOL, put("r/a/finish"), LOST)
+    assert listing.name(TOOL, READ) is None
+    assert listing.name(OTHER, READ) is not None, "the winner goes on as it would have"
+    listing.answered(TOOL, put("r/a/finish"), DONE)
+    assert listing.name(TOOL, READ) is not None
+
+
+def test_every_call_gets_two_deaths_and_a_write_a_lost_answer_as_well() -> None:
+    listing = Listing()
+    listing.name(TOOL, READ)
+    listing.name(TOOL, put("r/a/finish"))
+    kinds = [case.faults[0].kind for case in deaths(listing.calls.values())]
+    assert kinds == ["before", "after", "before", "after", "lose"]
+
+
+def test_a_fault_that_did_not_fire_is_no_good_run_even_if_nothing_differs() -> None:
+    case = Case(("tool", "dynamodb:Query"), (Fault("tool dynamodb:Query log from C# 9", "before"),))
+    assert not Verdict(case, fired=False, asked=(), problems=(), seconds=1.0).is_good
+    assert Verdict(case, fired=True, asked=(), problems=(), seconds=1.0).is_good
+
+
+def test_a_fault_of_several_calls_goes_on_with_the_next_of_its_kind_and_then_ends() -> None:
+    fault = Fault("tool dynamodb:Query", "throttle", times=2, prefix=True)
+    track = Track([fault])
+    met = []
+    for _ in range(3):
+        due = track.due(track.listing.name(TOOL, READ))
+        met.append(due is fault)
+        if due is not None:
+            track.fired[due] += 1
+    assert met == [True, True, False]
+    assert track.all_fired

@@ -1,0 +1,116 @@
+"""Notifications exist where an environment wants them, with no right beyond their own."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from infra.environments import LOCAL, PROD, Environment, Topic, UnusableValue, Webhook
+from tests.infra.conftest import Synthesised, synthesised
+from tests.infra.test_grants import EVERY, TRACES, actions, resources
+
+MAPPING = "AWS::Lambda::EventSourceMapping"
+URL = "https://hooks.example.com/acta"
+STREAM = {f"dynamodb:{name}" for name in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")}
+
+
+@pytest.fixture(scope="module")
+def webhook(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
+    return synthesised(replace(PROD, notifications=Webhook(URL)), tmp_path_factory.mktemp("webhook"))
+
+
+@pytest.fixture(scope="module")
+def topic(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
+    return synthesised(replace(PROD, notifications=Topic()), tmp_path_factory.mktemp("topic"))
+
+
+def granted(made: Synthesised) -> set[str]:
+    return set().union(*map(actions, made.stateless.statements("NotifyRole")))
+
+
+def told_at(made: Synthesised, action: str) -> str:
+    (found,) = (
+        resource
+        for statement in made.stateless.statements("NotifyRole")
+        if action in actions(statement)
+        for resource in resources(statement)
+    )
+    return found
+
+
+@pytest.mark.parametrize("environment", ["dev", "staging", "prod"])
+def test_nothing_is_made_where_nobody_is_told(environment: str, synthesise: object) -> None:
+    made: Synthesised = synthesise(environment)  # type: ignore[operator]
+    assert made.stateless.resources(MAPPING) == {}
+    assert "otif" not in json.dumps(made.stateless.body["Resources"])
+    assert "notifications" not in json.dumps(made.stateful.body)
+
+
+def test_the_stream_has_keys_only_and_switching_never_touches_the_stack_with_the_data(
+    each: Synthesised, webhook: Synthesised, prod: Synthesised
+) -> None:
+    (table,) = each.stateful.properties("AWS::DynamoDB::Table")
+    assert table["StreamSpecification"]["StreamViewType"] == "KEYS_ONLY"
+    assert webhook.stateful.body["Outputs"] == prod.stateful.body["Outputs"]
+
+
+def test_only_interventions_that_begin_or_change_reach_the_function_one_at_a_time(
+    webhook: Synthesised,
+) -> None:
+    (mapping,) = webhook.stateless.properties(MAPPING)
+    (pattern,) = (json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"])
+    assert pattern == {
+        "eventName": ["INSERT", "MODIFY"],
+        "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}},
+    }
+    assert (mapping["BatchSize"], mapping["Enabled"]) == (1, True)
+    assert 0 < mapping["MaximumRecordAgeInSeconds"] <= 86_400, "a stream keeps its records for a day"
+
+
+def test_for_a_webhook_the_function_may_read_its_one_secret(webhook: Synthesised) -> None:
+    assert granted(webhook) == STREAM | {"dynamodb:GetItem", "secretsmanager:GetSecretValue"} | EVERY | TRACES
+    assert told_at(webhook, "secretsmanager:GetSecretValue").endswith(
+        ':secret:acta/prod/notifications-??????"]]}'
+    )
+    variables = webhook.stateless.function("notify")["Environment"]["Variables"]
+    assert variables["ACTA_NOTIFY_WEBHOOK_URL"] == URL
+    assert variables["ACTA_NOTIFY_SECRET_NAME"] == "acta/prod/notifications"
+    assert webhook.findings == ()
+
+
+def test_the_webhooks_secret_is_made_by_aws_and_kept(webhook: Synthesised) -> None:
+    (secret,) = (
+        each
+        for each in webhook.stateful.resources("AWS::SecretsManager::Secret").values()
+        if each["Properties"]["Name"] == "acta/prod/notifications"
+    )
+    assert secret["Properties"]["GenerateSecretString"]["PasswordLength"] == 48
+    assert "SecretString" not in secret["Properties"]
+    assert secret["DeletionPolicy"] == "Retain"
+
+
+def test_for_a_topic_the_function_may_publish_to_it_and_reads_no_secret(topic: Synthesised) -> None:
+    assert granted(topic) == STREAM | {"dynamodb:GetItem", "sns:Publish"} | EVERY | TRACES
+    assert "NotificationsTopic" in told_at(topic, "sns:Publish")
+    assert "NotificationsTopicArn" in topic.stateless.body["Outputs"]
+    assert "acta/prod/notifications" not in json.dumps(topic.stateful.body)
+    assert topic.findings == ()
+
+
+def test_a_webhook_in_aws_is_https(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="only the local environment may use http"):
+        synthesised(replace(PROD, notifications=Webhook("http://hooks.example.com")), tmp_path)
+
+
+def test_a_local_stack_listens_only_when_there_is_somebody_to_tell(
+    local: Synthesised, tmp_path: Path
+) -> None:
+    listening = synthesised(LOCAL.with_notifications(), tmp_path)
+    assert [made.stateless.properties(MAPPING)[0]["Enabled"] for made in (local, listening)] == [False, True]
+
+
+def test_an_environment_in_aws_is_not_switched_from_outside() -> None:
+    environment: Environment = PROD
+    with pytest.raises(UnusableValue):
+        environment.with_notifications()

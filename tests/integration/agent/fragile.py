@@ -1,0 +1,154 @@
+"""A house whose executions can be lost, and workers that die just before they ask the engine for something."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from shared.adapters.memory.workflow import MemoryWorkflow
+from shared.adapters.registry import BuiltinRegistry
+from shared.agent.resolve import Desk
+from shared.agent.tend import Rounds, Tally, tend
+from shared.domain.commit import Decision
+from shared.domain.session import Head
+from shared.domain.tool import Effect, ToolSpec
+from shared.ports.model import ModelReply
+from shared.ports.tools import CallContext
+from tests.house import TENANT, House
+from tests.scripted import ScriptedModel, call, completes, plans, says, step
+
+GRACE = 60.0
+WARN = 300.0
+DELETE = says("", step(1, "in_progress"), call("delete_file", path="a.md"))
+SCRIPT = [plans("tidy up"), DELETE, says("", step(1, "completed", "gone")), completes("Tidied.")]
+ASKS = [plans("ask"), says("Which one?", call("update_plan", action="wait_for_user", reason="Which one?"))]
+
+
+class Crash(BaseException):
+    """The worker is gone: nothing between here and the test may swallow it."""
+
+
+class MortalWorkflow(MemoryWorkflow):
+    """`dies_before` names the request that is never made, once, because its worker dies."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dies_before = ""
+
+    def start(self, decision: Decision) -> bool:
+        self._perhaps_die("start")
+        return super().start(decision)
+
+    def wake(self, token: str, decision: Decision) -> None:
+        self._perhaps_die("wake")
+        super().wake(token, decision)
+
+    def _perhaps_die(self, request: str) -> None:
+        if self.dies_before == request:
+            self.dies_before = ""
+            raise Crash
+
+
+class FragileHouse(House):
+    """A house whose executions can be lost; `sink` is its toolbox where a test wants calls to be counted."""
+
+    def __init__(self, script: list[ModelReply], effect: Effect = "idempotent", **settings: Any) -> None:
+        super().__init__(ScriptedModel(script), **settings)
+        self.mortal = self.workflow = MortalWorkflow()
+        self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
+        self.sink = Sink()
+        self.files.write(TENANT, "a.md", b"x")
+        self._effect = effect
+
+    def with_refunds(self) -> "FragileHouse":
+        self.registry = RefundRegistry(self._effect)
+        self.hands = self.hands._replace(registry=self.registry, toolbox=self.sink)
+        self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
+        return self
+
+    def lose(self, session: str) -> None:
+        """An operator stops the execution, or the engine restarts."""
+        run = self.head(session).run
+        assert run is not None
+        self.workflow.stop(session, run.run_id, run.generation)
+        while self.workflow.take() is not None:
+            pass
+
+    def run_until(self, state: str) -> None:
+        """Whatever ran is interrupted just before the engine's first state of that kind."""
+
+        def before(decision: Decision) -> None:
+            if decision.next == state:
+                raise Crash
+
+        with pytest.raises(Crash):
+            self.run(before)
+
+    def tend(self, *, everything: bool = False, time_is_left: bool = True) -> Tally:
+        return tend(self.rounds(time_is_left), everything=everything)
+
+    def rounds(self, time_is_left: bool = True) -> Rounds:
+        self.told: list[tuple[str, str]] = []
+        return Rounds(
+            self.fresh_journal(),
+            self.index,
+            self.workflow,
+            grace=GRACE,
+            warn=WARN,
+            time_is_left=lambda: time_is_left,
+            unreadable=lambda session, error: self.told.append((session, type(error).__name__)),
+        )
+
+    def recover(self) -> Tally:
+        """A minute and more later."""
+        self.clock.advance(GRACE + 1)
+        return self.tend()
+
+
+class Sink:
+    """A tool that counts its effects and takes its worker down with it, once."""
+
+    def __init__(self) -> None:
+        self.effects: list[str] = []
+        self.dies = True
+
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str:
+        self.effects.append(context.effect_id)
+        if self.dies:
+            self.dies = False
+            raise Crash
+        return "Refunded."
+
+
+class RefundRegistry(BuiltinRegistry):
+    def __init__(self, effect: Effect) -> None:
+        self._refund = ToolSpec(
+            name="refund", description="Pay", input_schema={"type": "object"}, effect=effect, risk="write"
+        )
+
+    def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
+        return {**super().specs(tenant, agent_id), "refund": self._refund}
+
+
+REFUND = [
+    plans("pay"),
+    says("", call("refund", order=7)),
+    says("", step(1, "completed", "ok")),
+    completes("Paid."),
+]
+
+
+def generation(head: Head) -> int:
+    assert head.run is not None
+    return head.run.generation
+
+
+def outcome(house: House, session: str) -> object:
+    """What a person sees of how it ended, ids and times aside."""
+    head = house.head(session)
+    types = [seen.event.type for seen in house.poll(session).events]
+    return head.state, head.result and head.result.answer, head.usage, types, files(house)
+
+
+def files(house: House) -> list[str]:
+    return [each.path for each in house.files.list(TENANT, "", 9).files]

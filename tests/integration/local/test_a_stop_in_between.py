@@ -1,0 +1,41 @@
+"""Sessions outlive the stack: what waited for a person when it stopped waits again, and is carried out."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.local.served import Served
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Iterator[Served]:
+    served = Served(tmp_path / "state")
+    served.start()
+    yield served
+    if served.process is not None:
+        served.stop()
+
+
+def test_a_session_that_waits_for_an_approval_when_the_stack_stops_is_approved_after_the_next_start(
+    stack: Served,
+) -> None:
+    sample = stack.state.with_name("old.txt")
+    sample.write_text("old")
+    assert stack.acta("files", "put", str(sample)).returncode == 0
+    asked = stack.acta("run", "--no-wait", "Delete the file old.txt")
+    assert asked.returncode == 5, asked.stderr
+    session_id = asked.stdout.split()[1]
+
+    stack.stop()
+    stack.start()
+
+    assert stack.acta("approve", session_id).returncode == 0
+    done = stack.acta("watch", session_id)
+    assert done.returncode == 0, done.stdout + done.stderr
+    session = stack.get(f"/v1/sessions/{session_id}").json()["data"]["session"]
+    assert (session["state"], session["result"]["goal_met"]) == ("completed", True)
+    assert session["run"]["generation"] > 1
+    assert stack.acta("files", "get", "old.txt").returncode != 0

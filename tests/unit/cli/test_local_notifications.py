@@ -1,0 +1,43 @@
+"""A local stack tells a webhook when its starter names one and a secret to sign with."""
+
+import pytest
+
+from infra.local.config import LocalConfig
+from shared.settings import SettingsError
+
+URL, SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
+HOOK = {URL: "http://127.0.0.1:9/hook", SECRET: "a secret of a team"}
+
+
+def test_with_a_webhook_the_stack_listens_and_its_functions_get_url_and_secret_by_name() -> None:
+    config = LocalConfig.from_environ(HOOK)
+    assert config.context == {"notifications": "on"}
+    assert set(config.lambda_env) == {URL, SECRET}
+    assert config.unknown == ()
+    assert "a secret" not in repr(config)
+
+
+@pytest.mark.parametrize("environ", [{}, {SECRET: "a secret of a team"}])
+def test_with_nobody_to_tell_nothing_listens(environ: dict[str, str]) -> None:
+    config = LocalConfig.from_environ(environ)
+    assert config.context == {}
+    assert config.lambda_env == ()
+
+
+@pytest.mark.parametrize("secret", ["", "short", "whsec_?"])
+def test_a_webhook_without_a_usable_secret_is_refused_without_quoting_it(secret: str) -> None:
+    with pytest.raises(SettingsError, match=SECRET) as refused:
+        LocalConfig.from_environ({**HOOK, SECRET: secret})
+    assert "\n" not in str(refused.value)
+    assert not secret or secret not in str(refused.value)
+
+
+def test_a_webhook_that_is_no_url_is_refused() -> None:
+    with pytest.raises(SettingsError, match=URL):
+        LocalConfig.from_environ({**HOOK, URL: "127.0.0.1:9"})
+
+
+def test_what_the_templates_set_is_not_taken_from_a_shell() -> None:
+    environ = {"ACTA_NOTIFY_TOPIC_ARN": "arn", "ACTA_NOTIFY_SECRET_NAME": "name"}
+    config = LocalConfig.from_environ(environ)
+    assert (config.lambda_env, config.unknown) == ((), ())

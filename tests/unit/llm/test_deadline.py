@@ -1,0 +1,51 @@
+"""A bound on wall time: of the whole answer, and of its beginning."""
+
+import threading
+
+import pytest
+
+from shared.adapters.llm.deadline import Patience, within
+from shared.domain.errors import ProviderTimeout
+
+LONG = 30.0
+
+
+class Held:
+    """Work that says it has begun, or not, and then waits to be let go."""
+
+    def __init__(self, *, begins: bool) -> None:
+        self._begins = begins
+        self.go = threading.Event()
+
+    def __call__(self, patience: Patience) -> str:
+        if self._begins:
+            patience.heard()
+        self.go.wait(LONG)
+        return "whole"
+
+
+def test_what_has_not_begun_by_then_is_given_up_long_before_the_whole_time() -> None:
+    work = Held(begins=False)
+    with pytest.raises(ProviderTimeout) as caught:
+        within(LONG, "p", work, 0.05)
+    assert not caught.value.began
+    work.go.set()
+
+
+def test_what_has_begun_has_all_of_the_time() -> None:
+    work = Held(begins=True)
+    timer = threading.Timer(0.9, work.go.set)
+    timer.start()
+    assert within(LONG, "p", work, 0.6) == "whole"
+
+
+def test_what_began_and_did_not_end_is_told_apart() -> None:
+    work = Held(begins=True)
+    with pytest.raises(ProviderTimeout) as caught:
+        within(0.6, "p", work, 0.3)
+    assert caught.value.began
+    work.go.set()
+
+
+def test_what_ends_at_once_is_its_result() -> None:
+    assert within(LONG, "p", lambda patience: "done", 0.5) == "done"

@@ -1,0 +1,76 @@
+"""How an agent's models share the time of a turn (design §9)."""
+
+import pytest
+
+from shared.adapters.llm.fallback import FallbackModel, Named, with_fallbacks
+from shared.domain.errors import ProviderOverloaded, ProviderTimeout
+from shared.ports.model import Hearing, Model, ModelReply, ModelRequest
+from tests.scripted import ScriptedModel, says
+
+ASKED = ModelRequest("m", "", (), (), "", 100)
+
+
+class Watch:
+    """A clock the models move."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Slow:
+    """Takes its time, then says that it is overloaded, or answers."""
+
+    provider = "slow"
+
+    def __init__(self, watch: Watch, seconds: float, *, answers: bool = False) -> None:
+        self._watch, self._seconds, self._answers = watch, seconds, answers
+        self.given: list[tuple[float, float | None]] = []
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        self.given.append((timeout, request.hearing.begins_within))
+        self._watch.now += self._seconds
+        if not self._answers:
+            raise ProviderOverloaded("busy")
+        return says("Done.")
+
+
+def chain(watch: Watch, *models: Model) -> FallbackModel:
+    return FallbackModel([Named(model, f"m{number}") for number, model in enumerate(models)], watch)
+
+
+def test_each_has_what_is_left_and_begins_within_an_equal_share_of_it() -> None:
+    watch = Watch()
+    models = [Slow(watch, 30), Slow(watch, 10), Slow(watch, 1, answers=True)]
+    reply = chain(watch, *models).complete(ASKED, timeout=120)
+    assert [model.given for model in models] == [[(120, 40)], [(90, 45)], [(80, None)]]
+    assert (reply.model, [one.model for one in reply.passed_over]) == ("m2", ["m0", "m1"])
+
+
+def test_with_no_time_left_nobody_else_is_asked() -> None:
+    watch = Watch()
+    models = [Slow(watch, 59.5), Slow(watch, 1, answers=True)]
+    with pytest.raises(ProviderOverloaded):
+        chain(watch, *models).complete(ASKED, timeout=60)
+    assert models[1].given == []
+
+
+def test_the_last_one_is_waited_for_as_its_caller_says() -> None:
+    watch = Watch()
+    models = [Slow(watch, 1), Slow(watch, 1, answers=True)]
+    asked = ASKED._replace(hearing=Hearing(begins_within=7))
+    chain(watch, *models).complete(asked, timeout=60)
+    assert models[1].given == [(59, 7)]
+
+
+def test_silence_outweighs_a_refusal_so_that_it_stays_charged() -> None:
+    silent = ScriptedModel([ProviderTimeout("silent")])
+    with pytest.raises(ProviderTimeout):
+        chain(Watch(), ScriptedModel([ProviderOverloaded("busy")]), silent).complete(ASKED, timeout=60)
+
+
+def test_a_model_named_twice_is_asked_once_and_alone_it_is_no_chain() -> None:
+    only = ScriptedModel([ProviderOverloaded("busy")])
+    model, name = with_fallbacks((only, "m"), [(only, "m")])
+    assert (model, name) == (only, "m")
