@@ -62,6 +62,14 @@ def plan_step(data: Data) -> str:
     return f"step {data.get('plan_step')} {one_line(status, 40)}"
 
 
+def retried(data: Data) -> str:
+    """Another model answered instead, or the provider is asked again when it said."""
+    if data.get("answered_by"):
+        model, other = (one_line(str(data.get(name)), 60) for name in ("model", "answered_by"))
+        return f"{model} did not answer: {other} did"
+    return "the model's provider asked to come again later"
+
+
 DESCRIBERS: Mapping[str, Callable[[Data], str | None]] = {
     "run.started": lambda _: "run started",
     "run.finished": lambda _: "run finished",
@@ -82,6 +90,6 @@ DESCRIBERS: Mapping[str, Callable[[Data], str | None]] = {
     "intervention.expired": lambda _: "nobody decided in time: the default applies",
     "hint.injected": lambda _: "seems stuck: a hint was given",
     "budget.warning": lambda _: "the budget is nearly used",
-    "llm.retried": lambda _: "the model's provider asked to come again later",
+    "llm.retried": retried,
     "context.compacted": lambda _: "older turns were summarised",
 }

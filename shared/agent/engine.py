@@ -17,10 +17,15 @@ class _Settled(Exception):
 
 
 def give_up(journal: Journal, at: Position, error: str) -> None:
-    """Ends the run `failed` after its retries; `error` is the name of the class that was left."""
+    """Ends the run `failed` after its retries; `error` is the name of the class that was left.
+
+    Of a turn that is over it ends nothing: either another execution is further on, or this one is, and recovery takes
+    it up there.
+    """
 
     def build(_: Thread, change: Change) -> Draft:
-        if overtaken(change.head, at) or change.head.is_over:
+        run = change.head.run
+        if run is None or overtaken(change.head, at) or run.turn != at.turn or change.head.is_over:
             raise _Settled
         return failed(change, "STEP_FAILED", f"A step failed after its retries ({error}).")
 

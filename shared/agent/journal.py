@@ -11,9 +11,9 @@ from shared.domain.commit import Commit, Decision, Position
 from shared.domain.compaction import Compacted
 from shared.domain.content import Content
 from shared.domain.conversation import ToolCall
-from shared.domain.errors import CommitContention, Fenced, SessionNotFound
+from shared.domain.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.session import Head
-from shared.ports.blobs import BlobStore
+from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import (
     Companions,
@@ -176,20 +176,21 @@ class Journal:
         if commit.compacted is None:
             return None
         pointer, head = commit.compacted, commit.head
-        return read_compacted(
-            pointer.text if pointer.text is not None else self.text(head, pointer.blob or "")
-        )
+        if pointer.text is not None:
+            return read_compacted(pointer.text)
+        name = pointer.blob or ""
+        return read_compacted(self._texts(head, [name])[name])
 
     def load(self, thread: Thread) -> None:
         """Resolves everything that the thread's entries point to."""
         names = pointers(thread.unloaded())
-        thread.load(self._texts(thread, names))
+        thread.load(self._texts(thread.head, names))
 
     def load_input(self, thread: Thread, call: ToolCall) -> ToolCall:
         """The call with its input, wherever that is stored."""
         if call.input_content is None or call.input_content.blob is None:
             return call
-        return load_call(call, self._texts(thread, [call.input_content.blob]))
+        return load_call(call, self._texts(thread.head, [call.input_content.blob]))
 
     def text(self, head: Head, name: str) -> str:
         """The text of a blob of this session. Raises BlobMissing."""
@@ -203,8 +204,12 @@ class Journal:
         """The entries with their large texts in the blob store."""
         return offloaded_entries(entries, head, self._blobs)
 
-    def _texts(self, thread: Thread, names: list[str]) -> Mapping[str, str]:
-        return self._blobs.get(thread.head.tenant, thread.head.session_id, names) if names else {}
+    def _texts(self, head: Head, names: list[str]) -> Mapping[str, str]:
+        """Raises PoisonedSession: blobs come before their pointers, so one that is missing has been taken away."""
+        try:
+            return self._blobs.get(head.tenant, head.session_id, names) if names else {}
+        except BlobMissing:
+            raise PoisonedSession("a text of the conversation is missing") from None
 
 
 def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:

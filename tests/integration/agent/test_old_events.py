@@ -14,6 +14,7 @@ from shared.domain.errors import FinalError
 from shared.domain.tool import Effect
 from tests.house import TENANT, House
 from tests.integration.agent.engines import Engines, Notes, clean
+from tests.scripted import ScriptedModel, call, completes, plans, says, step
 
 
 def numbered(house: House, session_id: str) -> int:
@@ -108,3 +109,42 @@ def test_every_step_and_call_of_earlier_turns_repeated_leaves_a_running_session_
     assert house.head(session).state == "completed"
     assert sorted(map(str, engines.told)) == sorted(map(str, clean()))
     assert len(engines.notes.effects) == 3
+
+
+def test_an_execution_left_behind_in_an_earlier_turn_cannot_give_the_session_up() -> None:
+    """Somebody started a second execution of the same generation; it failed, the session did not."""
+    turns = [
+        plans("write"),
+        says("", call("list_files")),
+        says("", step(1, "completed", "ok")),
+        completes("Done."),
+    ]
+    house = House(ScriptedModel(turns))
+    session = house.start("Write").session_id
+    behind = house.workflow.take()
+    assert behind is not None
+    thought = think(house.worker, plan(house.worker, behind.at, 0, 60).at, 0, 60)
+
+    give_up(house.fresh_journal(), behind.at, "Timeout")
+    assert house.head(session).state == "waiting_for_tool"
+    house.go_on(thought)
+
+    assert house.head(session).state == "completed"
+
+
+def test_a_text_taken_away_behind_acta_s_back_ends_the_run_with_a_code() -> None:
+    long = "A line of some length.\n" * 1_000
+    house = House(ScriptedModel([plans("write"), says(long, call("list_files")), completes("Done.")]))
+    session = house.start("Write").session_id
+
+    def take_away(decision: Decision) -> None:
+        if decision.next == "act":
+            house.blobs.delete_all(TENANT, session)
+            house.journal = house.fresh_journal()
+
+    house.run(take_away)
+
+    head = house.head(session)
+    assert head.error is not None
+    assert (head.state, head.error.code) == ("failed", "STEP_FAILED")
+    assert "PoisonedSession" in head.error.message

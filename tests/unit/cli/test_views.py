@@ -82,3 +82,8 @@ def test_every_event_can_be_described_with_no_data_at_all(type: str) -> None:
 )
 def test_the_exit_code_tells_how_a_session_ended(ended: dict[str, Any], code: int) -> None:
     assert of_session(ended) == code
+
+
+def test_a_model_that_another_one_stood_in_for_is_named() -> None:
+    data = {"code": "PROVIDER_OVERLOADED", "wait_seconds": 0, "model": "first", "answered_by": "second"}
+    assert describe({"seq": 1, "type": "llm.retried", "data": data}) == "first did not answer: second did"
