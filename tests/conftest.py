@@ -13,6 +13,14 @@ RUNNING = "ACTA_TEST_STATE"
 """The state directory of a stack that is up already (`acta up`), to test against instead of a new one."""
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What one process runs in order where there are several: a file, and all that uses the one deployment."""
+    for item in items:
+        file = item.nodeid.split("::")[0]
+        item.add_marker(pytest.mark.xdist_group("e2e" if file.startswith("tests/e2e/") else file))
+
+
 @dataclass(frozen=True)
 class Deployed:
     """Where the deployment is: its API, the AWS behind it, who signs its tokens, and its state directory."""
