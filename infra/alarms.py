@@ -8,6 +8,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
@@ -27,6 +28,7 @@ class Alarms(Construct):
         functions: Mapping[FunctionName, lambda_.IFunction],
         state_machine: sfn.IStateMachine,
         http_api: apigw.IHttpApi,
+        untold: sqs.IQueue | None,
     ) -> None:
         super().__init__(scope, "Alarms")
         # Not encrypted with the account's SNS key: CloudWatch may not publish through it.
@@ -45,15 +47,19 @@ class Alarms(Construct):
             period=PERIOD,
         )
         self._alarm("Api5xx", server_errors, 5)
+        if untold is not None:
+            # Between its attempts a message is in flight. The queue's age leaves out what was tried three times.
+            waiting = untold.metric_approximate_number_of_messages_not_visible(period=PERIOD)
+            self._alarm("NotificationsNotDelivered", waiting, 1, periods=3)
 
-    def _alarm(self, name: str, metric: cloudwatch.IMetric, threshold: int) -> None:
-        """Fires when `metric`'s sum over a period reaches the threshold; no data is good news."""
+    def _alarm(self, name: str, metric: cloudwatch.IMetric, threshold: int, *, periods: int = 1) -> None:
+        """Fires when `metric` reaches the threshold in so many periods in a row; no data is good news."""
         alarm = cloudwatch.Alarm(
             self,
             name,
             metric=metric,
             threshold=threshold,
-            evaluation_periods=1,
+            evaluation_periods=periods,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )

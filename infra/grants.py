@@ -44,8 +44,8 @@ class Grants:
     """IAM actions per thing. `files` and `sessions` are object keys, and who may read them may list them: without
     that S3 answers a missing key with 403, not 404. `index` is that of the live sessions; `engine` acts on the state
     machine or its executions; `secrets` are the model providers' keys, `bedrock` Claude without one;
-    `tenant_functions` the functions behind tools of kind `lambda`; `notifications` are the stream and whoever
-    is told (`infra/notifications.py`).
+    `tenant_functions` the functions behind tools of kind `lambda`; `notifications` are the stream, the queue
+    and whoever is told (`infra/notifications.py`).
     """
 
     table: frozenset[str] = frozenset()
@@ -71,7 +71,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         "intervene": Grants(table=DELETE, sessions=EDIT, engine=START | WAKE | STOP),
         # Agents, tools, prompts, memories: written with their tenant's revision, all but prompts also deleted.
         "admin": Grants(table=REMEMBER, files=EDIT),
-        # What changed comes by the stream; how it is now is read.
+        # What changed comes by the stream, and again by the queue; how it is now is read.
         "notify": Grants(table=frozenset({"dynamodb:GetItem"}), notifications=True),
         # Sessions of every tenant, found by the index alone, are started again or woken.
         "tend": Grants(

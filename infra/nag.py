@@ -24,6 +24,7 @@ STATELESS: Mapping[str, str] = MappingProxyType(
     {
         "L1": "Python 3.13 on purpose: 3.14 starts slower today.",
         "SF1": "Errors only: Step Functions keeps each execution's history itself.",
+        "SQS3": "A notification that is six hours old is of no use; an alarm tells much earlier.",
         "APIG4": "Only /healthz and the catch-all, which answers 404 and 405, are open.",
     }
 )

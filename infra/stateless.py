@@ -31,6 +31,7 @@ class StatelessStack(Stack):
             description=f"Acta ({environment.name}): functions, state machine and API",
         )
         stream_arn = stateful.stream_arn
+        told = outlet(self, environment, stream_arn)
         around = Surroundings(
             table=stateful.table,
             bucket=stateful.bucket,
@@ -38,20 +39,20 @@ class StatelessStack(Stack):
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
             tenant_function_arns=self._tenant_function_arns(),
-            outlet=outlet(self, environment, stream_arn),
+            outlet=told,
         )
         functions: Mapping[FunctionName, lambda_.IFunction] = {
             name: ActaFunction(self, name, environment, around).function for name in environment.functions
         }
         Seeds(self, functions)
-        if "notify" in functions:
-            listen(self, environment, functions["notify"], stream_arn)
+        if told.queue is not None:
+            listen(self, environment, functions["notify"], stream_arn, told.queue)
         workflow = Workflow(self, environment, functions)
         self._schedule(functions["tend"])
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)
         if environment.alarms:
-            Alarms(self, functions, workflow.state_machine, api.http_api)
+            Alarms(self, functions, workflow.state_machine, api.http_api, told.queue)
 
         outputs = {
             "ApiUrl": api.url,

@@ -52,6 +52,8 @@ class Settings(BaseModel):
     notify_webhook_url: str = ""
     """Where what waits for a person is told, https outside local; empty: nowhere."""
     notify_topic_arn: str = ""
+    notify_queue_url: str = ""
+    """Where what nobody took waits to be told again."""
     notify_secret_name: str = ""
     """What notifications are signed with; locally the secret itself is ACTA_NOTIFY_SECRET."""
 

@@ -122,7 +122,7 @@ class House:
         new = NewSession(
             tenant=TENANT, user=USER, agent_id=limits.get("agent_id", DEFAULT_AGENT), message=message,
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
-            cost_budget_usd=None, review_every=limits.get("review_every", 0), metadata={},
+            cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0), metadata={},
         )  # fmt: skip
         return start(self.fresh_journal(), self.workflow, new)
 

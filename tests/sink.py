@@ -40,6 +40,9 @@ class Sink(ThreadingHTTPServer):
     def at(self) -> str:
         return f"127.0.0.1:{self.server_port}"
 
+    def reply_to(self, heard: Heard) -> Reply:
+        return self.replies.get(heard.path.partition("?")[0], Reply())
+
     def url(self, path: str = "/") -> str:
         return f"http://{self.at}{path}"
 
@@ -58,12 +61,12 @@ class SinkHandler(BaseHTTPRequestHandler):
     def answer(self) -> None:
         data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.heard.append(Heard(self.command, self.path, headers, json.loads(data) if data else None))
-        path = self.path.partition("?")[0]
-        if path == self.server.held:
+        heard = Heard(self.command, self.path, headers, json.loads(data) if data else None)
+        self.server.heard.append(heard)
+        if self.path.partition("?")[0] == self.server.held:
             self.server.end.wait(30)
             return
-        reply = self.server.replies.get(path, Reply())
+        reply = self.server.reply_to(heard)
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)

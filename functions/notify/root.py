@@ -8,8 +8,9 @@ from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.secrets import secret_text
 from shared.adapters.sns import Topic
+from shared.adapters.sqs import Queue
 from shared.adapters.webhook import Webhook
-from shared.ports.notifier import Changes, Notifier
+from shared.ports.notifier import Changes, Later, Notifier
 from shared.settings import Settings, settings
 
 LOCAL_SECRET = "ACTA_NOTIFY_SECRET"
@@ -20,13 +21,14 @@ class Root(NamedTuple):
     """`notifier` is None where nobody is to be told: a local stack without a URL."""
 
     changes: Changes
+    later: Later
     notifier: Notifier | None
 
 
 @cache
 def root() -> Root:
     chosen = settings()
-    return Root(StreamedChanges(chosen.table), _notifier(chosen))
+    return Root(StreamedChanges(chosen.table), Queue(chosen.notify_queue_url), _notifier(chosen))
 
 
 def _notifier(chosen: Settings) -> Notifier | None:

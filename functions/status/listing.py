@@ -8,12 +8,12 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from functions.status.app import api
+from functions.status.decisions import asked_in, one_asked_in, state_of
 from functions.status.root import root
 from shared.agent.whole_input import whole_input
 from shared.api.envelope import success
 from shared.api.responses import intervention_view, session_view
-from shared.domain.errors import FinalError, InterventionNotFound, SessionNotFound, ValidationFailed
-from shared.domain.intervention import InterventionState
+from shared.domain.errors import FinalError, ValidationFailed
 from shared.domain.session import CoarseState, Head, SessionState
 from shared.ports.log import IndexEntry
 
@@ -45,7 +45,7 @@ def sessions(
 def interventions(
     state: Annotated[str | None, Query()] = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response[str]:
-    wanted = _intervention_state(state)
+    wanted = state_of(state)
     page = _checked(
         lambda: root().directory.interventions(api.caller.tenant, state=wanted, limit=limit, cursor=cursor)
     )
@@ -53,32 +53,36 @@ def interventions(
 
 
 @api.get("/v1/sessions/{session_id}/interventions")
-def of_session(session_id: str) -> Response[str]:
-    """The open ones; a decided one is found by its id."""
-    commit = root().log.latest(api.caller.tenant, session_id)
-    if commit is None:
-        raise SessionNotFound("There is no such session.")
-    return success(
-        {"items": [intervention_view(one) for one in commit.head.interventions], "next_cursor": None}
+def of_session(
+    session_id: str,
+    state: Annotated[str, Query()] = "pending",
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response[str]:
+    """The open ones, unless another `state` is asked for, or `all`."""
+    its, tenant = root(), api.caller.tenant
+    page = _checked(
+        lambda: asked_in(its.log, its.directory, tenant, session_id, state=state, limit=limit, cursor=cursor)
     )
+    return success({"items": [intervention_view(one) for one in page.items], "next_cursor": page.cursor})
 
 
 @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}")
 def one_of_session(session_id: str, intervention_id: str) -> Response[str]:
-    found = root().directory.intervention(api.caller.tenant, intervention_id)
-    if found is None or found.session_id != session_id:
-        raise InterventionNotFound("There is no such intervention.")
-    return success(intervention_view(found))
+    its, tenant = root(), api.caller.tenant
+    return success(
+        intervention_view(one_asked_in(its.log, its.directory, tenant, session_id, intervention_id))
+    )
 
 
 @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}/input")
-def input_of_one(session_id: str, intervention_id: str) -> Response[str]:
-    """All of the input that the intervention may show the beginning of only."""
+def input_of_one(
+    session_id: str, intervention_id: str, call_id: Annotated[str | None, Query()] = None
+) -> Response[str]:
+    """All of the input that the intervention may show the beginning of only; `call_id`: of a review's call."""
     its, tenant = root(), api.caller.tenant
-    found = its.directory.intervention(tenant, intervention_id)
-    if found is None or found.session_id != session_id:
-        raise InterventionNotFound("There is no such intervention.")
-    whole = whole_input(its.log, its.blobs, tenant, found)
+    found = one_asked_in(its.log, its.directory, tenant, session_id, intervention_id)
+    whole = whole_input(its.log, its.blobs, tenant, found, call_id)
     return success({"name": whole.name, "input": whole.input, "input_hash": whole.input_hash})
 
 
@@ -90,14 +94,6 @@ def _coarse(state: str | None) -> tuple[CoarseState, ...]:
     if state not in get_args(SessionState):
         raise ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(get_args(SessionState))}"]})
     return (state,)  # type: ignore[return-value]
-
-
-def _intervention_state(state: str | None) -> InterventionState | None:
-    if state is not None and state not in get_args(InterventionState):
-        raise ValidationFailed(
-            "Unknown state.", {"state": [f"one of {', '.join(get_args(InterventionState))}"]}
-        )
-    return state  # type: ignore[return-value]
 
 
 def _checked(page: Callable[[], Any]) -> Any:

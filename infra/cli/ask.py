@@ -44,6 +44,10 @@ def question_lines(intervention: Mapping[str, Any]) -> Iterator[str]:
     context = dict(intervention.get("context") or {})
     asked_by = SPEAKERS.get(str(context.pop("asked_by", "")), "question")
     labels = {"question": asked_by, "agent_said": "the agent says"}
+    calls = context.pop("calls", None) or []
+    named = [str(call) for call in calls if not isinstance(call, dict)]
+    if named:  # an earlier release told no more of them
+        context["calls"] = named
     for name, value in context.items():
         if value is None or value is False:
             continue
@@ -51,10 +55,10 @@ def question_lines(intervention: Mapping[str, Any]) -> Iterator[str]:
         label = labels.get(str(name)) or visible(str(name), keep_newlines=False)
         # set off, so that no line of it passes for one of ours
         yield "\n  | ".join([f"{label}:", *text.split("\n")])
-    call = intervention.get("tool_call")
-    if call:
-        yield f"tool: {visible(str(call.get('name')), keep_newlines=False)}"
-        yield f"input: {exact_json(call.get('input'))}"
+    for call in [intervention.get("tool_call"), *calls]:
+        if isinstance(call, dict):
+            yield f"tool: {visible(str(call.get('name')), keep_newlines=False)}"
+            yield f"input: {exact_json(call.get('input'))}"
     if intervention.get("role"):
         yield f"to decide needs the role: {visible(str(intervention['role']), keep_newlines=False)}"
     if intervention.get("timeout_at"):

@@ -11,7 +11,7 @@ from infra.cli.client import Client, session_path
 from infra.cli.errors import CliError
 from infra.cli.follow import open_interventions
 from infra.cli.hints import Invocation, deciding_lines
-from infra.cli.interventions import is_intervention, session_of
+from infra.cli.interventions import brief, is_intervention, session_of
 from infra.cli.run import snapshot
 from infra.cli.target import Target
 from infra.cli.text import one_line
@@ -62,14 +62,14 @@ def only_open(client: Client, arguments: Namespace) -> str:
     """The one open intervention that the option decides."""
     session_id, option = arguments.id, arguments.option
     waiting = open_interventions(snapshot(client, session_id))
-    fitting = [str(one["intervention_id"]) for one in waiting if option in (one.get("options") or [])]
+    fitting = [one for one in waiting if option in (one.get("options") or [])]
     if len(fitting) > 1:
-        raise CliError(f"several are open, name one of them: {', '.join(fitting)}")
+        raise CliError("\n  ".join(["several are open, name one of them:", *map(brief, fitting)]))
     if not fitting:
         raise CliError(
             f"session {session_id} has nothing open to {one_line(option)}{open_now(arguments, waiting)}"
         )
-    return fitting[0]
+    return str(fitting[0]["intervention_id"])
 
 
 def open_now(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> str:

@@ -57,6 +57,11 @@ def resolved(data: Data) -> str:
     )
 
 
+def expired(data: Data) -> str:
+    option = data.get("option")
+    return f"nobody decided in time: {one_line(str(option), 40) if option else 'the default applies'}"
+
+
 def plan_step(data: Data) -> str:
     status = str(data.get("status", "")).replace("_", " ")
     return f"step {data.get('plan_step')} {one_line(status, 40)}"
@@ -87,7 +92,7 @@ DESCRIBERS: Mapping[str, Callable[[Data], str | None]] = {
     "intervention.opened": lambda data: f"waits for a person: {one_line(str(data.get('type')), 60)}",
     "intervention.warned": lambda _: "a decision is due soon",
     "intervention.resolved": resolved,
-    "intervention.expired": lambda _: "nobody decided in time: the default applies",
+    "intervention.expired": expired,
     "hint.injected": lambda _: "seems stuck: a hint was given",
     "budget.warning": lambda _: "the budget is nearly used",
     "llm.retried": retried,

@@ -31,6 +31,10 @@ class Update:
     def open_interventions(self) -> list[dict[str, Any]]:
         return open_interventions(self.session)
 
+    def is_open(self, intervention_id: str) -> bool:
+        waiting = () if self.has_ended else self.open_interventions
+        return any(one.get("intervention_id") == intervention_id for one in waiting)
+
     @property
     def waits_for_a_person(self) -> bool:
         if self.has_ended:

@@ -52,20 +52,36 @@ def is_intervention(identity: str) -> bool:
 
 
 def line_of(one: Mapping[str, Any], now: datetime) -> str:
-    kind = one_line(str(one.get("type", "")).replace("_", " "))
     ids = "  ".join(one_line(one.get(name) or "") for name in ("intervention_id", "session_id"))
     when = f"{age(one.get('created_at'), now):>7}  {expiry(one, now):<18}"
-    return f"{ids}  {kind:<20}  {when}  {subject(one)}".rstrip()
+    return f"{ids}  {kind(one):<20}  {when}  {subject(one)}".rstrip()
+
+
+def brief(one: Mapping[str, Any]) -> str:
+    """To tell those of one session from each other."""
+    return f"{one_line(one.get('intervention_id') or '')}  {kind(one)}  {subject(one)}".rstrip()
+
+
+def kind(one: Mapping[str, Any]) -> str:
+    return "paused" if is_pause(one) else one_line(str(one.get("type", "")).replace("_", " "))
+
+
+def is_pause(one: Mapping[str, Any]) -> bool:
+    """A person paused the session: nothing is asked."""
+    context = one.get("context") or {}
+    return one.get("type") == "checkpoint_review" and context.get("asked_by") == "person"
 
 
 def subject(one: Mapping[str, Any]) -> str:
-    """The call that is asked for, else the question."""
+    """The call that is asked for, or what is asked about it; else the question."""
     call, context = one.get("tool_call"), one.get("context") or {}
-    if call:
-        return one_line(
-            f"{call.get('name')} {json.dumps(call.get('input'), ensure_ascii=False)}", SUBJECT_CHARS
-        )
-    return one_line(context.get("question") or context, SUBJECT_CHARS) if context else ""
+    if is_pause(one):
+        return f"paused by {one_line(context.get('requested_by') or 'a person')}"
+    asked = one_line(context.get("question") or context, SUBJECT_CHARS) if context else ""
+    if not call:
+        return asked
+    shown = one_line(f"{call.get('name')} {json.dumps(call.get('input'), ensure_ascii=False)}", SUBJECT_CHARS)
+    return f"{asked}  {shown}" if one.get("type") == "error_recovery" and asked else shown
 
 
 def age(created_at: Any, now: datetime) -> str:

@@ -13,7 +13,7 @@ from infra.local.commands import CommandFailed
 from infra.local.emulator_process import EmulatorFailed
 from infra.local.front import PortTaken
 from infra.local.needs import ToolMissing
-from infra.local.stack import LocalStack, StackFailed
+from infra.local.stack import LocalStack, StackFailed, lost_since
 from infra.local.state import StateInUse
 from shared.adapters.llm.catalogue import DEFAULT_MODELS
 from shared.settings import SettingsError
@@ -44,6 +44,11 @@ def started_stack(state_dir: Path, port: int | None) -> Iterator[LocalStack]:
         print(
             f"acta: port {stack.moved_from} of last time is taken, so the API moved to {stack.url}; "
             "tokens issued before are void: get new ones with acta token",
+            file=sys.stderr,
+        )
+    if stack.restored_from is not None:
+        print(
+            f"acta: the local AWS did not end in order last time: {lost_since(stack.restored_from)}",
             file=sys.stderr,
         )
     try:

@@ -59,7 +59,11 @@ def add_local(commands: "Commands[Parser]") -> None:
     token = add(commands, "token", "token:token", "Print a token for the local stack.")
     token.add_argument("--tenant", required=True)
     token.add_argument("--user", required=True)
-    token.add_argument("--role", choices=("admin", "approver", "member"), default="member")
+    token.add_argument(
+        "--role",
+        action="append",
+        help="such as admin, approver or one that an agent names; may be repeated (default: member)",
+    )
     token.add_argument("--ttl", type=int, default=43_200, metavar="SECONDS", help="default: 12 hours")
     token.add_argument("--state", help="the local stack's state directory (default: .acta)")
     add(commands, "demo", "demo:demo", "Start a local stack, run a real goal on it, leave the files behind.")

@@ -5,6 +5,7 @@ import sys
 import time
 from argparse import Namespace
 from pathlib import Path
+from typing import NoReturn
 
 from infra.cli import exits
 from infra.cli.errors import CliError
@@ -25,13 +26,23 @@ def up(arguments: Namespace) -> int:
             stopped_by_signals(),
             started_stack(Path(arguments.state or DEFAULT_STATE_DIR), arguments.port) as stack,
         ):
-            announce(stack, as_json=arguments.json)
-            while stack.is_alive:
-                time.sleep(LOOK_SECONDS)
-            raise CliError(f"the local AWS ended by itself; its log is in {stack.state.aws}")
+            serve(stack, as_json=arguments.json)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return exits.OK
+
+
+def serve(stack: LocalStack, *, as_json: bool) -> NoReturn:
+    """Raises KeyboardInterrupt once a signal came, CliError where the local AWS ended by itself."""
+    try:
+        announce(stack, as_json=as_json)
+        while stack.is_alive:
+            time.sleep(LOOK_SECONDS)
+    except KeyboardInterrupt:
+        print("stopping, saving the sessions ...", file=sys.stderr, flush=True)
+        raise
+    log = stack.emulator.log_path if stack.emulator is not None else stack.state.aws
+    raise CliError(f"the local AWS ended by itself: {stack.loss}; its log: {log}")
 
 
 def announce(stack: LocalStack, *, as_json: bool) -> None:

@@ -1,15 +1,16 @@
 """Following a session to its end on this terminal, asking the person when it waits for one."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from infra.cli.ask import NoDecision, decide, question_lines
-from infra.cli.client import Client, session_path
-from infra.cli.errors import ApiRefusal
+from infra.cli.ask import question_lines
+from infra.cli.client import Client
+from infra.cli.feed import Feed
 from infra.cli.figures import usage_line
 from infra.cli.follow import Update, follow
-from infra.cli.hints import Invocation, deciding_lines
+from infra.cli.hints import Invocation
+from infra.cli.question import Question
 from infra.cli.terminal import edit_lines, forget_typed_ahead
 from infra.cli.text import encodable, one_line, visible
 from infra.cli.view import View, view_for
@@ -33,12 +34,13 @@ class Watcher:
         self.no_wait = no_wait
         self.interactive = interactive
         self.seen: set[str] = set()
+        self.feed: Feed | None = None
 
     def watch(self, session_id: str) -> dict[str, Any]:
         """The session as it ended, or as it waits for a person with `no_wait`."""
         session: dict[str, Any] = {}
         try:
-            for update in follow(self.client, session_id):
+            for update in self.updates(session_id):
                 session = update.session
                 self.view.show(update)
                 self.attend(session_id, update)
@@ -48,42 +50,35 @@ class Watcher:
             self.view.close()
         return session
 
+    def updates(self, session_id: str) -> Iterable[Update]:
+        """Where a person can be asked, they go on coming while a prompt stands."""
+        updates = follow(self.client, session_id)
+        if not self.interactive:
+            return updates
+        self.feed = Feed(updates)
+        return self.feed
+
     def attend(self, session_id: str, update: Update) -> None:
         for intervention in update.open_interventions:
             identity = str(intervention.get("intervention_id"))
             if identity in self.seen:
                 continue
             self.seen.add(identity)
+            if self.feed is not None and not self.feed.is_open(identity):
+                continue  # decided while another question stood
             with self.view.aside():
-                self.put_question(session_id, identity, intervention)
+                self.put_question(session_id, intervention)
 
-    def put_question(self, session_id: str, identity: str, intervention: Mapping[str, Any]) -> None:
+    def put_question(self, session_id: str, intervention: Mapping[str, Any]) -> None:
         if self.interactive:
             forget_typed_ahead()
         for line in question_lines(with_whole_input(self.client, session_id, intervention)):
             say(line)
-        if not self.interactive:
-            self.say_how("decide with one of:", session_id, intervention)
-            return
-        try:
-            decision = decide(intervention, input, say)
-        except NoDecision:
-            self.say_how("left open; decide with one of:", session_id, intervention)
-            return
-        try:
-            path = session_path(session_id, "interventions", identity, "resolve")
-            self.client.post(path, decision.to_body())
-        except ApiRefusal as error:
-            if error.status not in (400, 403, 409):
-                raise
-            say(f"not taken: {error}")
-            if error.status == 400:
-                self.seen.discard(identity)
-
-    def say_how(self, title: str, session_id: str, intervention: Mapping[str, Any]) -> None:
-        say(title)
-        for line in deciding_lines(self.invocation, session_id, intervention):
-            say(f"  {line}")
+        question = Question(self.client, self.invocation, session_id, intervention, say)
+        if self.feed is None:
+            question.say_how("decide with one of:")
+        else:
+            question.put(self.feed)
 
 
 def watch(

@@ -6,12 +6,12 @@ the API's JWT authorizer reads them there. Never used outside the local stack.
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives import serialization
@@ -22,7 +22,9 @@ ALGORITHM = "RS256"
 KEY_FILE = "issuer-key.pem"
 DEFAULT_TTL_SECONDS = 12 * 3_600
 
-Role = Literal["admin", "approver", "member"]
+Role = str
+"""Of `ROLE_PATTERN`: admin and member mean something to the API, any other one to an agent's policies alone."""
+EVERYBODY: Role = "member"
 
 
 @dataclass(frozen=True)
@@ -51,19 +53,25 @@ class Issuer:
         return sha256(der).hexdigest()[:16]
 
     def issue_token(
-        self, tenant: str, user: str, role: Role, ttl: int = DEFAULT_TTL_SECONDS, now: datetime | None = None
+        self,
+        tenant: str,
+        user: str,
+        roles: Role | Iterable[Role],
+        ttl: int = DEFAULT_TTL_SECONDS,
+        now: datetime | None = None,
     ) -> str:
         """A signed token; `ttl` in seconds from `now`. A negative one makes a token that has expired.
 
-        Everybody is a member; `admin` and `approver` come on top of that.
+        Everybody is a member; every other role comes on top of that.
         """
+        named = [roles] if isinstance(roles, str) else list(roles)
         issued_at = int((now or datetime.now(UTC)).timestamp())
         claims = {
             "iss": self.url,
             "aud": AUDIENCE,
             "sub": user,
             "tenant": tenant,
-            "roles": [role] if role == "member" else [role, "member"],
+            "roles": list(dict.fromkeys([*(role for role in named if role != EVERYBODY), EVERYBODY])),
             "iat": issued_at,
             "exp": issued_at + ttl,
         }

@@ -14,6 +14,7 @@ from infra.local.assembly import ROOT, Assembly
 from infra.local.commands import Commands, cdk_environ, local_aws_environ
 from infra.local.config import LocalConfig
 from infra.local.deploy import Deployment, deploy
+from infra.local.emulator.state_directory import NEVER, last_saved, restored_from
 from infra.local.emulator_process import EmulatorProcess
 from infra.local.front import HOST, Front, PortTaken
 from infra.local.issuer import Issuer
@@ -26,6 +27,13 @@ from infra.tending import EVERYTHING, TendFailed, local_client, tell
 EMULATOR_PYTHON = ROOT / ".venv-emulator" / "bin" / "python"
 RUNTIME_PYTHON = ROOT / ".venv-runtime" / "bin" / "python"
 READY_SECONDS = 90.0
+
+
+def lost_since(saved: str) -> str:
+    """`saved`: ISO 8601, or NEVER."""
+    if saved == NEVER:
+        return "nothing had been saved: the sessions, definitions and files made until then are lost"
+    return f"sessions and definitions are as of {saved}, the last orderly stop; files are as they were"
 
 
 class StackFailed(RuntimeError):
@@ -55,6 +63,8 @@ class LocalStack:
         self.commands: list[Commands] = []
         self.moved_from: int | None = None
         """Last time's port, when another program has it now: tokens name their issuer's URL, so old ones are void."""
+        self.restored_from: str | None = None
+        """When the state was saved (ISO 8601 or NEVER), where the last local AWS could not do so at its end."""
 
     @property
     def url(self) -> str:
@@ -126,6 +136,7 @@ class LocalStack:
             environment=self.environ,
         )
         self.emulator.start()
+        self.restored_from = restored_from(self.state.aws)
         self.progress.end(phase)
 
     def reach_api(self) -> None:
@@ -167,6 +178,12 @@ class LocalStack:
     def is_alive(self) -> bool:
         """False once the emulator has ended by itself."""
         return self.emulator is not None and self.emulator.running
+
+    @property
+    def loss(self) -> str:
+        """What an emulator that ended without order takes along: files are written at once, all else at its end."""
+        saved = last_saved(self.state.aws)
+        return lost_since(saved or NEVER)
 
     def stop(self) -> None:
         for commands in self.commands:

@@ -1,7 +1,7 @@
 """What becomes of a reply's calls: they run, wait for a person, or are dropped (design §2, §8)."""
 
 from shared.agent.journal import Draft
-from shared.agent.people import Why, asking, open_approval, open_question
+from shared.agent.people import Why, asking, open_approval, open_review
 from shared.agent.thread import position
 from shared.agent.worker import Mind
 from shared.domain.change import Change
@@ -24,7 +24,7 @@ def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...], said: str) -> D
         why = _why(change.head.plan, mind.specs[call.name])
         if why is not None:
             open_approval(change, call, mind.clock, policies, mind.timeouts, why=why, said=said)
-    review(mind, change, said)
+    review(mind, change, said, calls)
     if change.head.interventions:
         return hold(mind, change)
     change.to_state("waiting_for_tool")
@@ -47,14 +47,14 @@ def drop(change: Change, calls: tuple[ToolCall, ...]) -> None:
     change.set(calls=())
 
 
-def review(mind: Mind, change: Change, said: str) -> None:
-    """`review_every` n: a person looks at every nth turn before it goes on; 1 is single-stepping (design §8)."""
+def review(mind: Mind, change: Change, said: str, calls: tuple[ToolCall, ...] = ()) -> None:
+    """`review_every` n: a person looks at every nth turn before it goes on; 1 is single-stepping (design §8).
+    `calls`: those of the reply that are to run.
+    """
     head = change.head
     due = head.review_every and head.run is not None and head.run.iteration % head.review_every == 0
     if due and not any(one.type == "checkpoint_review" for one in head.interventions):
-        names = [call.name for call in head.calls]
-        policies = mind.agent.interventions
-        open_question(change, "checkpoint_review", "Go on?", mind.clock, policies, said=said, calls=names)
+        open_review(change, calls, mind.clock, mind.agent.interventions, said=said)
 
 
 def hold(mind: Mind, change: Change) -> Draft:

@@ -1,12 +1,18 @@
 """Brings the counters of being stuck up to date after a turn (design §5)."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from shared.agent.reply import Absorbed
 from shared.agent.worker import Mind
 from shared.domain.builtins import UPDATE_PLAN
 from shared.domain.change import Change
 from shared.domain.conversation import ToolCall, ToolEntry
 from shared.domain.stuck import Attempt, Stuck, fingerprint, observe
-from shared.ports.model import ModelReply
+from shared.domain.visible import visible
+from shared.ports.model import ModelReply, RequestedCall
+
+MAX_NAME_CHARS = 64
 
 Outcome = tuple[ToolCall, ToolEntry | None]
 """A call of the turn before and its result, None where it has none."""
@@ -32,7 +38,22 @@ def observe_turn(
         change.head.progress, attempts, said, reply_counts=counts, plan_changed=absorbed.plan_changed
     )
     change.set(progress=progress)
-    return stuck
+    return stuck and _named(stuck, [call for call, _ in outcomes], reply.calls)
+
+
+def _named(stuck: Stuck, before: Sequence[ToolCall], now: Sequence[RequestedCall]) -> Stuck:
+    """With the tools of its calls. Of ping-pong's two, one was made before and the other is made now."""
+    if stuck.kind == "same_reply":
+        return stuck._replace(tools=tuple(_name(call.name, call.input) for call in now))
+    made = [*((call.name, call.input) for call in before), *((call.name, call.input) for call in now)]
+    names = {fingerprint(*call): _name(*call) for call in made}
+    return stuck._replace(tools=tuple(names[call] for call in stuck.calls if call in names))
+
+
+def _name(tool: str, arguments: dict[str, Any] | None) -> str:
+    """A tool's name is the model's own where there is no such tool: it may be anything."""
+    action = str((arguments or {}).get("action", "")) if tool == UPDATE_PLAN else ""
+    return visible(f"{tool} {action}".strip()[:MAX_NAME_CHARS], keep_newlines=False)
 
 
 def hint(change: Change, text: str) -> None:

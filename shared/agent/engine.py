@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 from shared.agent.endings import failed
+from shared.agent.giving_up import failure_of
 from shared.agent.journal import Draft, Journal
 from shared.agent.people import resumed
 from shared.agent.thread import Thread, overtaken
@@ -27,7 +28,8 @@ def give_up(journal: Journal, at: Position, error: str) -> None:
         run = change.head.run
         if run is None or overtaken(change.head, at) or run.turn != at.turn or change.head.is_over:
             raise _Settled
-        return failed(change, "STEP_FAILED", f"A step failed after its retries ({error}).")
+        left = failure_of(error)
+        return failed(change, left.code, left.message)
 
     with suppress(_Settled, Fenced):  # a deleted session has nothing to give up
         journal.commit(journal.turn(at), at.key("give_up"), build)

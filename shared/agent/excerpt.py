@@ -9,13 +9,15 @@ MAX_ITEMS = 10
 MAX_DEPTH = 4
 
 
-def excerpt(arguments: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """What to show, and whether anything is missing from it. Cut parts say how much there was."""
-    if _size(arguments) <= MAX_SHOWN_BYTES:
+def excerpt(arguments: dict[str, Any], most: int = MAX_SHOWN_BYTES) -> tuple[dict[str, Any], bool]:
+    """At most `most` bytes to show, and whether anything is missing from it. Cut parts say how much there was."""
+    if _size(arguments) <= most:
         return arguments, False
     cut: dict[str, Any] = _cut(arguments, MAX_DEPTH)
-    if _size(cut) > MAX_SHOWN_BYTES:
+    if _size(cut) > most:
         cut = {_key(name): _total(value) for name, value in list(arguments.items())[:MAX_ITEMS]}
+    if _size(cut) > most:
+        cut = {"…": f"{len(arguments)} fields ({_size(arguments)} bytes of JSON)"}
     return cut, True
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from shared.agent.reply import milliseconds
 from shared.agent.worker import Mind
+from shared.domain.budget import spent_usd
 from shared.domain.change import Change
 from shared.domain.commit import StepRecord
 from shared.domain.prices import cost_usd
@@ -21,7 +22,7 @@ def record_call(
     started: datetime,
 ) -> None:
     """In the name, and at the price, of the model that answered. `started`: when the turn began to look; `attempt`:
-    the engine's retry count.
+    the engine's retry count. A fallback without a known price is charged to the cost budget at the first model's.
     """
     provider, model = reply.provider or mind.model.provider, reply.model or mind.model_name
     used, cost = reply.usage, cost_usd(provider, model, reply.usage)
@@ -52,4 +53,9 @@ def record_call(
         "llm_calls": before.llm_calls + 1,
         "cost_usd": round(total, 6) if total is not None else None,
     }
-    change.set(usage=before.model_copy(update=sums))
+    charged = cost if cost is not None else cost_usd(mind.model.provider, mind.model_name, used)
+    spent = round(spent_usd(change.head) + (charged or 0.0), 6)
+    change.set(
+        usage=before.model_copy(update=sums),
+        budget=change.head.budget.model_copy(update={"charged_usd": spent}),
+    )

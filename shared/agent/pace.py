@@ -3,6 +3,7 @@
 from typing import Literal
 
 from shared.agent.endings import failed
+from shared.agent.giving_up import failure_of
 from shared.agent.journal import Draft
 from shared.agent.people import resumed
 from shared.agent.thread import position
@@ -48,9 +49,8 @@ def wait_for_provider(change: Change, error: ProviderOverloaded, then: Literal["
         return Draft(change, resumed(change.head))
     progress = change.head.progress
     if progress.provider_waits >= MAX_PROVIDER_WAITS:
-        return failed(
-            change, "PROVIDER_OVERLOADED", "The model's provider stayed overloaded. Try again later."
-        )
+        left = failure_of(type(error).__name__)
+        return failed(change, left.code, left.message)
     seconds = max(1, min(MAX_PROVIDER_WAIT_SECONDS, round((error.retry_after or 0) + 0.5)))
     change.event("llm.retried", {"code": "PROVIDER_OVERLOADED", "wait_seconds": seconds})
     change.set(progress=progress.model_copy(update={"provider_waits": progress.provider_waits + 1}))

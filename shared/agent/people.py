@@ -1,9 +1,10 @@
 """Opens interventions: what a person is asked, and where the session goes once every one is decided."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from shared.agent.excerpt import excerpt
+from shared.agent.excerpt import MAX_SHOWN_BYTES, excerpt
 from shared.agent.thread import position
 from shared.domain.change import Change
 from shared.domain.commit import Decision
@@ -25,6 +26,8 @@ from shared.ports.clock import Clock
 
 MAX_QUESTION_CHARS = 2_000
 """The head quotes so much of a question; the whole of it is in the conversation."""
+MAX_REVIEWED_BYTES = 8_192
+"""What a review shows of its calls' inputs, all of them together."""
 MAX_SAID_CHARS = 1_000
 """So much of what the agent said beside its call."""
 
@@ -38,6 +41,9 @@ APPROVAL = {
     "high_stakes": "{name} is a high-stakes tool: the call runs only when a person approves it.",
     "plan_step": "The plan's current step asks for permission before {name} runs.",
 }
+
+
+GO_ON = "Go on?"
 
 
 class Timeouts(NamedTuple):
@@ -77,9 +83,18 @@ def open_doubt(change: Change, call: ToolCall, clock: Clock, policies: Policies)
     _open(change, "error_recovery", context, clock, policies, _shown(call))
 
 
-def _shown(call: ToolCall) -> PendingCall:
+def open_review(
+    change: Change, calls: Sequence[ToolCall], clock: Clock, policies: Policies, *, said: str = ""
+) -> None:
+    """Shows what runs when the person says `continue`: `calls`, none where the next turn is all that follows."""
+    most = min(MAX_SHOWN_BYTES, MAX_REVIEWED_BYTES // max(len(calls), 1))
+    shown = [_shown(call, most).model_dump() for call in calls]
+    open_question(change, "checkpoint_review", GO_ON, clock, policies, said=said, calls=shown)
+
+
+def _shown(call: ToolCall, most: int = MAX_SHOWN_BYTES) -> PendingCall:
     arguments = call.input or {}
-    shown, shortened = excerpt(arguments)
+    shown, shortened = excerpt(arguments, most)
     return PendingCall(
         call_id=call.call_id,
         name=call.name,

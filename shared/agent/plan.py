@@ -19,6 +19,8 @@ from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
 
 STUCK_QUESTION = "No usable plan came about. What exactly should be done, and in which order?"
 
+NO_PLAN = "The reply made no plan."
+
 
 def plan(worker: Worker, at: Position, attempt: int, timeout: float) -> Decision:
     """Skipped when an open plan goes on and nobody has said anything new."""
@@ -61,6 +63,8 @@ def _settle(
             return Draft(change, asking(change.head, mind.timeouts))
         change.to_state("executing")
         return Draft(change, Decision(next="think", at=position(change.head)))
+    if all(call.name != UPDATE_PLAN for call in reply.calls):  # a refused update has told of itself
+        change.event("plan.rejected", {"action": "none", "code": "NO_PLAN", "message": NO_PLAN})
     attempts = progress.planning_attempts + 1
     if attempts > PLAN_RETRIES + 1:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))

@@ -19,7 +19,7 @@ from shared.ports.workflow import TokenGone, Workflow
 MOST_RESTARTS = 5
 """Of one turn, before the run is failed: something about this session ends its engine each time."""
 EXHAUSTED = "RECOVERY_EXHAUSTED"
-REPAIRABLE = ("STEP_FAILED", EXHAUSTED, "PROVIDER_")
+REPAIRABLE = ("STEP_FAILED", EXHAUSTED, "PROVIDER_", "STORE_UNAVAILABLE")
 """Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""
 REPAIRED = "repaired"
 

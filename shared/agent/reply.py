@@ -21,6 +21,9 @@ from shared.ports.clock import Clock
 from shared.ports.model import ModelReply
 from shared.ports.tools import Registry
 
+MAX_UNKNOWN_NAME_CHARS = 64
+"""Of a tool the model made up, what the refusal repeats: as much as a tool's name may have."""
+
 
 class Absorbed(NamedTuple):
     """`text`: with what it goes on with before it. `calls`: those that have to run, withheld ones included;
@@ -184,9 +187,10 @@ def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
         return spec
     import difflib  # only a wrong name pays for it
 
-    near = difflib.get_close_matches(call.name, specs, n=3, cutoff=0.5)
+    name = call.name[:MAX_UNKNOWN_NAME_CHARS]
+    near = difflib.get_close_matches(name, specs, n=3, cutoff=0.5)
     hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(sorted(specs))}."
-    raise ModelFeedback(f"There is no tool {call.name!r}. {hint}")
+    raise ModelFeedback(f"There is no tool {name!r}. {hint}")
 
 
 def _requested(call: ToolCall) -> dict[str, object]:

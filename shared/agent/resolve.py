@@ -1,38 +1,42 @@
 """A person decides: exactly one decision per intervention, committed before the engine is woken (design §8)."""
 
-import json
 from collections.abc import Callable, Set
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
+from shared.agent.amending import amended
 from shared.agent.entitled import NOBODY, entitled
 from shared.agent.expiry import lapse
 from shared.agent.journal import Draft, Journal
 from shared.agent.recovery import send
 from shared.agent.resolution import settle
 from shared.agent.thread import Thread
-from shared.domain.budget import tokens_used
+from shared.domain.budget import spent_usd, tokens_used
 from shared.domain.change import Change
 from shared.domain.commit import Commit
-from shared.domain.errors import Conflict, InterventionNotFound, ToolInputInvalid, ValidationFailed
+from shared.domain.errors import Conflict, InterventionNotFound, ValidationFailed
 from shared.domain.ids import MESSAGE
 from shared.domain.intervention import Intervention
 from shared.domain.session import Head
 from shared.domain.value import Value
+from shared.domain.visible import is_blank
+from shared.domain.wording import wording
 from shared.ports.log import IdempotencyRecord, SessionIndex
 from shared.ports.tools import Registry
 from shared.ports.workflow import Workflow
 
-MAX_AMENDED_BYTES = 65_536
-"""A person's input rides in the head until its call has run."""
-
-
 MAX_RECORDED_CHARS = 10_000
 
 
+def _seen(text: str) -> str:
+    if is_blank(text):
+        raise ValueError("The text has no visible character.")
+    return text
+
+
 class Answer(Value):
-    text: str = Field(min_length=1)
+    text: Annotated[str, Field(min_length=1), AfterValidator(_seen)]
 
 
 class Raise(Value):
@@ -41,7 +45,7 @@ class Raise(Value):
 
 
 class Recorded(Value):
-    result: str = Field(min_length=1, max_length=MAX_RECORDED_CHARS)
+    result: Annotated[str, Field(min_length=1, max_length=MAX_RECORDED_CHARS), AfterValidator(_seen)]
 
 
 class Hint(Value):
@@ -128,7 +132,7 @@ def _check(registry: Registry, head: Head, one: Intervention, chosen: Resolution
     given = chosen.input or {}
     match one.type, chosen.option:
         case "approval_required", "modify":
-            return {"input": _modified(registry, head, one, given)}
+            return {"input": amended(registry, head, one, given)}
         case "clarification_needed", "answer":
             return _parse(Answer, given)
         case "budget_exceeded", "raise":
@@ -142,30 +146,15 @@ def _check(registry: Registry, head: Head, one: Intervention, chosen: Resolution
     return {}
 
 
-def _modified(registry: Registry, head: Head, one: Intervention, given: dict[str, Any]) -> dict[str, Any]:
-    """The tool's whole input: `{"input": {…}}` as §8 has it, or bare."""
-    assert one.tool_call is not None
-    spec = registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
-    nested = given.get("input")
-    wanted: dict[str, Any] = nested if len(given) == 1 and isinstance(nested, dict) else given
-    if not wanted:
-        raise ValidationFailed("modify needs the new input.", {"input": ["the tool's whole input"]})
-    if len(json.dumps(wanted)) > MAX_AMENDED_BYTES:
-        raise ValidationFailed(
-            "The input is too long.", {"input": [f"at most {MAX_AMENDED_BYTES} bytes as JSON"]}
-        )
-    if spec is not None:
-        try:
-            registry.check(spec, wanted)
-        except ToolInputInvalid as wrong:
-            raise ValidationFailed("The input does not fit the tool.", {"input": [str(wrong)]}) from None
-    return wanted
-
-
 def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
     """Limits that stay as they are, or are used up already, would only lead back to the same question."""
     limits = {"token_budget": head.budget.token_budget, "cost_budget_usd": head.budget.cost_budget_usd or 0}
-    used = {"token_budget": tokens_used(head), "cost_budget_usd": head.usage.cost_usd or 0}
+    used = {"token_budget": tokens_used(head), "cost_budget_usd": spent_usd(head)}
+    if "cost_budget_usd" in raised and head.budget.cost_budget_usd is None and head.usage.cost_usd is None:
+        raise ValidationFailed(
+            "The session's calls have no known price.",
+            {"input.cost_budget_usd": ["cannot be kept here; raise token_budget"]},
+        )
     if not any(raised[name] > limits[name] for name in raised):
         now = [f"{name} is {limit}" for name, limit in limits.items() if limit]
         raise ValidationFailed("raise needs a higher limit than there is.", {"input": now})
@@ -180,6 +169,6 @@ def _parse(model: type[Value], given: dict[str, Any]) -> dict[str, Any]:
         return model.model_validate(given).model_dump(exclude_none=True)
     except ValidationError as error:
         details = {
-            f"input.{'.'.join(map(str, e['loc']))}": [e["msg"]] for e in error.errors(include_input=False)
+            f"input.{'.'.join(map(str, e['loc']))}": [wording(e)] for e in error.errors(include_input=False)
         }
         raise ValidationFailed("The option's input is not valid.", details) from None

@@ -122,6 +122,6 @@ def _figures(head: Head) -> dict[str, Any]:
     return {
         "total_tokens": budget.tokens_used(head),
         "token_budget": head.budget.token_budget,
-        "cost_usd": head.usage.cost_usd,
+        "cost_usd": head.usage.cost_usd if head.budget.cost_budget_usd is None else budget.spent_usd(head),
         "cost_budget_usd": head.budget.cost_budget_usd,
     }

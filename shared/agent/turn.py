@@ -29,7 +29,6 @@ from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
 from shared.domain.conversation import ToolEntry
 from shared.domain.errors import (
-    AgentMissing,
     ContextTooLong,
     Fenced,
     ModelRefused,
@@ -57,15 +56,15 @@ def take_turn(
     began, key = worker.clock.now(), at.key(stage.kind)
     try:
         mind = worker.mind(thread.head, purpose)
-    except AgentMissing as gone:
-        return _end(worker, thread, key, at, gone)
+    except SessionError as unfit:
+        return _end(worker, thread, key, at, unfit)
     asked, number = request_of(mind, stage.request, thread), thread.number
     waits = make_room(mind, thread, at, key, attempt, timeout, asked)
     instead = waits or decided(thread, at, stage.kind, worker)  # something may have come meanwhile
     if instead is not None:
         return instead
     started, orphans = worker.clock.now(), thread.orphans()
-    timeout = max(1.0, timeout - (started - began).total_seconds())
+    timeout = _left(worker, timeout, began)
     seen = Seen(started, attempt, orphans, tuple(thread.waiting), thread.outcomes())
     if thread.number != number:
         asked = request_of(mind, stage.request, thread)
@@ -80,12 +79,13 @@ def take_turn(
     if isinstance(answer, ContextTooLong):
         # Windows are estimates; what a model refuses is shortened once a turn, before a person is told.
         number = thread.number
-        waits = make_room(mind, thread, at, key, attempt, timeout, asked, refused=True)
+        waits = make_room(
+            mind, thread, at, key, attempt, _left(worker, timeout, started), asked, refused=True
+        )
         if waits is not None:
             return waits
         if thread.number != number:
-            left = timeout - (worker.clock.now() - started).total_seconds()
-            return take_turn(worker, stage, purpose, thread, at, attempt, left)
+            return take_turn(worker, stage, purpose, thread, at, attempt, _left(worker, timeout, started))
     bill = Bill(reservation, asked.bytes, worker.attempts.vanished(key, attempt) + lost(answer))
     if isinstance(answer, SessionError):
         return _end(worker, thread, key, at, answer, bill)
@@ -102,6 +102,11 @@ def take_turn(
         return wait_for_provider(change, answer, stage.kind)
 
     return _commit(worker, thread, key, build)
+
+
+def _left(worker: Worker, timeout: float, since: datetime) -> float:
+    """Seconds of `timeout` that are left now; never less than a call can be made with."""
+    return max(1.0, timeout - (worker.clock.now() - since).total_seconds())
 
 
 def _commit(worker: Worker, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Decision:
@@ -123,7 +128,7 @@ def _end(
             charge_vanished(change, bill)
         if change.head.is_over:
             return Draft(change, resumed(change.head))
-        return failed(change, error.code, f"{error} {error.remedy}".strip())
+        return failed(change, error.code, error.explained)
 
     return _commit(worker, thread, key, build)
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from shared.agent.offload import load_call
 from shared.domain.commit import Commit
 from shared.domain.conversation import AssistantEntry, ToolCall
-from shared.domain.errors import InterventionNotFound
-from shared.domain.intervention import Intervention, input_hash, is_shortened
+from shared.domain.errors import InterventionNotFound, ValidationFailed
+from shared.domain.intervention import Intervention, PendingCall, input_hash, is_shortened, reviewed_calls
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
 
@@ -23,11 +23,13 @@ class WholeInput(NamedTuple):
     input_hash: str
 
 
-def whole_input(log: SessionLog, blobs: BlobStore, tenant: str, one: Intervention) -> WholeInput:
-    """Raises InterventionNotFound where the intervention is not about a call, or its session is gone."""
-    call = one.tool_call
-    if call is None:
-        raise InterventionNotFound("This intervention is not about a call: it has no input.")
+def whole_input(
+    log: SessionLog, blobs: BlobStore, tenant: str, one: Intervention, call_id: str | None = None
+) -> WholeInput:
+    """`call_id`: which of a review's calls; needed where it has more than one. Raises InterventionNotFound where
+    the intervention is not about a call, or not about that one, or its session is gone; ValidationFailed.
+    """
+    call = _meant(one, call_id)
     if not is_shortened(one, call):
         return WholeInput(call.name, call.input, call.input_hash)
     for asked in _asked(log, tenant, one.session_id, call.call_id):
@@ -37,6 +39,19 @@ def whole_input(log: SessionLog, blobs: BlobStore, tenant: str, one: Interventio
         if asked.input is not None and input_hash(asked.input) == call.input_hash:
             return WholeInput(call.name, asked.input, call.input_hash)
     raise InterventionNotFound("The session does not have this call any more.")
+
+
+def _meant(one: Intervention, call_id: str | None) -> PendingCall:
+    calls = reviewed_calls(one) if one.tool_call is None else (one.tool_call,)
+    if not calls:
+        raise InterventionNotFound("This intervention is not about a call: it has no input.")
+    if call_id is None and len(calls) > 1:
+        ids = ", ".join(call.call_id for call in calls)
+        raise ValidationFailed("This review is about several calls.", {"call_id": [f"one of {ids}"]})
+    found = next((call for call in calls if call_id in (None, call.call_id)), None)
+    if found is None:
+        raise InterventionNotFound("This intervention is not about a call of that id.")
+    return found
 
 
 def _asked(log: SessionLog, tenant: str, session_id: str, call_id: str) -> Iterator[ToolCall]:

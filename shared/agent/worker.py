@@ -1,7 +1,7 @@
 """What a model turn needs of the world (Worker), and what one session's turn thinks with (Mind)."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from shared.agent.attempts import Attempts
 from shared.agent.journal import Journal
@@ -10,7 +10,8 @@ from shared.agent.people import Timeouts
 from shared.agent.recollection import Recollections
 from shared.agent.running_text import RunningText
 from shared.domain.agent import AgentDefinition, Purpose
-from shared.domain.errors import AgentMissing
+from shared.domain.errors import AgentMissing, PriceUnknown
+from shared.domain.prices import is_priced
 from shared.domain.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.session import Head
 from shared.domain.tool import ToolSpec
@@ -78,11 +79,15 @@ class Worker(NamedTuple):
         return self.journal.clock
 
     def mind(self, head: Head, purpose: Purpose) -> Mind:
-        """Raises AgentMissing where the session's agent has been deleted."""
+        """Raises AgentMissing where the session's agent has been deleted, and PriceUnknown where a cost budget could
+        not be kept.
+        """
         definitions = self.definitions.at(head.tenant)
         agent = definitions.agent(head.agent_id)
         if agent is None:
             raise AgentMissing("The session's agent has been deleted.")
+        if head.budget.cost_budget_usd is not None:
+            self._check_prices(agent)
         model, model_name = self.choose_model(agent, purpose)
         approval = agent.limits.approval_timeout_seconds or self.timeouts.approval
         return Mind(
@@ -96,3 +101,14 @@ class Worker(NamedTuple):
             timeouts=self.timeouts._replace(approval=approval),
             max_output_tokens=agent.limits.max_output_tokens or self.max_output_tokens,
         )
+
+    def _check_prices(self, agent: AgentDefinition) -> None:
+        """Of every purpose's model, so that nothing is paid for on the way to one without a price. Fallbacks need
+        none: they are charged at the first model's.
+        """
+        for purpose in get_args(Purpose):
+            model, name = self.choose_model(agent, purpose)
+            if not is_priced(model.provider, name):
+                raise PriceUnknown(
+                    "The session has a cost budget, and a model of its agent has no known price."
+                )

@@ -3,15 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shared.domain.wording import wording
+
 MAX_FIELDS = 20
 """A request with more wrong fields is answered with the first ones."""
 MAX_NAME_CHARS = 100
-
-_WORDS: Mapping[str, str] = {
-    "extra_forbidden": "There is no such field.",
-    "missing": "This field is required.",
-    "string_unicode": "The text has half of a surrogate pair, which is not valid Unicode.",
-}
 
 
 def details_from(errors: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -22,7 +18,7 @@ def details_from(errors: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     for error in errors:
         name = field_name(error["loc"])
         if name in details or len(details) < MAX_FIELDS:
-            details.setdefault(name, []).append(_message(error))
+            details.setdefault(name, []).append(wording(error))
     return details
 
 
@@ -30,8 +26,3 @@ def field_name(loc: Sequence[int | str]) -> str:
     parts = [str(part) for part in loc[1:] if part != "[key]"]
     name = ".".join(parts) if parts else str(loc[0]) if loc else "body"
     return name[:MAX_NAME_CHARS].encode("utf-8", "replace").decode()
-
-
-def _message(error: Mapping[str, Any]) -> str:
-    text = _WORDS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    return text if text.endswith(".") else f"{text}."

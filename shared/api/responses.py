@@ -2,10 +2,12 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
+from shared.domain.budget import tokens_left
 from shared.domain.commit import StepRecord
 from shared.domain.event import Event
-from shared.domain.intervention import Intervention, PendingCall, is_shortened
+from shared.domain.intervention import Intervention, PendingCall, is_shortened, reviewed_calls
 from shared.domain.partial import Partial
 from shared.domain.plan import ExecutionPlan, PlanStep
 from shared.domain.session import Head
@@ -46,7 +48,8 @@ def session_view(head: Head, answer: str | None = None) -> Json:
         "usage": usage_view(head),
         "budget": {
             "token_budget": head.budget.token_budget,
-            "tokens_left": max(0, head.budget.token_budget - head.usage.total_tokens),
+            "tokens_left": tokens_left(head),
+            "vanished_tokens": head.budget.vanished_tokens,
             "cost_budget_usd": head.budget.cost_budget_usd,
         },
         "interventions": [intervention_view(one) for one in head.interventions if one.state == "pending"],
@@ -155,9 +158,7 @@ def intervention_view(one: Intervention) -> Json:
         "intervention_id": one.intervention_id,
         "session_id": one.session_id,
         "type": one.type,
-        "context": visible_throughout(
-            {name: value for name, value in one.context.items() if name != "shortened"}
-        ),
+        "context": _context(one),
         "tool_call": one.tool_call and pending_call_view(one, one.tool_call),
         "role": one.role,
         "options": list(one.options),
@@ -174,10 +175,21 @@ def intervention_view(one: Intervention) -> Json:
     }
 
 
-def pending_call_view(one: Intervention, call: PendingCall) -> Json:
+def _context(one: Intervention) -> Json:
+    """A review's calls show exact input, as an approval's does; of an earlier release's there are only names."""
+    texts = {name: value for name, value in one.context.items() if name != "shortened"}
+    calls = [
+        {"call_id": call.call_id} | pending_call_view(one, call, f"?call_id={quote(call.call_id, safe='')}")
+        for call in reviewed_calls(one)
+    ]
+    return visible_throughout(texts) | ({"calls": calls} if calls else {})  # type: ignore[no-any-return]
+
+
+def pending_call_view(one: Intervention, call: PendingCall, query: str = "") -> Json:
     """`input_url`: where all of a shortened input is."""
     shortened = is_shortened(one, call)
-    url = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input" if shortened else None
+    path = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"
+    url = path + query if shortened else None
     return {
         "name": call.name,
         "input": call.input,

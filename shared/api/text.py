@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 
 from shared.domain.errors import ValidationFailed
+from shared.domain.visible import is_blank
 
 
 def _readable(text: str) -> str:
@@ -18,6 +19,8 @@ def _readable(text: str) -> str:
 def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("The text is blank.")
+    if is_blank(text):
+        raise ValueError("The text has no visible character.")
     return text
 
 

@@ -36,10 +36,17 @@ def tokens_left(head: Head) -> int:
     return max(0, head.budget.token_budget - tokens_used(head))
 
 
+def spent_usd(head: Head) -> float:
+    """What the cost budget is checked against, whether or not `usage.cost_usd` is wholly known. A session that an
+    earlier release began has its sum there only.
+    """
+    return max(head.usage.cost_usd or 0.0, head.budget.charged_usd)
+
+
 def reserve(head: Head, request_bytes: int, max_output: int) -> Reservation | None:
     """What the next call may use; None: the budget does not carry another call."""
     cost = head.budget.cost_budget_usd
-    if cost is not None and head.usage.cost_usd is not None and head.usage.cost_usd >= cost:
+    if cost is not None and spent_usd(head) >= cost:
         return None
     wanted = int(request_bytes / head.budget.bytes_per_token) + 1
     output = min(max_output, tokens_left(head) - wanted)
@@ -64,8 +71,8 @@ def warning_due(head: Head) -> bool:
     budget = head.budget
     if budget.warned:
         return False
-    cost, spent = budget.cost_budget_usd, head.usage.cost_usd
-    dear = cost is not None and spent is not None and spent >= cost * WARN_AT
+    cost = budget.cost_budget_usd
+    dear = cost is not None and spent_usd(head) >= cost * WARN_AT
     return dear or tokens_used(head) >= budget.token_budget * WARN_AT
 
 

@@ -84,9 +84,9 @@ def decide(facts: Facts) -> Continuation:
     if facts.over_budget:
         return AskPerson("budget_exceeded", "budget_exceeded")
     if facts.stuck is not None and facts.stuck.rung == "fail":
-        return Fail("STUCK", facts.stuck.hint)
+        return Fail("STUCK", facts.stuck.seen)
     if facts.stuck is not None and facts.stuck.rung == "ask":
-        return AskPerson("error_recovery", facts.stuck.kind, facts.stuck.hint)
+        return AskPerson("error_recovery", facts.stuck.kind, facts.stuck.question)
     if facts.calls:
         return Act()
     if facts.question is not None:

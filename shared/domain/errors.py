@@ -9,7 +9,8 @@
     │   └── FinalError       never retried
     │       └── Fenced, Refused, SchemaUnknown, PoisonedSession
     ├── SessionError         the run ends `failed` with `code`
-    │   └── AgentMissing, ModelRefused, ProviderRejected, ContextTooLong, ProviderKeyRefused, ProviderQuotaExceeded
+    │   └── AgentMissing, PriceUnknown, ModelRefused, ProviderRejected, ContextTooLong, ProviderKeyRefused,
+    │       ProviderQuotaExceeded
     ├── ModelFeedback        the model is told, as text, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
     └── CallerError          the HTTP caller is told, as `code` and status
@@ -105,12 +106,30 @@ class SessionError(ActaError):
     code = "INTERNAL_ERROR"
     remedy = ""
 
+    @property
+    def explained(self) -> str:
+        """The reason and the remedy, as two sentences."""
+        reason = str(self).strip()
+        if reason and reason[-1] not in ".!?":
+            reason += "."
+        return f"{reason} {self.remedy}".strip()
+
 
 class AgentMissing(SessionError):
     """The agent the session runs as is not there any more."""
 
     code = "AGENT_NOT_FOUND"
     remedy = "Make the agent again under its id, or start a session with another one."
+
+
+class PriceUnknown(SessionError):
+    """The session has a cost budget, and a model of its agent has no price the calls could be counted at."""
+
+    code = "PRICE_UNKNOWN"
+    remedy = (
+        "Start a session with a token budget and without a cost budget, or give the agent models whose prices are "
+        "known and write to the session again."
+    )
 
 
 class ModelRefused(SessionError):
@@ -121,7 +140,7 @@ class ModelRefused(SessionError):
 
 
 class ProviderRejected(SessionError):
-    """400 or 413: the provider does not accept the request as it is."""
+    """400: the provider does not accept the request as it is."""
 
     code = "PROVIDER_REJECTED"
     remedy = "Check that the agent's model exists at this provider and takes tools."

@@ -120,6 +120,13 @@ class Intervention(Value):
         return self.timeout_at is not None and self.timeout_at <= now
 
 
+def reviewed_calls(one: Intervention) -> tuple[PendingCall, ...]:
+    """Of a review: the calls that run when it is answered `continue`. An earlier release stored their names alone."""
+    calls = one.context.get("calls")
+    stored = calls if isinstance(calls, list | tuple) else ()
+    return tuple(PendingCall.model_validate(call) for call in stored if isinstance(call, dict))
+
+
 def is_shortened(one: Intervention, call: PendingCall) -> bool:
     """What an earlier release stored says so in the context."""
     return call.shortened or one.context.get("shortened") is True

@@ -57,6 +57,10 @@ def price_of(provider: str, model: str) -> Price | None:
     return prices.get(model) or prices.get(_SNAPSHOT.sub("", model))
 
 
+def is_priced(provider: str, model: str) -> bool:
+    return provider == FREE or price_of(provider, model) is not None
+
+
 def _rates(price: Price, prompt_tokens: int) -> Rates:
     if price.long is not None and price.long_above is not None and prompt_tokens > price.long_above:
         return price.long

@@ -101,12 +101,14 @@ class Usage(Value):
 
 class Budget(Value):
     """`vanished_tokens`: charged for attempts that died and may have been paid for; no step of the log has them.
+    `charged_usd`: what calls with a known price came to, and those of a fallback without one at the first model's.
     `bytes_per_token`: what the last call showed, for estimating the next.
     """
 
     token_budget: int
     cost_budget_usd: float | None = None
     vanished_tokens: int = 0
+    charged_usd: float = 0.0
     warned: bool = False
     bytes_per_token: float = BYTES_PER_TOKEN
 

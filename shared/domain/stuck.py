@@ -7,9 +7,11 @@ a plan change or a successful call not seen among the last 32, leads back to its
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
+from shared.domain.builtins import UPDATE_PLAN
 from shared.domain.session import Progress
 
 SAME_REPLIES = 3
@@ -31,6 +33,20 @@ HINTS: dict[Kind, str] = {
 }
 
 
+SEEN: dict[Kind, str] = {
+    "same_reply": "it gave the same reply {times} times{calling}",
+    "no_progress": "in {times} turns it changed nothing in its plan and made no new call that succeeded",
+    "failing_call": "{call}, with the same input, {failed} {times} times",
+    "repeated_call": "it made the same call of {call} {times} times, although each succeeded",
+    "ping_pong": "it goes to and fro between the same two calls{calling}, although each succeeds",
+}
+"""The same, for a person. `calling` and `call` name tools."""
+CHOICES = (
+    "retry lets it go on, with what you tell it as a hint, if you give one; if it then goes in circles again "
+    "without any progress, the run fails. cancel ends the run now."
+)
+
+
 class Attempt(NamedTuple):
     """A call of the last turn and how it went."""
 
@@ -40,12 +56,34 @@ class Attempt(NamedTuple):
 
 
 class Stuck(NamedTuple):
+    """`times`: how often it was seen; `calls`: fingerprints of those that it is about; `tools`: the names that
+    whoever knows the calls gives them.
+    """
+
     kind: Kind
     rung: Rung
+    times: int = 0
+    calls: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
 
     @property
     def hint(self) -> str:
         return HINTS[self.kind]
+
+    @property
+    def seen(self) -> str:
+        """For a person: what happened, as a sentence."""
+        named = " and ".join(dict.fromkeys(self.tools))
+        calling = f" ({named})" if named else ""
+        failed = "was refused" if named.startswith(UPDATE_PLAN) else "failed"
+        what = SEEN[self.kind].format(
+            times=self.times, call=named or "a call", calling=calling, failed=failed
+        )
+        return f"The agent goes in circles: {what}."
+
+    @property
+    def question(self) -> str:
+        return f"{self.seen} A hint to it did not help. {CHOICES[0].upper()}{CHOICES[1:]}"
 
 
 def fingerprint(name: str, arguments: Any) -> str:
@@ -68,15 +106,16 @@ def observe(
     circling = [attempt.fingerprint for attempt in attempts if attempt.ok and not attempt.repeatable]
     window = () if plan_changed else (*progress.window, *circling)[-WINDOW:]
     failed = [attempt.fingerprint for attempt in attempts if not attempt.ok]
-    kind = _kind(progress, failed, window, same, 0 if moved else progress.idle_turns + 1)
+    idle = 0 if moved else progress.idle_turns + 1
+    kind = _kind(progress, failed, window, same, idle)
     after = progress.model_copy(
         update={
             "succeeded": _remember(progress.succeeded, [a.fingerprint for a in attempts if a.ok]),
-            "failed": _remember(progress.failed, failed)[-WINDOW:],
+            "failed": _recent(progress.failed, failed),
             "window": window,
             "last_reply": reply,
             "same_replies": same,
-            "idle_turns": 0 if moved else progress.idle_turns + 1,
+            "idle_turns": idle,
             "rung": 0 if moved and kind is None else progress.rung,
         }
     )
@@ -86,7 +125,9 @@ def observe(
     rung = rungs[min(progress.rung, 2)]
     # What was seen is dealt with; the next rung needs it to be seen anew.
     cleared = {"window": (), "same_replies": 0, "idle_turns": 0, "rung": progress.rung + 1}
-    return after.model_copy(update=cleared), Stuck(kind, rung)
+    return after.model_copy(update=cleared), _stuck(
+        kind, rung, (*progress.failed, *failed), window, same, idle
+    )
 
 
 def _kind(
@@ -103,6 +144,32 @@ def _kind(
     if idle >= IDLE_TURNS:
         return "no_progress"
     return None
+
+
+def _stuck(
+    kind: Kind, rung: Rung, failed: Sequence[str], window: Sequence[str], same: int, idle: int
+) -> Stuck:
+    match kind:
+        case "failing_call":
+            newest = next(one for one in reversed(failed) if failed.count(one) > 1)
+            return Stuck(kind, rung, failed.count(newest), (newest,))
+        case "repeated_call":
+            call, times = Counter(window).most_common(1)[0]
+            return Stuck(kind, rung, times, (call,))
+        case "ping_pong":
+            return Stuck(kind, rung, 2, tuple(window[-2:]))
+        case "same_reply":
+            return Stuck(kind, rung, same)
+        case "no_progress":
+            return Stuck(kind, rung, idle)
+
+
+def _recent(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
+    """The newest last, each as often as it was seen, at most `WINDOW` different ones."""
+    kept = (*known, *new)[-REMEMBERED:]
+    while len(set(kept)) > WINDOW:
+        kept = kept[1:]
+    return kept
 
 
 def _remember(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:

@@ -4,10 +4,13 @@ Whoever decides on an agent's call must see what is there (design §8). Exact da
 alone; who shows that escapes it there.
 """
 
+import unicodedata
 from typing import Any
 
 NUMBER_FORMATS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
 NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"})
+"""Categories of controls, formatting, surrogates and separators."""
 BLANK_LETTERS = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
@@ -45,6 +48,17 @@ def is_hidden(char: str, keep_newlines: bool) -> bool:
     if char == "\n":
         return not keep_newlines
     return not char.isprintable() or char in BLANK_LETTERS
+
+
+def is_blank(text: str) -> bool:
+    """Nothing in it can be seen: spaces, controls, invisible formatting, letters that look blank. What only this
+    Python does not know yet (a new emoji, say) can.
+    """
+    return not any(_shows(char) for char in text)
+
+
+def _shows(char: str) -> bool:
+    return unicodedata.category(char) not in UNSEEN and char not in BLANK_LETTERS
 
 
 def escape(char: str) -> str:

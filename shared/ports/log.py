@@ -165,8 +165,18 @@ class SessionIndex(Protocol):
         ...
 
     def interventions(
-        self, tenant: str, *, state: InterventionState | None, limit: int, cursor: str | None
-    ) -> InterventionPage: ...
+        self,
+        tenant: str,
+        *,
+        state: InterventionState | None,
+        limit: int,
+        cursor: str | None,
+        session_id: str | None = None,
+    ) -> InterventionPage:
+        """None: of any state, of every session. Newest first; a page may be short of `limit` and still have a
+        cursor. ValueError: bad cursor.
+        """
+        ...
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None: ...
 

@@ -29,6 +29,25 @@ class Changed(NamedTuple):
     is_new: bool
 
 
+class Postponed(NamedTuple):
+    """`change`: what `Later.put` was given, as far as it is needed to tell it; `message_id` is the queue's."""
+
+    message_id: str
+    change: Mapping[str, Any]
+
+
+class Later(Protocol):
+    """Where a change waits to be told again, without those behind it."""
+
+    def put(self, change: Mapping[str, Any]) -> None:
+        """Raises what keeps it from being there for sure."""
+        ...
+
+    def opened(self, record: Mapping[str, Any]) -> Postponed | None:
+        """None: `record` does not come from here."""
+        ...
+
+
 class Changes(Protocol):
     def told_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
         """Of interventions, in order, each read when it is its turn. Raises StoreThrottled, StoreUnavailable,

@@ -19,10 +19,19 @@ def test_a_whole_session_is_stepped_through_over_the_api_one_turn_at_a_time(ann:
         assert (review["type"], review["timeout_at"]) == ("checkpoint_review", None)
         assert (review["options"], review["context"]["asked_by"]) == (["continue", "cancel"], "acta")
         turns.append(seen.session["run"]["iteration"])
-        assert [e["data"]["name"] for e in seen.of("tool.requested")] == review["context"]["calls"]
-        called += review["context"]["calls"]
+        shown = review["context"]["calls"]
+        asked = [(e["data"]["call_id"], e["data"]["input_hash"]) for e in seen.of("tool.requested")]
+        assert asked == [(call["call_id"], call["input_hash"]) for call in shown]
+        for call in shown:
+            path = f"/v1/sessions/{session_id}/interventions/{review['intervention_id']}/input"
+            whole = ann.data(path, call_id=call["call_id"])
+            assert (whole["name"], whole["input_hash"]) == (call["name"], call["input_hash"])
+            assert call["shortened"] or whole["input"] == call["input"]
+        called += [call["name"] for call in shown]
         ann.resolve(session_id, review["intervention_id"], "continue")
     assert turns == list(range(1, len(turns) + 1)), "no turn went by unseen"
+    decided = ann.items(f"/v1/sessions/{session_id}/interventions", state="resolved")
+    assert [one["resolved_by"] for one in decided] == ["ann"] * len(turns)
     assert seen.session["result"]["goal_met"] is True
     assert len(turns) >= 3
     assert "create_file" in called

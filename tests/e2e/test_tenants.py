@@ -28,7 +28,8 @@ def test_a_stranger_gets_404_on_every_route_of_a_session(ann: Person, stranger: 
     reads = ["", "/events", "/messages", "/plan", "/steps", "/trace", "/interventions"]
     for path in reads:
         refused(stranger.get(session + path), 404, "SESSION_NOT_FOUND")
-    refused(stranger.get(f"{session}/interventions/{asked}"), 404, "INTERVENTION_NOT_FOUND")
+    for path in (asked, f"{asked}/input"):
+        refused(stranger.get(f"{session}/interventions/{path}"), 404, "SESSION_NOT_FOUND")
     refused(stranger.post(f"{session}/messages", {"content": "hello"}), 404, "SESSION_NOT_FOUND")
     for verb in ("pause", "resume", "cancel"):
         refused(stranger.post(f"{session}/{verb}"), 404, "SESSION_NOT_FOUND")

@@ -1,8 +1,10 @@
 """Notifications exist where an environment wants them, with no right beyond their own."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,9 @@ MAPPING = "AWS::Lambda::EventSourceMapping"
 URL = "https://hooks.example.com/acta"
 STREAM = {f"dynamodb:{name}" for name in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")}
 
+QUEUE = {f"sqs:{name}" for name in ("DeleteMessage", "GetQueueAttributes", "ReceiveMessage", "SendMessage")}
+FED = STREAM | QUEUE | {"dynamodb:GetItem"}
+
 
 @pytest.fixture(scope="module")
 def webhook(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
@@ -23,6 +28,13 @@ def webhook(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
 @pytest.fixture(scope="module")
 def topic(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
     return synthesised(replace(PROD, notifications=Topic()), tmp_path_factory.mktemp("topic"))
+
+
+def mapping(made: Synthesised, name: str) -> Mapping[str, Any]:
+    """That one of the two whose logical id begins so."""
+    (found,) = (each for key, each in made.stateless.resources(MAPPING).items() if key.startswith(name))
+    properties: Mapping[str, Any] = found["Properties"]
+    return properties
 
 
 def granted(made: Synthesised) -> set[str]:
@@ -58,18 +70,48 @@ def test_the_stream_has_keys_only_and_switching_never_touches_the_stack_with_the
 def test_only_interventions_that_begin_or_change_reach_the_function_one_at_a_time(
     webhook: Synthesised,
 ) -> None:
-    (mapping,) = webhook.stateless.properties(MAPPING)
-    (pattern,) = (json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"])
+    stream = mapping(webhook, "NotifyMapping")
+    (pattern,) = (json.loads(each["Pattern"]) for each in stream["FilterCriteria"]["Filters"])
     assert pattern == {
         "eventName": ["INSERT", "MODIFY"],
         "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}},
     }
-    assert (mapping["BatchSize"], mapping["Enabled"]) == (1, True)
-    assert 0 < mapping["MaximumRecordAgeInSeconds"] <= 86_400, "a stream keeps its records for a day"
+    assert (stream["BatchSize"], stream["Enabled"]) == (1, True)
+    assert 0 < stream["MaximumRecordAgeInSeconds"] <= 86_400, "a stream keeps its records for a day"
+
+
+def test_what_nobody_took_waits_in_a_queue_that_feeds_the_function_one_at_a_time(
+    webhook: Synthesised, prod: Synthesised
+) -> None:
+    ((name, queue),) = webhook.stateless.resources("AWS::SQS::Queue").items()
+    again = mapping(webhook, "NotifyAgainMapping")
+    assert again["EventSourceArn"] == {"Fn::GetAtt": [name, "Arn"]}
+    assert (again["BatchSize"], again["FunctionResponseTypes"]) == (1, ["ReportBatchItemFailures"])
+    notify = webhook.stateless.function("notify")
+    assert notify["Environment"]["Variables"]["ACTA_NOTIFY_QUEUE_URL"] == {"Ref": name}
+    assert queue["Properties"]["VisibilityTimeout"] >= notify["Timeout"], "else Lambda refuses the mapping"
+    assert queue["Properties"]["MessageRetentionPeriod"] == 6 * 3_600
+    assert queue["Properties"]["SqsManagedSseEnabled"] is True
+    (policy,) = webhook.stateless.properties("AWS::SQS::QueuePolicy")
+    (only,) = policy["PolicyDocument"]["Statement"]
+    assert (only["Effect"], only["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
+    assert prod.stateless.resources("AWS::SQS::Queue") == {}
+
+
+def test_somebody_hears_of_it_when_notifications_are_not_taken(webhook: Synthesised) -> None:
+    (alarm,) = (
+        each
+        for each in webhook.stateless.properties("AWS::CloudWatch::Alarm")
+        if each.get("Namespace") == "AWS/SQS"
+    )
+    assert alarm["MetricName"] == "ApproximateNumberOfMessagesNotVisible"
+    assert (alarm["Threshold"], alarm["EvaluationPeriods"] * alarm["Period"]) == (1, 900)
+    assert alarm["AlarmActions"]
 
 
 def test_for_a_webhook_the_function_may_read_its_one_secret(webhook: Synthesised) -> None:
-    assert granted(webhook) == STREAM | {"dynamodb:GetItem", "secretsmanager:GetSecretValue"} | EVERY | TRACES
+    assert granted(webhook) == FED | {"secretsmanager:GetSecretValue"} | EVERY | TRACES
+    assert "NotifyAgain" in told_at(webhook, "sqs:SendMessage")
     assert told_at(webhook, "secretsmanager:GetSecretValue").endswith(
         ':secret:acta/prod/notifications-??????"]]}'
     )
@@ -91,7 +133,7 @@ def test_the_webhooks_secret_is_made_by_aws_and_kept(webhook: Synthesised) -> No
 
 
 def test_for_a_topic_the_function_may_publish_to_it_and_reads_no_secret(topic: Synthesised) -> None:
-    assert granted(topic) == STREAM | {"dynamodb:GetItem", "sns:Publish"} | EVERY | TRACES
+    assert granted(topic) == FED | {"sns:Publish"} | EVERY | TRACES
     assert "NotificationsTopic" in told_at(topic, "sns:Publish")
     assert "NotificationsTopicArn" in topic.stateless.body["Outputs"]
     assert "acta/prod/notifications" not in json.dumps(topic.stateful.body)
@@ -107,7 +149,7 @@ def test_a_local_stack_listens_only_when_there_is_somebody_to_tell(
     local: Synthesised, tmp_path: Path
 ) -> None:
     listening = synthesised(LOCAL.with_notifications(), tmp_path)
-    assert [made.stateless.properties(MAPPING)[0]["Enabled"] for made in (local, listening)] == [False, True]
+    assert [mapping(made, "NotifyMapping")["Enabled"] for made in (local, listening)] == [False, True]
 
 
 def test_an_environment_in_aws_is_not_switched_from_outside() -> None:

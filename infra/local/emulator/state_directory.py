@@ -7,13 +7,20 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from infra.local.emulator.settings import Settings
 
 ENDING_SECONDS = 5.0
 """A predecessor whose command was killed ends by itself and saves its state first; that is waited for."""
+
+
+OPEN = "open"
+"""A file that stands from an emulator's start to its orderly end. It holds how the one before ended: nothing, or after
+an end without order when the state was saved last (ISO 8601, or `NEVER`)."""
+NEVER = "never"
 
 
 class StateDirectoryInUse(Exception):
@@ -39,11 +46,40 @@ def claimed(settings: Settings) -> Iterator[None]:
     os.pwrite(handle, str(os.getpid()).encode(), 0)
     shutil.rmtree(settings.scratch_dir, ignore_errors=True)
     settings.scratch_dir.mkdir()
+    mark_open(settings.state_dir)
     try:
         yield
+        (settings.state_dir / OPEN).unlink(missing_ok=True)  # not after an error: who knows what was saved
     finally:
         shutil.rmtree(settings.scratch_dir, ignore_errors=True)
         os.close(handle)
+
+
+def mark_open(state_dir: Path) -> None:
+    """Where nothing was saved, the objects that S3 writes at once belong to no stack any more and would be in the way
+    of the next deployment: they are set aside, those of an earlier time dropped.
+    """
+    mark, objects, aside = state_dir / OPEN, state_dir / "s3", state_dir / "s3-unsaved"
+    saved = last_saved(state_dir)
+    if mark.exists() and saved is None and objects.exists():
+        shutil.rmtree(aside, ignore_errors=True)
+        objects.rename(aside)
+    mark.write_text((saved or NEVER) if mark.exists() else "")
+
+
+def last_saved(state_dir: Path) -> str | None:
+    """ministack saves each service's state as one JSON file, all of them at its orderly end only."""
+    times = [path.stat().st_mtime for path in state_dir.glob("*.json")]
+    return datetime.fromtimestamp(max(times), UTC).isoformat(timespec="seconds") if times else None
+
+
+def restored_from(state_dir: Path) -> str | None:
+    """Of the emulator that works on the directory now: when what it began with was saved, where its predecessor
+    could save nothing at its end; None after an orderly end and before the first start.
+    """
+    with suppress(OSError):
+        return (state_dir / OPEN).read_text() or None
+    return None
 
 
 def is_claimed(state_dir: Path) -> bool:

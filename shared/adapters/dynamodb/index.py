@@ -70,10 +70,17 @@ class DynamoIndex:
         )
 
     def interventions(
-        self, tenant: str, *, state: InterventionState | None, limit: int, cursor: str | None
+        self,
+        tenant: str,
+        *,
+        state: InterventionState | None,
+        limit: int,
+        cursor: str | None,
+        session_id: str | None = None,
     ) -> InterventionPage:
-        filters = [] if state is None else ["st = :st"]
-        values = {} if state is None else {":st": {"S": str(state)}}
+        wanted = {"st": state, "ss": session_id}
+        filters = [f"{name} = :{name}" for name, value in wanted.items() if value is not None]
+        values = {f":{name}": {"S": str(value)} for name, value in wanted.items() if value is not None}
         found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
         return InterventionPage(tuple(readable(items.item_intervention, found)), following)
 

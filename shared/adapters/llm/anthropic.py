@@ -9,10 +9,12 @@ import logging
 from functools import cached_property
 from typing import Any
 
-from shared.adapters.llm import failures
+from shared.adapters.llm import estimate, failures
 from shared.adapters.llm.anthropic_request import PROVIDER, to_body
-from shared.adapters.llm.anthropic_stream import Reading
+from shared.adapters.llm.anthropic_stream import Reading, says
 from shared.adapters.llm.deadline import Patience, within
+from shared.adapters.llm.key_on_wire import checked
+from shared.adapters.llm.sentences import told
 from shared.domain.errors import (
     ActaError,
     ProviderRejected,
@@ -25,12 +27,6 @@ from shared.ports.model import ModelReply, ModelRequest
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 60.0
 """Longest silence inside an answer; the API pings at shorter intervals while it works."""
-_SENTENCES = {
-    "credit balance": "credit_balance",
-    "prompt is too long": failures.TOO_LONG,
-    "exceed context limit": failures.TOO_LONG,
-    "maximum context length": failures.TOO_LONG,
-}
 
 
 class AnthropicModel:
@@ -56,9 +52,8 @@ class AnthropicModel:
 
     @cached_property
     def _client(self) -> Any:
-        return self._sdk.Anthropic(
-            api_key=self._api_key, base_url=self._base_url, max_retries=0, open_telemetry=False
-        )
+        key = checked(self.provider, self._api_key)
+        return self._sdk.Anthropic(api_key=key, base_url=self._base_url, max_retries=0, open_telemetry=False)
 
     def _call(self, request: ModelRequest, timeout: float, patience: Patience) -> ModelReply:
         client, body = self._client, to_body(request, self.provider)
@@ -69,42 +64,39 @@ class AnthropicModel:
             write=timeout,
             pool=timeout,
         )
-        began = False
+        opened = False
         try:
             with client.messages.create(**body, stream=True, timeout=limits) as events:
-                began = True
-                reading = Reading(request.model, request.hearing.on_text)
+                opened = True
+                reading = Reading(request.model, estimate.size_of_body(body), request.hearing.on_text)
                 for event in events:
-                    patience.heard()
+                    patience.check()
+                    if says(event):
+                        patience.heard()
                     reading.feed(event)
             return reading.reply()
         except ActaError:
             raise
         except Exception as error:
-            failure = self._failure(error, began)
+            failure = self._failure(error, opened, patience.began)
         raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
 
-    def _failure(self, error: Exception, began: bool) -> ActaError:
+    def _failure(self, error: Exception, opened: bool, began: bool) -> ActaError:
+        """`opened`: the answer came with 200; `began`: with a part of what the model says."""
         sdk, provider = self._sdk, self.provider
         if isinstance(error, sdk.APIStatusError):
-            return self._answered(error, began)
+            return self._answered(error, opened, began)
         if isinstance(error, sdk.APITimeoutError) or type(error).__name__.endswith("Timeout"):
             return ProviderTimeout(f"{provider}: no answer in time", began)
-        if began:
+        if opened:
             return StreamBroken(f"{provider}: the answer broke off ({type(error).__name__})")
         if isinstance(error, sdk.APIConnectionError):
             return ProviderUnavailable(f"{provider}: no connection")
         return ProviderRejected(f"{provider}: the request could not be made ({type(error).__name__})")
 
-    def _answered(self, error: Any, began: bool) -> ActaError:
-        """The provider said itself what is wrong; `began`: inside an answer that began well."""
+    def _answered(self, error: Any, opened: bool, began: bool) -> ActaError:
+        """The provider said itself what is wrong."""
         kinds, headers = (error.type, error.error_code, told(error.api_message)), error.response.headers
-        if began:
-            return failures.from_stream(self.provider, headers, kinds=kinds)
+        if opened:
+            return failures.from_stream(self.provider, headers, kinds=kinds, begun=began)
         return failures.from_status(self.provider, error.status_code, headers, kinds=kinds)
-
-
-def told(message: str | None) -> str | None:
-    """A used-up balance and a prompt over the window come as an ordinary 400; only its sentence tells."""
-    said = str(message or "").lower()
-    return next((kind for words, kind in _SENTENCES.items() if words in said), None)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shared.adapters.llm import catalogue
+from shared.adapters.llm.anthropic_thinking import only_signed, without_last_thinking
 from shared.adapters.llm.turns import Answer, in_turns
 from shared.adapters.llm.wire_names import call_id_on_wire, tool_name_on_wire
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall
@@ -84,13 +85,15 @@ def _assistant_blocks(entry: AssistantEntry, model: str, provider: str) -> list[
             calls = calls[1:]
         else:
             blocks.append(dict(part))
-    return blocks + ([_text(text)] if text.strip() else []) + calls
+    blocks += ([_text(text)] if text.strip() else []) + calls
+    without_last_thinking(blocks)
+    return blocks
 
 
 def _kept_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
     """The order of the reply's blocks with its thinking (see `anthropic_stream.Reading.raw`)."""
     usable = entry.provider == provider and isinstance(entry.raw, dict) and entry.raw.get("model") == model
-    return list(entry.raw["blocks"]) if usable and catalogue.takes_back_thinking(model) else []
+    return only_signed(entry.raw["blocks"]) if usable and catalogue.takes_back_thinking(model) else []
 
 
 def _tool_use(call: ToolCall) -> Block:

@@ -4,10 +4,12 @@ The SDK's own accumulator is not used: it takes a truncated stream for a whole o
 input into something else. Here an answer without `message_stop` is broken.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 
-from shared.adapters.llm import stops
+from shared.adapters.llm import estimate, stops
+from shared.adapters.llm.anthropic_thinking import is_thinking, only_signed
 from shared.adapters.llm.tool_input import readable, requested
 from shared.domain.errors import StreamBroken
 from shared.ports.model import ModelReply, RequestedCall, TokenUsage
@@ -16,11 +18,15 @@ from shared.ports.model import ModelReply, RequestedCall, TokenUsage
 class Reading:
     """What has arrived so far. `feed` each event, then `reply`. `on_text` is given the text as it comes."""
 
-    def __init__(self, model: str, on_text: Callable[[str], None] | None = None) -> None:
+    def __init__(self, model: str, asked_bytes: int, on_text: Callable[[str], None] | None = None) -> None:
+        """`asked_bytes`: of the request, for an estimate where a compatible server reports no usage."""
         self._model = model
+        self._asked_bytes = asked_bytes
         self._on_text = on_text
+        self._finished: set[int] = set()
         self._blocks: dict[int, dict[str, Any]] = {}
         self._usage: dict[str, int] = {}
+        self._told_output = False
         self._stop: str | None = None
         self._ended = False
 
@@ -34,9 +40,12 @@ class Reading:
                 _extend(self._blocks[event.index], event.delta)
                 if self._on_text is not None and event.delta.type == "text_delta":
                     self._on_text(event.delta.text)
+            case "content_block_stop":
+                self._finished.add(event.index)
             case "message_delta":
                 self._stop = event.delta.stop_reason or self._stop
                 self._count(event.usage)
+                self._told_output = getattr(event.usage, "output_tokens", None) is not None
             case "message_stop":
                 self._ended = True
 
@@ -46,16 +55,13 @@ class Reading:
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         called = any(block["type"] == "tool_use" for block in blocks)
         stop = stops.meaning(stops.ANTHROPIC, self._stop, calls=called)
-        cached = self._usage.get("cache_read_input_tokens", 0)
-        written = self._usage.get("cache_creation_input_tokens", 0)
-        prompt = self._usage.get("input_tokens", 0) + cached + written
         return ModelReply(
             text=_joined(blocks, "text"),
             calls=_calls(blocks, cut=stop == "max_tokens"),
             stop=stop,
-            usage=TokenUsage(prompt, self._usage.get("output_tokens", 0), cached, written),
+            usage=self._counted(blocks),
             thinking=_joined(blocks, "thinking"),
-            raw=self._raw(blocks),
+            raw=self._raw(),
         )
 
     def _count(self, usage: Any) -> None:
@@ -70,19 +76,33 @@ class Reading:
             if value is not None:
                 self._usage[name] = int(value)
 
-    def _raw(self, blocks: list[dict[str, Any]]) -> Any:
+    def _counted(self, blocks: list[dict[str, Any]]) -> TokenUsage:
+        """What was told; the first event's count of the output is of its beginning only."""
+        cached = self._usage.get("cache_read_input_tokens", 0)
+        written = self._usage.get("cache_creation_input_tokens", 0)
+        prompt = self._usage.get("input_tokens", 0) + cached + written
+        output = self._usage.get("output_tokens", 0)
+        if not self._told_output or not output:
+            output = max(output, estimate.tokens(sum(map(_size, blocks))))
+        return TokenUsage(prompt or estimate.tokens(self._asked_bytes), output, cached, written)
+
+    def _raw(self) -> Any:
         """Thinking in its place among the other blocks, whose contents the entry holds already."""
-        if not any("thinking" in block["type"] for block in blocks):
-            return None
         kept: list[dict[str, Any]] = []
-        for block in blocks:
+        for index, block in sorted(self._blocks.items()):
             if block["type"] == "text":
                 kept.append({"type": "text", "chars": len(readable(block["text"]))})
             elif block["type"] == "tool_use":
                 kept.append({"type": "tool_use"})
-            elif "thinking" in block["type"]:
-                kept.append(block)
-        return {"model": self._model, "blocks": kept}
+            elif is_thinking(block):
+                kept.append(block if index in self._finished else {**block, "signature": ""})
+        kept = only_signed(kept)
+        return {"model": self._model, "blocks": kept} if any(map(is_thinking, kept)) else None
+
+
+def says(event: Any) -> bool:
+    """Whether a part of the answer is in it; a server says at once that it has begun, and may be silent then."""
+    return str(event.type).startswith("content_block")
 
 
 def _opened(block: Any) -> dict[str, Any]:
@@ -121,6 +141,11 @@ def _calls(blocks: list[dict[str, Any]], *, cut: bool) -> tuple[RequestedCall, .
         else:
             calls.append(requested(block["name"], block["json"], cut=cut and block is blocks[-1]))
     return tuple(calls)
+
+
+def _size(block: dict[str, Any]) -> int:
+    whole = json.dumps(block["whole"]) if block.get("whole") and not block["json"] else ""
+    return estimate.size(whole, *(block.get(part, "") for part in ("text", "thinking", "json")))
 
 
 def _joined(blocks: list[dict[str, Any]], kind: str) -> str:

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from shared.adapters.llm import failures
-from shared.adapters.llm.anthropic import AnthropicModel, told
-from shared.adapters.llm.bedrock_errors import error_name, in_our_words, message, status_of
+from shared.adapters.llm.anthropic import AnthropicModel
+from shared.adapters.llm.bedrock_errors import error_name, in_our_words, status_of
+from shared.adapters.llm.sentences import message_of, told
 from shared.domain.errors import ActaError, ProviderKeyRefused
 
 PROVIDER = "bedrock"
@@ -38,15 +39,16 @@ class BedrockModel(AnthropicModel):
             aws_region=self._region, base_url=self._base_url, max_retries=0, open_telemetry=False
         )
 
-    def _failure(self, error: Exception, began: bool) -> ActaError:
-        if not began and type(error).__name__ in _NO_CREDENTIALS:
+    def _failure(self, error: Exception, opened: bool, began: bool) -> ActaError:
+        if not opened and type(error).__name__ in _NO_CREDENTIALS:
             return ProviderKeyRefused(f"{PROVIDER}: there are no AWS credentials")
-        return super()._failure(error, began)
+        return super()._failure(error, opened, began)
 
-    def _answered(self, error: Any, began: bool) -> ActaError:
+    def _answered(self, error: Any, opened: bool, began: bool) -> ActaError:
         headers = error.response.headers
         name = error_name(headers, error.body)
-        if began:
-            return failures.from_stream(PROVIDER, headers, kinds=(name, in_our_words(name)))
-        status, kinds = status_of(name, error.status_code), (name, told(message(error.body)))
+        if opened:
+            kinds = (name, in_our_words(name))
+            return failures.from_stream(PROVIDER, headers, kinds=kinds, begun=began)
+        status, kinds = status_of(name, error.status_code), (name, told(message_of(error.body)))
         return failures.from_status(PROVIDER, status, headers, kinds=kinds)

@@ -35,8 +35,3 @@ def in_our_words(name: str | None) -> str | None:
 def status_of(name: str | None, status: int) -> int:
     """The status by which the failure is judged."""
     return _STATUS.get(name or "", status)
-
-
-def message(body: object) -> str | None:
-    """What an answer says beside its name."""
-    return str(body.get("message")) if isinstance(body, dict) else None

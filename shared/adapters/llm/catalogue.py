@@ -29,7 +29,8 @@ UNKNOWN_WINDOW = 32_000
 """A window taken too small costs a summary now and then; one taken too large ends the run."""
 
 _UP_TO_CLAUDE_4 = r"(.*[./])?claude-(3|[a-z]+-4)(\b.*)?"
-_UP_TO_CLAUDE_5 = r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(@.*|:.*)?)"
+_UP_TO_CLAUDE_5 = r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(-v\d+)?([@:].*)?)"
+_SONNET_5_5 = r"(.*[./])?claude-sonnet-5-5([-@:].*)?"
 _REASONS_BY_DEFAULT = r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*"
 _REASONS_ALWAYS = r"(.*/)?gpt-(6-astra|6\.[1-9]|[7-9]|\d\d).*"
 _REASONING = r"(.*/)?(gpt-([5-9]|\d\d)|o\d).*"
@@ -54,7 +55,7 @@ def takes_back_thinking(model: str) -> bool:
 def thinking_of(model: str) -> dict[str, Any] | None:
     """What to send as `thinking`; None leaves it to the model. `between_tools` is Sonnet 5.5's lowest
     setting: its notes between tool calls stay readable and its answers stay inside a small output limit."""
-    return {"type": "between_tools"} if model.endswith("claude-sonnet-5-5") else None
+    return {"type": "between_tools"} if re.fullmatch(_SONNET_5_5, model) else None
 
 
 def reasoning_effort_with_tools(model: str) -> str | None:

@@ -24,20 +24,29 @@ class Patience:
     """Tells the worker whether its caller still waits, and the caller whether an answer has begun."""
 
     def __init__(self) -> None:
-        self._over = threading.Event()
-        self.began = False
+        self._lock = threading.Lock()
+        self._over = False
+        self._began = False
 
-    def end(self) -> None:
-        self._over.set()
+    def end(self) -> bool:
+        """Whether an answer had begun. From then on none does."""
+        with self._lock:
+            self._over = True
+            return self._began
 
     def check(self) -> None:
-        if self._over.is_set():
+        if self._over:
             raise Abandoned
 
     def heard(self) -> None:
-        """Something of the answer has arrived."""
-        self.began = True
-        self.check()
+        """A part of the answer has arrived, and is not told to anybody yet."""
+        with self._lock:
+            self.check()
+            self._began = True
+
+    @property
+    def began(self) -> bool:
+        return self._began
 
 
 def within(
@@ -60,8 +69,9 @@ def within(
     try:
         result, error = _result(done, patience, first, seconds)
     except Empty:
-        waited = seconds if patience.began else first
-        raise ProviderTimeout(f"{provider}: no answer within {waited:.1f} s", patience.began) from None
+        began = patience.end()
+        waited = seconds if began else first
+        raise ProviderTimeout(f"{provider}: no answer within {waited:.1f} s", began) from None
     finally:
         patience.end()
     if error is not None:

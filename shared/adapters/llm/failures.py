@@ -2,16 +2,17 @@
 `shared/domain/errors.py`, and so of who reacts.
 
     retried by the engine (with fallbacks, the next model is asked first, save where an answer had begun)
-        429, 503, 529; overloaded in the stream      ProviderOverloaded      its Retry-After is waited out in Wait
+        429, 503, 529; a stream that says so at once ProviderOverloaded      its Retry-After is waited out in Wait
         408; silence; no whole answer in time        ProviderTimeout         backoff
         409, 425, other 5xx; no connection           ProviderUnavailable     backoff
-        dropped, truncated or corrupt stream         StreamBroken            backoff
+        dropped, truncated or corrupt stream; any
+          of the above once it had begun to answer   StreamBroken            backoff
     told to the model, as the call's result (no class of a provider's: the call is `malformed`)
         tool input that is not one JSON object, or was cut off; unknown tool; input outside the schema
     told to a person: the run ends `failed` with this code at once, and the message says what to do
         401, 403; no key                             ProviderKeyRefused      PROVIDER_KEY_REFUSED
         402; 429 or 400 that name quota or balance   ProviderQuotaExceeded   PROVIDER_QUOTA_EXCEEDED
-        400 that says the prompt is too long         ContextTooLong          CONTEXT_TOO_LONG, once it was compacted
+        413; 400 that says the prompt is too long    ContextTooLong          CONTEXT_TOO_LONG, once it was compacted
         other 4xx                                    ProviderRejected        PROVIDER_REJECTED
         a refusal as stop reason                     ModelRefused            MODEL_REFUSED
 
@@ -22,9 +23,10 @@ the provider's own name for the error, each only if it looks like one.
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 
+from shared.adapters.llm.sentences import BALANCE, OVER_THE_SLOT, TOO_LONG
 from shared.domain.errors import (
     ActaError,
     ContextTooLong,
@@ -35,6 +37,7 @@ from shared.domain.errors import (
     ProviderTimeout,
     ProviderUnavailable,
     StreamBroken,
+    TransientError,
 )
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
@@ -46,13 +49,16 @@ NO_MONEY = frozenset(
         "billing_error",
         "billing_hard_limit_reached",
         "billing_not_active",
-        "credit_balance",
+        "enforced_spend_limit_reached",
+        "contract_spend_limit_reached",
+        "linked_organization_spend_limit_reached",
+        BALANCE,
     }
 )
 """429 with one of these does not pass by waiting; anthropic says a used-up balance with a 400."""
 
-TOO_LONG = "context_length_exceeded"
-"""OpenAI's name for a prompt over the window, and that of many compatible servers."""
+Kinds = Sequence[object]
+"""The provider's names for a failure, as they came: what is no text is no name."""
 
 _OVERLOAD = (429, 503, 529)
 _TRANSIENT_4XX = (409, 425)
@@ -69,18 +75,19 @@ _INSIDE_A_STREAM: Mapping[str, type[ActaError]] = {
     "permission_error": ProviderKeyRefused,
     "invalid_request_error": ProviderRejected,
     "not_found_error": ProviderRejected,
-    "request_too_large": ProviderRejected,
+    "request_too_large": ContextTooLong,
+    TOO_LONG: ContextTooLong,
+    OVER_THE_SLOT: ContextTooLong,
 }
 
 
-def from_status(
-    provider: str, status: int, headers: Mapping[str, str], *, kinds: tuple[str | None, ...] = ()
-) -> ActaError:
+def from_status(provider: str, status: int, headers: Mapping[str, str], *, kinds: Kinds = ()) -> ActaError:
     """The error for an HTTP answer of 4xx or 5xx. `kinds`: the provider's names for it, type and code."""
-    text = f"{provider} answered {_described(status, headers, kinds)}"
-    if status == 402 or not NO_MONEY.isdisjoint(kinds):
+    names = _names(kinds)
+    text = f"{provider} answered {_described(status, headers, names)}"
+    if status == 402 or not NO_MONEY.isdisjoint(names):
         return ProviderQuotaExceeded(text)
-    if status < 500 and TOO_LONG in kinds:
+    if status == 413 or (status < 500 and TOO_LONG in names) or OVER_THE_SLOT in names:
         return ContextTooLong(text)
     if status in (401, 403):
         return ProviderKeyRefused(text)
@@ -93,15 +100,17 @@ def from_status(
     return ProviderRejected(text)
 
 
-def from_stream(provider: str, headers: Mapping[str, str], *, kinds: tuple[str | None, ...]) -> ActaError:
-    """The error for an answer that began with 200 and then said in its stream that it failed."""
-    text = f"{provider} broke its answer off: {_described(None, headers, kinds)}"
-    if not NO_MONEY.isdisjoint(kinds):
+def from_stream(provider: str, headers: Mapping[str, str], *, kinds: Kinds, begun: bool = False) -> ActaError:
+    """The error for a stream that was opened with 200 and then said that it failed. `begun`: behind a part of the
+    answer, which is broken then, whatever may pass."""
+    names = _names(kinds)
+    text = f"{provider} broke its answer off: {_described(None, headers, names)}"
+    if not NO_MONEY.isdisjoint(names):
         return ProviderQuotaExceeded(text)
-    if TOO_LONG in kinds:
+    if not {TOO_LONG, OVER_THE_SLOT}.isdisjoint(names):
         return ContextTooLong(text)
-    known = [_INSIDE_A_STREAM[kind] for kind in kinds if kind is not None and kind in _INSIDE_A_STREAM]
-    return (known or [StreamBroken])[0](text)
+    known = next((_INSIDE_A_STREAM[name] for name in names if name in _INSIDE_A_STREAM), StreamBroken)
+    return StreamBroken(text) if begun and issubclass(known, TransientError) else known(text)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -128,8 +137,12 @@ def _until(date: str, now: str | None) -> float:
         return math.nan
 
 
-def _described(status: int | None, headers: Mapping[str, str], kinds: tuple[str | None, ...]) -> str:
-    names = [kind for kind in kinds if kind and _NAME.fullmatch(kind)]
+def _names(kinds: Kinds) -> list[str]:
+    return [kind for kind in kinds if isinstance(kind, str)]
+
+
+def _described(status: int | None, headers: Mapping[str, str], kinds: Sequence[str]) -> str:
+    names = [kind for kind in kinds if _NAME.fullmatch(kind)]
     request = headers.get("request-id") or headers.get("x-request-id") or ""
     parts = [str(status)] if status else []
     parts += [f"({', '.join(dict.fromkeys(names))})"] if names else []

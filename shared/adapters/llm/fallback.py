@@ -1,8 +1,9 @@
 """An agent's models in their order: where one is overloaded or away, the next is asked in the same turn (design §9).
 
-Only what may pass leads on, and only before an answer has begun: half an answer is broken, not passed over. A fallback
-that cannot be used at all (no key, no such model) is passed over too: the first model's trouble may pass, and decides.
-Where none answers, the engine retries the turn as it does without fallbacks, after the shortest time any of them named.
+Only what may pass leads on, and only before an answer has begun: half an answer is broken, not passed over, and
+whoever listens hears one model. A fallback that cannot be used at all (no key, no such model) is passed over too: the
+first model's trouble may pass, and decides. Where none answers, the engine retries the turn as it does without
+fallbacks: after the shortest time they named, or with its own backoff where one named none: it may be back sooner.
 """
 
 import time
@@ -14,9 +15,10 @@ from shared.domain.errors import (
     ProviderTimeout,
     ProviderUnavailable,
     SessionError,
+    StreamBroken,
     TransientError,
 )
-from shared.ports.model import Model, ModelReply, ModelRequest, PassedOver
+from shared.ports.model import Hearing, Model, ModelReply, ModelRequest, PassedOver
 
 LEAST_SECONDS = 1.0
 """With less than this left nobody else is asked."""
@@ -34,6 +36,19 @@ class Named(NamedTuple):
 
     model: Model
     name: str
+
+
+class _Ear:
+    """Hands on what is said, and remembers that something was."""
+
+    def __init__(self, tell: Callable[[str], None] | None) -> None:
+        self._tell = tell
+        self.heard = False
+
+    def __call__(self, text: str) -> None:
+        self.heard = True
+        if self._tell is not None:
+            self._tell(text)
 
 
 class FallbackModel:
@@ -58,17 +73,20 @@ class FallbackModel:
             if at and left < LEAST_SECONDS:
                 break
             share = left / (behind + 1) if behind else request.hearing.begins_within
-            asked = request._replace(model=name, hearing=request.hearing._replace(begins_within=share))
+            ear = _Ear(request.hearing.on_text)
+            hearing = Hearing(share, ear if request.hearing.on_text is not None else None)
             try:
-                reply = model.complete(asked, timeout=left)
+                reply = model.complete(request._replace(model=name, hearing=hearing), timeout=left)
             except (ProviderOverloaded, ProviderTimeout, ProviderUnavailable) as error:
                 lost = isinstance(error, ProviderTimeout)
                 if isinstance(error, ProviderTimeout) and error.began:
                     raise
+                if ear.heard:
+                    raise StreamBroken(str(error)) from None
                 errors.append(error)
                 passed.append(PassedOver(model.provider, name, CODES[type(error)], lost))
             except SessionError as error:
-                if not at:
+                if not at or ear.heard:
                     raise
                 passed.append(PassedOver(model.provider, name, error.code))
             else:
@@ -77,11 +95,12 @@ class FallbackModel:
 
 
 def _all_away(errors: Sequence[Away]) -> Away:
-    """What the engine is told: the shortest wait where one was named, else what the first model said."""
+    """What the engine is told: the shortest wait where all named one, none where some did, else what the first said."""
     waits = [e.retry_after for e in errors if isinstance(e, ProviderOverloaded) and e.retry_after is not None]
     lost = [e for e in errors if isinstance(e, ProviderTimeout)]
     if waits:
-        return ProviderOverloaded(str(errors[0]), min(waits), lost=len(lost))
+        wait = min(waits) if len(waits) == len(errors) else None
+        return ProviderOverloaded(str(errors[0]), wait, lost=len(lost))
     return lost[0] if lost else errors[0]
 
 

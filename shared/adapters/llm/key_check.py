@@ -1,16 +1,18 @@
 """Whether a provider takes its key: one request that costs nothing, the list of its models.
 
 works        the key was taken
-refused      401 or 403
+refused      401, or it is no key at all
 missing      there is none, or its secret cannot be read
 unreachable  no answer, or a 5xx
-unchecked    it cannot be asked: no key of its own (`bedrock`, `offline`), or a server without that list
+unchecked    it cannot be asked: no key of its own (`bedrock`, `offline`), a server without that list, or a
+             key that may not read it (403), which may do all else
 """
 
 from collections.abc import Callable
 from typing import Any, Literal
 
 from shared.adapters.llm.deadline import within
+from shared.adapters.llm.key_on_wire import sendable
 from shared.domain.errors import ProviderTimeout
 
 KeyStatus = Literal["works", "refused", "missing", "unreachable", "unchecked"]
@@ -31,6 +33,8 @@ def check(
         return "unchecked"
     if not key:
         return "missing"
+    if not sendable(key):
+        return "refused"
     ask = asks()  # importing an SDK takes as long as it takes: it is not the provider's time
     try:
         return within(timeout, provider, lambda _: _asked(ask, key, base_url, timeout))
@@ -48,7 +52,7 @@ def _asked(ask: Ask, key: str, base_url: str | None, timeout: float) -> KeyStatu
 
 def _meaning(status: int | None) -> KeyStatus:
     """Of an answer that is no list; None: there was none. A limit, or an empty purse, is told to known keys only."""
-    if status in (401, 403):
+    if status == 401:
         return "refused"
     if status in (402, 429):
         return "works"

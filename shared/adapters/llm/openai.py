@@ -4,8 +4,7 @@ Streamed for the same reason as `anthropic`. OpenAI itself is asked over its Res
 unless the settings say otherwise.
 """
 
-import json
-
+from shared.adapters.llm import estimate
 from shared.adapters.llm.deadline import Patience, within
 from shared.adapters.llm.openai_client import PROVIDER, OpenAIConnection
 from shared.adapters.llm.openai_request import to_body
@@ -27,6 +26,6 @@ class OpenAIModel:
 
     def _call(self, request: ModelRequest, timeout: float, patience: Patience) -> ModelReply:
         body = to_body(request, official=self._openai.official)
-        reading = Reading(len(json.dumps(body["messages"])), request.hearing.on_text)
+        reading = Reading(estimate.size_of_body(body), request.hearing.on_text)
         create = self._openai.client.chat.completions.create
         return self._openai.read(lambda **limits: create(**body, **limits), reading, timeout, patience)

@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 from shared.adapters.llm import failures
 from shared.adapters.llm.deadline import Patience
+from shared.adapters.llm.key_on_wire import checked
 from shared.adapters.llm.official import is_official
+from shared.adapters.llm.sentences import message_of, told
 from shared.domain.errors import (
     ActaError,
     ProviderRejected,
@@ -25,6 +27,10 @@ STALL_SECONDS = 90.0
 
 class Reading(Protocol):
     """A reply as far as it has arrived."""
+
+    def says(self, event: Any) -> bool:
+        """Whether a part of the answer is in it: a server says at once that it has begun, and may be silent then."""
+        ...
 
     def feed(self, event: Any) -> None: ...
 
@@ -53,7 +59,8 @@ class OpenAIConnection:
 
     @cached_property
     def client(self) -> Any:
-        return self._sdk.OpenAI(api_key=self._api_key, base_url=self._base_url, max_retries=0)
+        key = checked(PROVIDER, self._api_key)
+        return self._sdk.OpenAI(api_key=key, base_url=self._base_url, max_retries=0)
 
     def read(
         self, ask: Callable[..., Any], reading: Reading, timeout: float, patience: Patience
@@ -66,32 +73,36 @@ class OpenAIConnection:
             write=timeout,
             pool=timeout,
         )
-        began = False
+        opened = False
         try:
             with ask(timeout=limits) as events:
-                began = True
+                opened = True
                 for event in events:
-                    patience.heard()
+                    patience.check()
+                    if reading.says(event):
+                        patience.heard()
                     reading.feed(event)
             return reading.reply()
         except ActaError:
             raise
         except Exception as error:
-            failure = self._failure(error, began)
+            failure = self._failure(error, opened, patience.began)
         raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
 
-    def _failure(self, error: Exception, began: bool) -> ActaError:
+    def _failure(self, error: Exception, opened: bool, began: bool) -> ActaError:
+        """`opened`: the answer came with 200; `began`: with a part of what the model says."""
         sdk = self._sdk
         if isinstance(error, sdk.APIStatusError):
-            kinds = (error.type, error.code)
+            kinds = (error.type, error.code, told(message_of(error.body)))
             failure = failures.from_status(PROVIDER, error.status_code, error.response.headers, kinds=kinds)
             return ForeignReasoning(str(failure)) if "invalid_encrypted_content" in kinds else failure
         if isinstance(error, sdk.APITimeoutError):
             return ProviderTimeout(f"{PROVIDER}: no answer in time", began)
-        if isinstance(error, sdk.APIConnectionError) and not began:
+        if isinstance(error, sdk.APIConnectionError) and not opened:
             return ProviderUnavailable(f"{PROVIDER}: no connection")
-        if isinstance(error, sdk.APIError) and (error.type or error.code):
-            return failures.from_stream(PROVIDER, {}, kinds=(error.type, error.code))
-        if began:
+        if opened and isinstance(error, sdk.APIError):
+            kinds = (error.type, error.code, told(message_of(error.body)))
+            return failures.from_stream(PROVIDER, {}, kinds=kinds, begun=began)
+        if opened:
             return StreamBroken(f"{PROVIDER}: the answer broke off ({type(error).__name__})")
         return ProviderRejected(f"{PROVIDER}: the request could not be made ({type(error).__name__})")

@@ -3,8 +3,7 @@
 Streamed for the same reason as `anthropic`, and stateless: the conversation is Acta's, none of it is kept there.
 """
 
-import json
-
+from shared.adapters.llm import estimate
 from shared.adapters.llm.deadline import Patience, within
 from shared.adapters.llm.openai_client import PROVIDER, ForeignReasoning, OpenAIConnection
 from shared.adapters.llm.openai_responses_request import to_body
@@ -37,6 +36,6 @@ class OpenAIResponsesModel:
         self, request: ModelRequest, timeout: float, patience: Patience, *, reasoning: bool
     ) -> ModelReply:
         body = to_body(request, official=self._openai.official, reasoning=reasoning)
-        reading = Reading(request.model, len(json.dumps(body["input"])), request.hearing.on_text)
+        reading = Reading(request.model, estimate.size_of_body(body), request.hearing.on_text)
         create = self._openai.client.responses.create
         return self._openai.read(lambda **limits: create(**body, **limits), reading, timeout, patience)

@@ -7,16 +7,16 @@ taken for the whole. Without a final event that holds the response's status the 
 from collections.abc import Callable
 from typing import Any
 
-from shared.adapters.llm import failures, stops
+from shared.adapters.llm import estimate, failures, stops
 from shared.adapters.llm.openai_client import PROVIDER
-from shared.adapters.llm.tool_input import CUT_OFF, readable, requested
+from shared.adapters.llm.sentences import told
+from shared.adapters.llm.tool_input import CUT_OFF, readable, requested, storable
 from shared.domain.errors import ActaError, StreamBroken
-from shared.ports.model import ModelReply, RequestedCall, TokenUsage
+from shared.ports.model import ModelReply, RequestedCall, StopReason, TokenUsage
 
 API = "responses"
 """What a kept part says it is meant for, since another API of the same provider cannot take it."""
 
-_CHARS_PER_TOKEN = 4
 _REJECTED = frozenset({"invalid_prompt", "data_residency_mismatch"})
 
 
@@ -42,14 +42,17 @@ class _Item:
 class Reading:
     """What has arrived so far. `feed` each event, then `reply`."""
 
-    def __init__(self, model: str, prompt_chars: int, on_text: Callable[[str], None] | None = None) -> None:
-        """`prompt_chars`: for an estimate where a compatible server reports no usage. `on_text` is given the text as
-        it comes."""
+    def __init__(self, model: str, asked_bytes: int, on_text: Callable[[str], None] | None = None) -> None:
+        """`asked_bytes`: of the request, for an estimate where a compatible server reports no usage. `on_text` is
+        given the text as it comes."""
         self._model = model
         self._on_text = on_text
-        self._prompt_chars = prompt_chars
+        self._asked_bytes = asked_bytes
         self._items: dict[int, _Item] = {}
         self._response: Any = None
+
+    def says(self, event: Any) -> bool:
+        return str(event.type).startswith(("response.output", "response.refusal", "response.function_call"))
 
     def feed(self, event: Any) -> None:
         match event.type:
@@ -66,24 +69,26 @@ class Reading:
             case "response.completed" | "response.incomplete" | "response.failed":
                 self._response = event.response
             case "error":
-                raise _failed(event)
+                raise _failed(event, begun=bool(self._items))
 
     def reply(self) -> ModelReply:
         response = self._response
         if response is None or response.status not in ("completed", "incomplete", "failed"):
             raise StreamBroken("openai: the answer ended before it was complete")
         if response.status == "failed" and getattr(response.error, "code", None) not in stops.POLICY:
-            raise _failed(response.error)
+            raise _failed(response.error, begun=bool(self._items))
         items = [self._items[index] for index in sorted(self._items)]
         word = getattr(response.incomplete_details, "reason", None) or response.status
         calls = [item for item in items if item.type == "function_call"]
-        stop = stops.meaning(stops.RESPONSES, word, calls=bool(calls))
+        stop: StopReason = "refusal"
+        if response.status != "failed":
+            stop = stops.meaning(stops.RESPONSES, word, calls=bool(calls))
         refusal = readable("".join(item.refusal for item in items))
         text = readable("".join(item.text for item in items))
         return ModelReply(
             text=text or refusal,
             calls=tuple(_requested(item, cut=stop == "max_tokens" and item is items[-1]) for item in calls),
-            stop="refusal" if refusal or response.status == "failed" else stop,
+            stop="refusal" if refusal else stop,
             usage=self._counted(items),
             thinking="\n\n".join(_thoughts(items)),
             raw=self._raw(items),
@@ -91,20 +96,21 @@ class Reading:
 
     def _counted(self, items: list[_Item]) -> TokenUsage:
         usage = self._response.usage
-        if usage is None:
-            arguments = sum(len(item.whole.arguments or "") for item in items if _is_call(item))
-            written = arguments + sum(len(item.text) for item in items)
-            return TokenUsage(self._prompt_chars // _CHARS_PER_TOKEN, written // _CHARS_PER_TOKEN)
+        arguments = [item.whole.arguments or "" for item in items if _is_call(item)]
+        size = estimate.size(*arguments, *(item.text for item in items), *_thoughts(items))
         details = getattr(usage, "input_tokens_details", None)
         return TokenUsage(
-            input=int(usage.input_tokens or 0),
-            output=int(usage.output_tokens or 0),
+            input=int(getattr(usage, "input_tokens", None) or 0) or estimate.tokens(self._asked_bytes),
+            output=int(getattr(usage, "output_tokens", None) or 0) or estimate.tokens(size),
             cached_input=int(getattr(details, "cached_tokens", None) or 0),
             cache_write=int(getattr(details, "cache_write_tokens", None) or 0),
         )
 
     def _raw(self, items: list[_Item]) -> Any:
-        """Reasoning in its place among the other items, whose contents the entry holds already."""
+        """Reasoning in its place among the other items, whose contents the entry holds already. Where some cannot be
+        stored as it came nothing is kept: what followed it is refused without it."""
+        if not all(map(_is_storable, items)):
+            return None
         kept = [part for part in map(_kept, items) if part is not None]
         if not any(part["type"] == "reasoning" or part.get("phase") for part in kept):
             return None
@@ -119,6 +125,13 @@ def _requested(item: _Item, *, cut: bool) -> RequestedCall:
     if item.whole is None:
         return RequestedCall(readable(item.name), None, CUT_OFF)
     return requested(item.name, item.whole.arguments or "", cut=cut)
+
+
+def _is_storable(item: _Item) -> bool:
+    parts = _kept(item) or {}
+    texts = [value for value in parts.values() if isinstance(value, str)]
+    texts += [part["text"] for part in parts.get("summary", ())]
+    return all(storable(text) == text for text in texts)
 
 
 def _kept(item: _Item) -> dict[str, Any] | None:
@@ -147,8 +160,9 @@ def _thoughts(items: list[_Item]) -> list[str]:
     ]
 
 
-def _failed(error: Any) -> ActaError:
+def _failed(error: Any, *, begun: bool) -> ActaError:
     """`error`: an `error` event, or a failed response's; the server may name no reason at all."""
     code, kind = getattr(error, "code", None), getattr(error, "type", None)
-    rejected = "invalid_request_error" if code in _REJECTED else None
-    return failures.from_stream(PROVIDER, {}, kinds=(code, kind if kind != "error" else None, rejected))
+    rejected = "invalid_request_error" if isinstance(code, str) and code in _REJECTED else None
+    kinds = (code, kind if kind != "error" else None, rejected, told(getattr(error, "message", None)))
+    return failures.from_stream(PROVIDER, {}, kinds=kinds, begun=begun)

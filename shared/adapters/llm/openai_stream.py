@@ -3,20 +3,19 @@
 from collections.abc import Callable
 from typing import Any
 
-from shared.adapters.llm import stops
+from shared.adapters.llm import estimate, stops
+from shared.adapters.llm.strict_json import NotJson, parse_object
 from shared.adapters.llm.tool_input import readable, requested
 from shared.domain.errors import StreamBroken
 from shared.ports.model import ModelReply, RequestedCall, TokenUsage
-
-_CHARS_PER_TOKEN = 4
 
 
 class Reading:
     """What has arrived so far. `feed` each chunk, then `reply`. `on_text` is given the text as it comes."""
 
-    def __init__(self, prompt_chars: int, on_text: Callable[[str], None] | None = None) -> None:
-        """`prompt_chars`: for an estimate where a compatible server reports no usage."""
-        self._prompt_chars = prompt_chars
+    def __init__(self, asked_bytes: int, on_text: Callable[[str], None] | None = None) -> None:
+        """`asked_bytes`: of the request, for an estimate where a compatible server reports no usage."""
+        self._asked_bytes = asked_bytes
         self._on_text = on_text
         self._text: list[str] = []
         self._thinking: list[str] = []
@@ -25,6 +24,13 @@ class Reading:
         self._at: dict[int, int] = {}
         self._finish: str | None = None
         self._usage: Any = None
+
+    def says(self, chunk: Any) -> bool:
+        deltas = [choice.delta for choice in chunk.choices or () if choice.delta is not None]
+        return any(
+            delta.content or delta.tool_calls or getattr(delta, "refusal", None) or _reasoning(delta)
+            for delta in deltas
+        )
 
     def feed(self, chunk: Any) -> None:
         self._usage = chunk.usage or self._usage
@@ -41,13 +47,14 @@ class Reading:
             self._finish = choice.finish_reason or self._finish
 
     def _feed_call(self, part: Any) -> None:
-        """Parts belong together by index; some servers send every call under index 0, each with an id of its
-        own."""
+        """Parts belong together by index; some servers send every call under index 0."""
         place = self._at.get(part.index) if part.index is not None else len(self._calls) - 1
-        known = self._calls[place]["id"] if place is not None and place >= 0 else None
-        if known is None or (part.id and known and part.id != known):
+        known = self._calls[place] if place is not None and place >= 0 else None
+        if known is None or _begins(part, known):
             place = len(self._calls)
-            self._calls.append({"id": part.id or "", "name": "", "json": ""})
+            self._calls.append({"id": part.id or "", "name": known["name"] if known else "", "json": ""})
+            if part.function is not None and part.function.name:
+                self._calls[place]["name"] = part.function.name
         assert place is not None
         if part.index is not None:
             self._at[part.index] = place
@@ -61,12 +68,13 @@ class Reading:
         refusal = readable("".join(self._refusal))
         stop = stops.meaning(stops.CHAT, self._finish, calls=bool(self._calls))
         text = readable("".join(self._text)) or refusal
+        thinking = readable("".join(self._thinking))
         return ModelReply(
             text=text,
             calls=self._requested(cut=stop == "max_tokens"),
             stop="refusal" if refusal else stop,
-            usage=self._counted(len(text)),
-            thinking=readable("".join(self._thinking)),
+            usage=self._counted(text, thinking),
+            thinking=thinking,
         )
 
     def _requested(self, *, cut: bool) -> tuple[RequestedCall, ...]:
@@ -76,17 +84,38 @@ class Reading:
             for position, call in enumerate(self._calls)
         )
 
-    def _counted(self, reply_chars: int) -> TokenUsage:
-        if self._usage is None:
-            written = reply_chars + sum(len(call["json"]) for call in self._calls)
-            return TokenUsage(self._prompt_chars // _CHARS_PER_TOKEN, written // _CHARS_PER_TOKEN)
+    def _counted(self, *written: str) -> TokenUsage:
         details = getattr(self._usage, "prompt_tokens_details", None)
+        asked = int(getattr(self._usage, "prompt_tokens", None) or 0)
+        answered = int(getattr(self._usage, "completion_tokens", None) or 0)
+        size = estimate.size(*written, *(call["json"] for call in self._calls))
         return TokenUsage(
-            input=int(self._usage.prompt_tokens or 0),
-            output=int(self._usage.completion_tokens or 0),
+            input=asked or estimate.tokens(self._asked_bytes),
+            output=answered or estimate.tokens(size),
             cached_input=int(getattr(details, "cached_tokens", None) or 0),
             cache_write=int(getattr(details, "cache_write_tokens", None) or 0),
         )
+
+
+def _begins(part: Any, known: dict[str, str]) -> bool:
+    """Whether the part is of another call than the `known` one of its index: it has another id, or, where there are
+    none, another name, or there is more of it than one whole object."""
+    if part.id or known["id"]:
+        return bool(part.id and known["id"] and part.id != known["id"])
+    name, more = (part.function.name, part.function.arguments) if part.function is not None else ("", "")
+    if name and known["name"] and name != known["name"]:
+        return True
+    return bool((more or "").strip()) and _is_whole(known["json"])
+
+
+def _is_whole(text: str) -> bool:
+    if not text.rstrip().endswith("}"):
+        return False
+    try:
+        parse_object(text)
+    except NotJson:
+        return False
+    return True
 
 
 def _reasoning(delta: Any) -> str:

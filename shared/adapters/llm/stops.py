@@ -8,43 +8,52 @@
                 and Think goes on
     refusal     the model or the provider's filter declined: the run ends with `MODEL_REFUSED`
 
-A word that is not here is an end: a reply without one is broken, and never comes this far.
+A word that is not here breaks the answer, which is asked for again: servers that gave up in the middle say so with
+words of their own (`abort`, `error`, `insufficient_system_resource`), and half an answer must not pass for a whole one.
+A reply without a word is broken too, and never comes this far.
 """
 
 from collections.abc import Mapping
 
+from shared.domain.errors import StreamBroken
 from shared.ports.model import StopReason
 
 Stops = Mapping[str, StopReason]
 
-ANTHROPIC: Stops = {
+_ANYWHERE: Stops = {
+    "stop": "end",
     "end_turn": "end",
     "stop_sequence": "end",
-    "tool_use": "tools",
-    "max_tokens": "max_tokens",
-    "model_context_window_exceeded": "max_tokens",
-    "pause_turn": "pause",
-    "refusal": "refusal",
-}
-"""`stop_reason`, on Bedrock too. Only server tools cause `pause_turn`, and none are offered."""
-
-CHAT: Stops = {
-    "stop": "end",
+    "eos": "end",
+    "eos_token": "end",
+    "complete": "end",
+    "completed": "end",
     "tool_calls": "tools",
+    "tool_call": "tools",
+    "tool_use": "tools",
     "function_call": "tools",
     "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "model_length": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
     "content_filter": "refusal",
+    "safety": "refusal",
+    "recitation": "refusal",
+    "blocklist": "refusal",
+    "prohibited_content": "refusal",
+    "error_toxic": "refusal",
 }
+"""Compatible servers hand on the words of the engine or the model behind them, in small letters or capitals."""
+
+ANTHROPIC: Stops = {**_ANYWHERE, "pause_turn": "pause"}
+"""`stop_reason`, on Bedrock too. Only server tools cause `pause_turn`, and none are offered."""
+
+CHAT: Stops = _ANYWHERE
 """`finish_reason`. A full window is a `length` as well."""
 
-RESPONSES: Stops = {
-    "completed": "end",
-    "max_output_tokens": "max_tokens",
-    "incomplete": "max_tokens",
-    "max_messages": "pause",
-    "steered": "pause",
-    "content_filter": "refusal",
-}
+RESPONSES: Stops = {**_ANYWHERE, "incomplete": "max_tokens", "max_messages": "pause", "steered": "pause"}
 """The reason a response is incomplete, else its status."""
 
 POLICY = frozenset({"bio_policy", "misalignment_policy_violation"})
@@ -52,6 +61,8 @@ POLICY = frozenset({"bio_policy", "misalignment_policy_violation"})
 
 
 def meaning(stops: Stops, word: str, *, calls: bool) -> StopReason:
-    """`calls`: whether the reply has some; one that was forced to call ends like any other."""
-    stop = stops.get(word, "end")
+    """`calls`: whether the reply has some; one that was forced to call ends like any other. Raises StreamBroken."""
+    stop = stops.get(str(word).lower())
+    if stop is None:
+        raise StreamBroken("the answer ended for a reason that is not known")
     return "tools" if calls and stop == "end" else stop

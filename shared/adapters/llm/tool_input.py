@@ -29,3 +29,13 @@ def readable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def storable(text: object) -> str | None:
+    """The text as it was meant, halves of surrogate pairs joined; None: it is none, or would have to be altered."""
+    if not isinstance(text, str):
+        return None
+    try:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        return None

@@ -66,10 +66,21 @@ class MemoryIndex:
         )
 
     def interventions(
-        self, tenant: str, *, state: InterventionState | None, limit: int, cursor: str | None
+        self,
+        tenant: str,
+        *,
+        state: InterventionState | None,
+        limit: int,
+        cursor: str | None,
+        session_id: str | None = None,
     ) -> InterventionPage:
         found, following = self._page(
-            "I#", self._table.interventions, tenant, lambda each: state in (None, each.state), limit, cursor
+            "I#",
+            self._table.interventions,
+            tenant,
+            lambda each: state in (None, each.state) and session_id in (None, each.session_id),
+            limit,
+            cursor,
         )
         return InterventionPage(tuple(readable(_intervention, found)), following)
 

@@ -59,7 +59,9 @@ class MemoryLog:
             if listing is not None:
                 self._table.listing[tenant, listing.session_id] = listing
             for each in companions.interventions:
-                stored = StoredIntervention(INTERVENTION_VERSION, each.state, from_intervention(each))
+                stored = StoredIntervention(
+                    INTERVENTION_VERSION, each.session_id, each.state, from_intervention(each)
+                )
                 self._table.interventions[tenant, each.intervention_id] = stored
             if record is not None:
                 self._table.records[tenant, record.route, record.key] = record

@@ -19,6 +19,7 @@ class StoredCommit(NamedTuple):
 
 class StoredIntervention(NamedTuple):
     version: int
+    session_id: str
     state: str
     body: bytes
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.emulator.state_directory import is_claimed
+from infra.local.emulator.state_directory import NEVER, is_claimed, last_saved, restored_from
 from infra.local.emulator_process import HOST, ROOT, EmulatorFailed, EmulatorProcess
 from tests.contracts.emulator.cloud import (
     PROBE,
@@ -124,6 +124,38 @@ def test_state_survives_an_orderly_end(tmp_path: Path) -> None:
         formation = cloud.client("cloudformation")
         unchanged = {"StackName": "kept", "TemplateBody": json.dumps(TEMPLATE)}
         assert refusal(formation.update_stack, **unchanged) == "ValidationError"
+
+
+def test_after_an_end_without_order_the_next_start_knows_of_when_its_state_is(tmp_path: Path) -> None:
+    with emulator_on(tmp_path) as first:
+        assert restored_from(tmp_path) is None
+        Cloud(first.url).client("s3").create_bucket(Bucket="kept")
+    saved = last_saved(tmp_path)
+    process = emulator_on(tmp_path)
+    process.start()
+    Cloud(process.url).client("sqs").create_queue(QueueName="lost")
+    process.kill()
+    assert last_saved(tmp_path) == saved
+    with emulator_on(tmp_path) as again:
+        assert restored_from(tmp_path) == saved
+        assert Cloud(again.url).client("sqs").list_queues().get("QueueUrls", []) == []
+    with emulator_on(tmp_path):
+        assert restored_from(tmp_path) is None
+
+
+def test_what_was_killed_before_anything_was_saved_is_known_as_that_and_leaves_nothing_in_the_way(
+    tmp_path: Path,
+) -> None:
+    process = emulator_on(tmp_path)
+    process.start()
+    s3 = Cloud(process.url).client("s3")
+    s3.create_bucket(Bucket="assets")
+    s3.put_object(Bucket="assets", Key="a.txt", Body=b"a")
+    process.kill()
+    with emulator_on(tmp_path) as again:
+        assert restored_from(tmp_path) == NEVER
+        assert Cloud(again.url).client("s3").list_buckets()["Buckets"] == []
+    assert [path.read_bytes() for path in (tmp_path / "s3-unsaved").rglob("a.txt")] == [b"a"]
 
 
 @linux_only

@@ -3,6 +3,7 @@
 import pytest
 
 from shared.adapters.llm.failures import from_status, from_stream, retry_after
+from shared.adapters.llm.sentences import BALANCE, OVER_THE_SLOT, TOO_LONG, told
 from shared.domain.errors import (
     ActaError,
     ContextTooLong,
@@ -42,6 +43,13 @@ def test_a_wait_is_read_in_every_spelling(headers: dict[str, str], seconds: floa
         (599, (), ProviderUnavailable),
         (400, ("invalid_request_error", "context_length_exceeded"), ContextTooLong),
         (500, ("context_length_exceeded",), ProviderUnavailable),
+        (400, ("exceed_context_size_error",), ContextTooLong),
+        (500, ("exceed_context_size_error",), ContextTooLong),
+        (413, (), ContextTooLong),
+        (429, ("rate_limit_error", "enforced_spend_limit_reached"), ProviderQuotaExceeded),
+        (429, ("rate_limit_error", "contract_spend_limit_reached"), ProviderQuotaExceeded),
+        (403, ("linked_organization_spend_limit_reached",), ProviderQuotaExceeded),
+        (429, ("rate_limit_error", "ramp_limit_exceeded"), ProviderOverloaded),
     ],
 )
 def test_the_providers_own_name_for_it_decides_too(
@@ -57,11 +65,38 @@ def test_the_providers_own_name_for_it_decides_too(
         ("api_error", ProviderUnavailable),
         ("insufficient_quota", ProviderQuotaExceeded),
         ("context_length_exceeded", ContextTooLong),
+        ("request_too_large", ContextTooLong),
         ("never_heard_of", StreamBroken),
     ],
 )
 def test_an_error_inside_an_answer_is_told_by_its_name(kind: str, expected: type[ActaError]) -> None:
     assert type(from_stream("p", {}, kinds=(kind,))) is expected
+
+
+@pytest.mark.parametrize("kind", ["overloaded_error", "api_error", "timeout_error", "rate_limit_exceeded"])
+def test_what_may_pass_breaks_an_answer_that_has_begun(kind: str) -> None:
+    assert type(from_stream("p", {}, kinds=(kind,), begun=True)) is StreamBroken
+
+
+@pytest.mark.parametrize("kind", [400, {"a": 1}, ["x"], None, True, 1.5])
+def test_a_name_of_any_json_shape_is_no_name(kind: object) -> None:
+    assert str(from_status("p", 400, {}, kinds=(kind, "bad"))) == "p answered 400 (bad)"
+    assert type(from_stream("p", {}, kinds=(kind,))) is StreamBroken
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name"),
+    [
+        ("This model's maximum context length is 4096 tokens. However, you", TOO_LONG),
+        ("the request exceeds the available context size. try", OVER_THE_SLOT),
+        ("Your credit balance is too low", BALANCE),
+        (f"{'x' * 2000} maximum context length", None),
+        ({"a": 1}, None),
+        (None, None),
+    ],
+)
+def test_a_sentence_tells_what_no_name_does(sentence: object, name: str | None) -> None:
+    assert told(sentence) == name
 
 
 def test_only_what_looks_like_a_name_or_an_id_is_repeated() -> None:

@@ -66,7 +66,7 @@ def test_a_model_that_does_not_begin_in_its_share_of_the_time_is_passed_over(
 def test_a_model_that_stalls_in_its_answer_is_known_to_have_begun(model: Model, llmock: Any) -> None:
     llmock.reply("Warm.")
     model.complete(request(), timeout=LONG)
-    llmock.add(Reply(text="one two three four"), StreamFault("stall", after_chunks=2, stall_seconds=20.0))
+    llmock.add(Reply(text="one two three four"), StreamFault("stall", after_chunks=5, stall_seconds=20.0))
     with pytest.raises(ProviderTimeout) as caught:
         model.complete(request(), timeout=2.5)
     assert caught.value.began

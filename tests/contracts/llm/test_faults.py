@@ -9,6 +9,7 @@ from llmock.scenarios import Fail, Reply, StreamFault, ToolCall, ToolFault
 
 from shared.domain.errors import (
     ActaError,
+    ContextTooLong,
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderQuotaExceeded,
@@ -39,7 +40,7 @@ def failure(model: Model, expected: type[ActaError], *, timeout: float = PATIENC
         (402, ProviderQuotaExceeded),
         (403, ProviderKeyRefused),
         (404, ProviderRejected),
-        (413, ProviderRejected),
+        (413, ContextTooLong),
         (422, ProviderRejected),
         (429, ProviderOverloaded),
         (500, ProviderUnavailable),

@@ -31,6 +31,14 @@ def test_a_key_that_is_not_taken_is_refused(provider: str, keyed: KeyedProvider)
     assert check(provider, "sk-another", keyed.url) == "refused"
 
 
+@pytest.mark.parametrize("key", ["sk-\nant", "sk-ant\n", "sk-ünt", " "])
+def test_a_key_no_header_can_carry_is_refused_and_nobody_is_asked(
+    provider: str, keyed: KeyedProvider, key: str
+) -> None:
+    assert check(provider, key, keyed.url) == "refused"
+    assert keyed.keys == []
+
+
 @pytest.mark.parametrize("key", ["", None])
 def test_without_a_key_nobody_is_asked(provider: str, keyed: KeyedProvider, key: str | None) -> None:
     assert check(provider, key, keyed.url) == "missing"
@@ -40,7 +48,8 @@ def test_without_a_key_nobody_is_asked(provider: str, keyed: KeyedProvider, key:
 @pytest.mark.parametrize(
     ("status", "meaning"),
     [
-        (403, "refused"),
+        (401, "refused"),
+        (403, "unchecked"),
         (402, "works"),
         (429, "works"),
         (404, "unchecked"),

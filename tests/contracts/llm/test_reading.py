@@ -1,9 +1,10 @@
 """Stream events as replies: what llmock does not script, told with the SDKs' own event types."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from anthropic.types import RawMessageStreamEvent
+from anthropic.types import RawMessageStreamEvent, TextBlock
 from openai.types.chat import ChatCompletionChunk
 from pydantic import TypeAdapter
 
@@ -11,11 +12,13 @@ from shared.adapters.llm import anthropic_stream, openai_stream
 from shared.domain.errors import StreamBroken
 from shared.ports.model import ModelReply, TokenUsage
 
+CUT: dict[str, Any] = {}
+"""In place of a block's last delta: it was never finished."""
 _EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
 
 
 def _anthropic(*blocks: list[dict[str, Any]], stop: str | None = "end_turn", **usage: int) -> ModelReply:
-    reading = anthropic_stream.Reading("claude-x")
+    reading = anthropic_stream.Reading("claude-x", 400)
     counts = {"input_tokens": 10, "output_tokens": 1, **usage}
     message: dict[str, Any] = {
         "id": "m", "type": "message", "role": "assistant", "content": [], "model": "claude-x",
@@ -23,9 +26,11 @@ def _anthropic(*blocks: list[dict[str, Any]], stop: str | None = "end_turn", **u
     }  # fmt: skip
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
     for index, (start, *deltas) in enumerate(blocks):
+        cut = deltas[-1:] == [CUT]
+        deltas = deltas[:-1] if cut else deltas
         events.append({"type": "content_block_start", "index": index, "content_block": start})
         events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
-        events.append({"type": "content_block_stop", "index": index})
+        events += [] if cut else [{"type": "content_block_stop", "index": index}]
     end = {"stop_reason": stop, "stop_sequence": None}
     events.append({"type": "message_delta", "delta": end, "usage": {"output_tokens": 7}})
     events.append({"type": "message_stop"})
@@ -70,6 +75,33 @@ def test_thinking_comes_back_as_text_and_as_what_the_provider_wants_to_see_again
             {"type": "tool_use"},
         ],
     }
+
+
+def _thought(*parts: str, signature: str = "sig==") -> list[dict[str, Any]]:
+    start = {"type": "thinking", "thinking": "", "signature": ""}
+    signed = [{"type": "signature_delta", "signature": signature}] if signature else []
+    return [start, *({"type": "thinking_delta", "thinking": part} for part in parts), *signed]
+
+
+@pytest.mark.parametrize("cut", [_thought("Hm.", signature=""), [*_thought("Hm.", signature="si"), CUT]])
+def test_thinking_that_was_cut_off_is_shown_but_not_kept(cut: list[dict[str, Any]]) -> None:
+    alone, behind = _anthropic(cut, stop="max_tokens"), _anthropic(_thought("A."), _text("B"), cut)
+
+    assert (alone.thinking, alone.raw) == ("Hm.", None)
+    assert [block["type"] for block in behind.raw["blocks"]] == ["thinking", "text"]
+
+
+def test_thinking_with_half_a_character_is_not_kept_nor_are_its_neighbours() -> None:
+    reply = _anthropic(_thought("A."), _thought("half \ud83d"), _text("So."), _thought("B."), _text("Yes."))
+
+    assert reply.raw is None
+    assert reply.thinking.encode()
+
+
+def test_a_character_in_two_pieces_is_one() -> None:
+    reply = _anthropic(_thought("\ud83d", "\ude00"), _text("So."))
+
+    assert reply.raw["blocks"][0]["thinking"] == "\U0001f600"
 
 
 def test_a_reply_without_thinking_needs_no_raw_part() -> None:
@@ -160,6 +192,57 @@ def test_openai_counts_cached_tokens_apart() -> None:
 
 def test_a_server_that_reports_no_usage_is_estimated_not_free() -> None:
     assert _openai({"content": "x" * 40}).usage == TokenUsage(100, 10)
+
+
+def test_a_usage_that_counts_nothing_is_estimated_too() -> None:
+    nothing = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+
+    assert _openai({"content": "x" * 40}, usage=nothing).usage == TokenUsage(100, 10)
+
+
+def test_the_messages_api_without_usage_is_estimated_not_free() -> None:
+    reading = anthropic_stream.Reading("claude-x", 400)
+    for event in (
+        SimpleNamespace(type="message_start", message=SimpleNamespace(usage=None)),
+        SimpleNamespace(type="content_block_start", index=0, content_block=TextBlock(type="text", text="")),
+        SimpleNamespace(
+            type="content_block_delta", index=0, delta=SimpleNamespace(type="text_delta", text="ä" * 20)
+        ),
+        SimpleNamespace(type="message_delta", delta=SimpleNamespace(stop_reason="end_turn"), usage=None),
+        SimpleNamespace(type="message_stop"),
+    ):
+        reading.feed(event)
+
+    assert reading.reply().usage == TokenUsage(100, 10)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [_part(0, '{"path":"1"}', None, "read_file"), _part(0, '{"path":"2"}', None, "read_file")],
+        [
+            _part(0, "", None, "read_file"),
+            _part(0, '{"path":', None, "read_file"),
+            _part(0, '"1"}'),
+            _part(0, "", None, "read_file"),
+            _part(0, '{"path":'),
+            _part(0, '"2"}'),
+        ],
+    ],
+)
+def test_calls_under_one_index_and_without_ids_are_told_apart_by_their_ends(
+    parts: list[dict[str, Any]],
+) -> None:
+    assert [(c.name, c.input) for c in _openai(*parts).calls] == [
+        ("read_file", {"path": "1"}),
+        ("read_file", {"path": "2"}),
+    ]
+
+
+def test_calls_of_two_tools_under_one_index_and_without_ids_are_told_apart_by_their_names() -> None:
+    reply = _openai(_part(0, "", None, "read_file"), _part(0, '{"a":1}', None, "update_plan"))
+
+    assert [(c.name, c.input) for c in reply.calls] == [("read_file", {}), ("update_plan", {"a": 1})]
 
 
 def test_calls_under_one_index_are_told_apart_by_their_ids() -> None:

@@ -68,6 +68,15 @@ def test_reasoning_that_cannot_be_sent_back_is_not_kept(served: Served) -> None:
     assert ask(served).raw is None
 
 
+def test_reasoning_that_cannot_be_stored_as_it_came_is_not_kept(served: Served) -> None:
+    tell(served, reasoned(1), reasoned(2, summary="half \ud83d"), said("So.", phase="commentary"))
+
+    reply = ask(served)
+
+    assert (reply.text, reply.raw) == ("So.", None)
+    assert reply.thinking.encode()
+
+
 def test_a_cut_call_leaves_the_others_in_their_places(served: Served) -> None:
     tell(served, reasoned(1), called(1, '{"path": "b"}'), called(2, "{", status="incomplete"), **CUT)
     tell(served, said("ok"))

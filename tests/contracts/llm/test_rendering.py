@@ -142,6 +142,36 @@ def test_thinking_goes_to_no_other_provider_or_model_nor_where_it_is_bound_to_th
     assert "sig==" not in json.dumps(_openai(user("go"), _thought("gpt-6-sol"), result("c1", "A")))
 
 
+def test_stored_thinking_without_a_signature_never_goes_back_nor_does_a_message_of_thinking_alone() -> None:
+    model = "claude-sonnet-4-6"
+    for blocks in ([{**THINKING, "signature": ""}], [THINKING], [THINKING, {"type": "text", "chars": 0}]):
+        reply = assistant("", provider="anthropic", raw={"model": model, "blocks": blocks})
+        messages = _anthropic(user("go"), reply, user("and?"), model=model)["messages"]
+        assert [message["role"] for message in messages] == ["user"]
+
+
+def test_thinking_at_the_end_of_a_message_is_left_out() -> None:
+    model = "claude-sonnet-4-6"
+    kept = [THINKING, {"type": "text", "chars": 4}, THINKING]
+    reply = assistant("One.", provider="anthropic", raw={"model": model, "blocks": kept})
+
+    blocks = _anthropic(user("go"), reply, user("and?"), model=model)["messages"][1]["content"]
+
+    assert [block["type"] for block in blocks] == ["thinking", "text"]
+
+
+def test_a_models_lowest_setting_is_found_by_every_name_it_has() -> None:
+    for name in (
+        "claude-sonnet-5-5",
+        "claude-sonnet-5-5-20260901",
+        "global.anthropic.claude-sonnet-5-5-20260901-v1:0",
+        "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.claude-sonnet-5-5",
+    ):
+        assert _anthropic(model=name)["thinking"] == {"type": "between_tools"}
+    for name in ("claude-sonnet-5", "claude-sonnet-5-50", "claude-opus-5-5"):
+        assert "thinking" not in _anthropic(model=name)
+
+
 def test_one_named_tool_is_forced_where_the_model_allows_it_and_else_ordered_in_words() -> None:
     forced = _anthropic(model="claude-sonnet-4-6", tool_choice="update_plan")
     ordered = _anthropic(model="claude-sonnet-5-5", tool_choice="update_plan")

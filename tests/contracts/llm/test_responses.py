@@ -17,6 +17,7 @@ from shared.ports.model import Hearing, TokenUsage
 from tests.contracts.llm.conversations import (
     KEY,
     PATIENCE,
+    READ_FILE,
     SECRET_TEXT,
     request,
     user,
@@ -53,6 +54,16 @@ def test_a_server_that_reports_no_usage_is_estimated_not_free(served: Served) ->
 
     assert usage.output == (40 + 19) // 4
     assert usage.input > 10
+
+
+def test_a_usage_without_counts_is_estimated_from_the_whole_request(served: Served) -> None:
+    tell(served, said("x" * 40), status="completed", usage={})
+    tell(served, said("x" * 40), status="completed", usage={})
+
+    with_tools, without = ask(served).usage, ask(served, tools=()).usage
+
+    assert (with_tools.output, without.output) == (10, 10)
+    assert with_tools.input > without.input + len(READ_FILE.description) // 4
 
 
 def test_a_refusal_is_an_item_of_its_own(served: Served) -> None:
@@ -96,8 +107,8 @@ def test_a_call_whose_item_says_it_is_incomplete_is_not_run(served: Served) -> N
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        ({"code": "server_error", "message": SECRET_TEXT}, ProviderUnavailable),
-        ({"code": "rate_limit_exceeded", "message": SECRET_TEXT}, ProviderOverloaded),
+        ({"code": "server_error", "message": SECRET_TEXT}, StreamBroken),
+        ({"code": "rate_limit_exceeded", "message": SECRET_TEXT}, StreamBroken),
         ({"code": "insufficient_quota", "message": SECRET_TEXT}, ProviderQuotaExceeded),
         ({"code": "invalid_prompt", "message": SECRET_TEXT}, ProviderRejected),
         ({"code": "never_heard_of", "message": SECRET_TEXT}, StreamBroken),
@@ -121,6 +132,25 @@ def test_an_error_inside_an_answer_is_told_by_its_name(
     assert type(caught.value) is expected
     assert SECRET_TEXT not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("server_error", ProviderUnavailable), ("rate_limit_exceeded", ProviderOverloaded)],
+)
+@pytest.mark.parametrize("how", ["failed", "error"])
+def test_a_response_that_fails_before_it_says_anything_has_not_begun(
+    served: Served, how: str, code: str, expected: type[ActaError]
+) -> None:
+    error = {"code": code, "message": SECRET_TEXT}
+    if how == "failed":
+        served.tell(*map(sse, response_events([], status="failed", error=error)), headers=SSE)
+    else:
+        last = {"type": "error", "sequence_number": 9, **error}
+        served.tell(*map(sse, [*response_events([]), last]), headers=SSE)
+
+    with pytest.raises(expected):
+        ask(served)
 
 
 @pytest.mark.parametrize("code", ["bio_policy", "misalignment_policy_violation"])

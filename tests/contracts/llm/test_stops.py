@@ -5,6 +5,7 @@ import pytest
 from shared.adapters.llm import stops
 from shared.adapters.llm.react import ReActModel
 from shared.adapters.llm.react_request import UNREADABLE
+from shared.domain.errors import StreamBroken
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import PATIENCE, request
 from tests.contracts.llm.served import Served
@@ -48,11 +49,31 @@ def test_every_end_of_an_answer_has_a_meaning_and_keeps_what_was_said(
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses", "bedrock"])
-def test_a_word_nobody_knows_yet_is_an_end(wire: str, served: Served) -> None:
-    word = "completed" if wire == "openai-responses" else "because"
-    served.tell(*answer(wire, "All of it.", word), headers=_stream(wire))
+@pytest.mark.parametrize("word", ["because", "abort", "error", "insufficient_system_resource"])
+def test_a_word_nobody_knows_breaks_the_answer(wire: str, word: str, served: Served) -> None:
+    served.tell(*answer(wire, "GOAL_COMPLETE half of", word), headers=_stream(wire))
 
-    assert MODELS[wire](served.url).complete(request(), timeout=PATIENCE).stop == "end"
+    with pytest.raises(StreamBroken):
+        MODELS[wire](served.url).complete(request(), timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("eos", "end"),
+        ("eos_token", "end"),
+        ("stop_sequence", "end"),
+        ("STOP", "end"),
+        ("tool_use", "tools"),
+        ("function_call", "tools"),
+        ("MAX_TOKENS", "max_tokens"),
+        ("model_length", "max_tokens"),
+        ("SAFETY", "refusal"),
+    ],
+)
+def test_words_of_compatible_servers_are_known(word: str, meant: str) -> None:
+    for table in (stops.CHAT, stops.ANTHROPIC):
+        assert stops.meaning(table, word, calls=False) == meant
 
 
 def test_an_answer_that_pauses_is_not_read_as_an_action(served: Served) -> None:

@@ -1,4 +1,4 @@
-"""Interventions as the table's stream brings them, and notifications as a topic gives them out."""
+"""Interventions as the table's stream or a queue brings them, and notifications as a topic gives them out."""
 
 import json
 from typing import Any
@@ -8,9 +8,11 @@ import pytest
 from moto import mock_aws
 
 from shared.adapters.aws_clients import make_client
+from shared.adapters.aws_errors import AwsRefused
 from shared.adapters.dynamodb import items
 from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.sns import Topic
+from shared.adapters.sqs import Queue
 from shared.domain.notification import notification_of
 from shared.ports.notifier import NotDelivered
 from tests.contracts.store.backends import Aws
@@ -97,3 +99,33 @@ def test_a_topic_that_is_not_there_is_tried_again() -> None:
     assert notification is not None
     with mock_aws(), pytest.raises(NotDelivered, match="NotFound"):
         Topic("arn:aws:sns:us-east-1:123456789012:gone", make_client("sns", **WHERE)).send(notification)
+
+
+def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothing_but_its_key(
+    aws: Aws, tenant: str
+) -> None:
+    key = put(aws, tenant, "int_1")
+    brought_first = record(key, "MODIFY") | {"eventID": "1", "awsRegion": "us-east-1"}
+    with mock_aws():
+        sqs = make_client("sqs", **WHERE)
+        url = sqs.create_queue(QueueName="again")["QueueUrl"]
+        queue = Queue(url, sqs)
+        queue.put(brought_first)
+        (message,) = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=5)["Messages"]
+    delivered = {"messageId": message["MessageId"], "body": message["Body"], "eventSource": "aws:sqs"}
+    postponed = queue.opened(delivered)
+    assert postponed is not None
+    assert postponed.message_id == message["MessageId"]
+    assert postponed.change == {"eventName": "MODIFY", "dynamodb": {"Keys": key}}
+    changes = StreamedChanges(aws.table, aws.dynamodb)
+    assert list(changes.told_by({"Records": [postponed.change]})) == list(
+        changes.told_by({"Records": [brought_first]})
+    )
+    assert queue.opened(brought_first) is None
+
+
+def test_a_queue_that_is_not_there_says_so() -> None:
+    queue = Queue("https://sqs.us-east-1.amazonaws.com/123456789012/gone", make_client("sqs", **WHERE))
+    change = record({"pk": {"S": "T#acme"}, "sk": {"S": "I#int_1"}})
+    with mock_aws(), pytest.raises(AwsRefused):
+        queue.put(change)

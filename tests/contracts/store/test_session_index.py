@@ -4,8 +4,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from shared.domain.intervention import InterventionState
 from shared.domain.session import CoarseState
-from shared.ports.log import Companions, IndexEntry, Live, LiveKind, LiveSession
+from shared.ports.log import Companions, IndexEntry, InterventionPage, Live, LiveKind, LiveSession
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention
 
@@ -136,6 +137,27 @@ def test_interventions_are_listed_newest_first_and_by_state(stores: Stores, tena
     assert stores.index.interventions(tenant, state="resolved", limit=3, cursor=None).items == (resolved,)
     assert stores.index.intervention(tenant, "int_3") == resolved
     assert stores.index.intervention(tenant, "int_9") is None
+
+
+def test_interventions_of_one_session_are_listed_apart_from_the_others(stores: Stores, tenant: str) -> None:
+    opened = [make_intervention(f"ses_{n % 2}", f"int_{n}") for n in range(6)]
+    for session_id in ("ses_0", "ses_1"):
+        own = [one for one in opened if one.session_id == session_id]
+        stores.log.append(make_commit(tenant, session_id, 1), Companions(interventions=own))
+    expired = opened[3].model_copy(update={"state": "expired", "resolution": "reject"})
+    stores.log.append(make_commit(tenant, "ses_1", 2), Companions(interventions=(expired,)))
+
+    def listed(
+        state: InterventionState | None, limit: int = 9, cursor: str | None = None
+    ) -> InterventionPage:
+        return stores.index.interventions(tenant, state=state, limit=limit, cursor=cursor, session_id="ses_1")
+
+    assert listed(None) == ((opened[5], expired, opened[1]), None)
+    assert listed("expired") == ((expired,), None)
+    assert listed("resolved") == ((), None)
+    first = listed(None, 2)
+    assert first.items == (opened[5], expired)
+    assert listed(None, 2, first.cursor) == ((opened[1],), None)
 
 
 @pytest.mark.parametrize("forged", ["", "x", "c2VzXzE", "%%%", "ü", "A" * 40, "AAAAAAAAAAA=\n"])

@@ -6,6 +6,7 @@ import pytest
 
 from shared.domain.errors import ValidationFailed
 from shared.domain.intervention import Intervention
+from shared.domain.prices import FREE
 from shared.ports.model import ModelReply, TokenUsage
 from tests.house import House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
@@ -20,8 +21,10 @@ def script() -> list[ModelReply]:
     return [turn._replace(usage=DEAR) for turn in turns]
 
 
-def asked_at_the_limit() -> tuple[House, str, Intervention]:
-    house = House(ScriptedModel(script()))
+def asked_at_the_limit(provider: str = "scripted") -> tuple[House, str, Intervention]:
+    model = ScriptedModel(script())
+    model.provider = provider
+    house = House(model)
     session = house.start("Look", token_budget=20_000).session_id
     house.run()
     (asked,) = house.head(session).interventions
@@ -64,7 +67,7 @@ def test_a_raise_that_does_not_carry_the_next_call_is_asked_about_anew() -> None
 
 
 def test_a_raise_of_the_money_does_not_hide_that_the_tokens_are_used_up() -> None:
-    house, session, asked = asked_at_the_limit()
+    house, session, asked = asked_at_the_limit(FREE)
     for dollars in (1.0, 2.0, 3.0):
         house.resolve(session, asked, "raise", cost_budget_usd=dollars)
         house.run()
@@ -75,6 +78,14 @@ def test_a_raise_of_the_money_does_not_hide_that_the_tokens_are_used_up() -> Non
     result = house.head(session).result
     assert result is not None
     assert (result.goal_met, result.reason) == (False, "budget_exceeded")
+
+
+def test_a_first_limit_of_the_money_is_refused_where_the_calls_have_no_known_price() -> None:
+    house, session, asked = asked_at_the_limit()
+    with pytest.raises(ValidationFailed) as refused:
+        house.resolve(session, asked, "raise", cost_budget_usd=1.0)
+    assert "input.cost_budget_usd" in (refused.value.details or {})
+    assert house.head(session).interventions == (asked,)
 
 
 def test_going_on_before_the_tenants_hour_is_over_leads_back_to_the_question() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from shared.agent.act import run_call
+from shared.agent.engine import give_up
 from shared.agent.journal import Journal
 from shared.agent.plan import plan
 from shared.agent.think import think
@@ -12,7 +13,10 @@ from shared.domain.errors import (
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderTimeout,
+    ProviderUnavailable,
+    StoreThrottled,
     StoreUnavailable,
+    StreamBroken,
 )
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
@@ -151,19 +155,47 @@ def test_a_provider_that_never_recovers_ends_the_run() -> None:
 
 
 def test_a_refused_key_fails_the_session_after_one_call() -> None:
-    house = House(ScriptedModel([ProviderKeyRefused("no key is configured")]))
+    house = House(ScriptedModel([ProviderKeyRefused("No key is configured")]))
     session = house.start("Write").session_id
     house.run()
     head = house.head(session)
     assert (head.state, head.error and head.error.code) == ("failed", "PROVIDER_KEY_REFUSED")
+    assert head.error is not None
+    assert head.error.message == f"No key is configured. {ProviderKeyRefused.remedy}"
 
 
-@pytest.mark.parametrize("error", [ProviderTimeout("slow"), StoreUnavailable("away")])
-def test_what_the_engine_gives_up_on_ends_the_run_with_a_code(error: Exception) -> None:
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ProviderOverloaded("busy"), "PROVIDER_OVERLOADED"),
+        (ProviderUnavailable("away"), "PROVIDER_UNAVAILABLE"),
+        (ProviderTimeout("slow"), "PROVIDER_TIMEOUT"),
+        (StreamBroken("half"), "PROVIDER_STREAM_BROKEN"),
+        (StoreThrottled("less"), "STORE_UNAVAILABLE"),
+        (StoreUnavailable("away"), "STORE_UNAVAILABLE"),
+    ],
+)
+def test_what_the_engine_gives_up_on_ends_the_run_with_the_code_of_its_cause(
+    error: Exception, code: str
+) -> None:
     house = House(ScriptedModel([plans("write"), error]))
     session = house.start("Write").session_id
     house.run()
     head = house.head(session)
-    assert (head.state, head.error and head.error.code) == ("failed", "STEP_FAILED")
+    assert (head.state, head.error and head.error.code) == ("failed", code)
     assert head.error is not None
-    assert type(error).__name__ in head.error.message
+    assert "STEP" not in head.error.message
+    assert "again" in head.error.message, "it says what to do"
+
+
+@pytest.mark.parametrize("name", ["States.Timeout", "Runtime.ExitError", "CommitContention"])
+def test_what_has_no_code_of_its_own_is_told_by_the_name_the_engine_gave_it(name: str) -> None:
+    house = House(ScriptedModel([]))
+    session = house.start("Write").session_id
+    first = house.workflow.take()
+    assert first is not None
+    give_up(house.fresh_journal(), first.at, name)
+    failure = house.head(session).error
+    assert failure is not None
+    assert failure.code == "STEP_FAILED"
+    assert name in failure.message

@@ -104,7 +104,7 @@ def test_a_providers_own_parts_are_kept_under_the_provider_that_wrote_them() -> 
 
 
 def test_where_all_are_overloaded_the_engine_waits_the_shortest_time_any_named() -> None:
-    busy = [ProviderOverloaded("busy", 40), ProviderOverloaded("busy", 7), ProviderUnavailable("away")]
+    busy = [ProviderOverloaded("busy", 40), ProviderOverloaded("busy", 7), ProviderOverloaded("busy", 20)]
     house, session, asked = run([busy[0], *SCRIPT], [busy[1]], [busy[2]])
     assert house.waits == [8]
     assert [len(one.requests) for one in asked] == [4, 1, 1]
@@ -129,7 +129,9 @@ def test_a_first_model_that_a_person_has_to_see_to_fails_the_run_at_once(error: 
 
 def test_a_fallback_that_cannot_be_used_does_not_end_a_run_whose_own_model_is_only_busy() -> None:
     house, session, (_, second, third) = run(
-        [ProviderOverloaded("busy", 1), *SCRIPT], [ProviderKeyRefused("401")], [BUSY]
+        [ProviderOverloaded("busy", 1), *SCRIPT],
+        [ProviderKeyRefused("401")],
+        [ProviderOverloaded("busy", 5)],
     )
     assert house.head(session).state == "completed"
     assert (house.waits, len(second.requests), len(third.requests)) == ([2], 1, 1)
@@ -154,10 +156,21 @@ def test_a_silent_model_stays_charged_at_its_reservation_and_one_that_turned_it_
     assert vanished(house.head(session)) == 0
 
 
-def test_a_silent_model_before_a_wait_stays_charged_too() -> None:
-    house, session, _ = run([ProviderTimeout("silent"), *SCRIPT], [ProviderOverloaded("busy", 3)])
-    assert house.waits == [4]
-    assert vanished(house.head(session)) > house.settings.max_output_tokens
+@pytest.mark.parametrize(("other", "charged"), [("away", False), ("silent", True)])
+def test_a_wait_is_left_to_the_engine_where_one_named_none_and_silence_stays_charged(
+    other: str, charged: bool
+) -> None:
+    error = ProviderTimeout(other) if charged else ProviderUnavailable(other)
+    first = ScriptedModel([ProviderOverloaded("busy", 3600), SCRIPT[0]])
+    house = House(with_fallbacks((first, FIRST), [(Speaking("openai", [error]), SECOND)])[0])
+    session = house.start("Do it").session_id
+    begun = house.workflow.take()
+    assert begun is not None
+    with pytest.raises(ProviderOverloaded):
+        plan(house.worker, begun.at, 0, 60)
+    plan(house.worker, begun.at, 1, 60)
+    assert house.waits == []
+    assert (vanished(house.head(session)) > house.settings.max_output_tokens) is charged
 
 
 def test_an_attempt_whose_answer_broke_off_is_charged_when_the_next_one_commits() -> None:

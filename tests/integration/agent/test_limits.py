@@ -151,6 +151,9 @@ def test_a_model_that_never_plans_is_asked_again_with_fuller_feedback_and_then_a
     tails = [request.tail for request in model.requests]
     assert sorted(tails[:4], key=len) == tails[:4]
     assert len(set(tails)) == 5
+    rejected = [s.event for s in house.poll(session).events if s.event.type == "plan.rejected"]
+    assert [(one.data["action"], one.data["code"]) for one in rejected] == [("none", "NO_PLAN")] * 5
+    assert len({one.step_number for one in rejected}) == 5
 
 
 def test_a_failing_call_repeated_brings_a_hint_then_a_person_then_the_end() -> None:
@@ -178,6 +181,33 @@ def test_identical_successful_calls_are_seen_too() -> None:
     house.run()
     assert house.head(session).state == "waiting_for_user"
     assert len(hints(house, session)) >= 1
+
+
+@pytest.mark.parametrize(
+    ("turn", "told"),
+    [
+        (says("", call("read_file", path="no.txt")), "read_file, with the same input, failed 3 times"),
+        (says("", call("no_such\u202etool")), "no_such\\u202etool, with the same input, failed 3 times"),
+        (completes("Done."), "update_plan complete, with the same input, was refused 3 times"),
+        (says("", call("list_files")), "the same call of list_files 3 times"),
+    ],
+)
+def test_a_person_who_is_asked_about_circles_is_told_which_tool_and_how_often(
+    turn: ModelReply, told: str
+) -> None:
+    house = House(ScriptedModel([plans("read", "write"), turn], forever=True))
+    session = house.start("Go").session_id
+    house.run()
+    (one,) = house.head(session).interventions
+    question = one.context["question"]
+    assert (one.type, one.context["asked_by"], told in question) == ("error_recovery", "acta", True), question
+    assert not any(hint in question for hint in hints(house, session))
+
+    house.resolve(session, one, "retry")
+    house.run()
+    ended = house.head(session).error
+    assert ended is not None
+    assert ended.message.startswith("The agent goes in circles: ")
 
 
 def test_every_call_has_its_result_when_a_person_is_asked_instead() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from shared.agent.engine import give_up
+from shared.agent.giving_up import FAILURES
 from shared.agent.recovery import repair, revive
 from shared.domain.errors import Conflict
 from tests.house import TENANT
@@ -30,6 +31,17 @@ def test_an_operator_has_a_failed_run_tried_again_and_it_ends_well() -> None:
 
     head = house.head(session)
     assert (head.state, head.error) == ("completed", None)
+
+
+@pytest.mark.parametrize("error", [*FAILURES, "States.Timeout", "Runtime.ExitError"])
+def test_whatever_the_engine_gave_up_on_can_be_repaired(error: str) -> None:
+    house = FragileHouse(SCRIPT)
+    session = house.start("Tidy up").session_id
+    first = house.workflow.take()
+    assert first is not None
+    give_up(house.fresh_journal(), first.at, error)
+    house.lose(session)
+    assert repair(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
 
 
 def test_a_run_that_failed_before_it_had_a_plan_is_planned_again() -> None:

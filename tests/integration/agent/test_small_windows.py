@@ -1,7 +1,10 @@
 """A model whose window is smaller than it was taken for: what it refuses is shortened once, then a person is told."""
 
+from collections.abc import Callable
+
 import pytest
 
+from shared.agent.summarise import TIME_SHARE
 from shared.domain.errors import ContextTooLong
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
@@ -57,6 +60,35 @@ def test_what_is_refused_again_fails_the_run_and_says_what_to_do(
     assert failure.code == "CONTEXT_TOO_LONG"
     assert "larger window" in failure.message
     assert (model.refused, len(compactions(house, session))) == (refused, shortened)
+
+
+class Slow(Narrow):
+    """Takes its time to refuse, and notes what its summariser is given."""
+
+    def __init__(self) -> None:
+        super().__init__(1_000)
+        self.takes: Callable[[], object] = lambda: None
+        self.given: list[float] = []
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        if not request.tools:
+            self.given.append(timeout)
+        try:
+            return super().complete(request, timeout=timeout)
+        except ContextTooLong:
+            self.takes()
+            raise
+
+
+def test_a_summary_after_a_slow_refusal_has_what_is_left_of_the_turns_time() -> None:
+    """The house gives a turn 60 seconds."""
+    model = Slow()
+    house = house_of(model, window=ASSUMED)
+    model.takes = lambda: house.clock.advance(40)
+    house.start("Read every file")
+    house.run()
+    assert model.given
+    assert max(model.given) <= 20 * TIME_SHARE
 
 
 def test_no_turn_is_shortened_twice() -> None:

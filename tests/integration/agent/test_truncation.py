@@ -189,5 +189,5 @@ def test_a_stream_without_an_end_is_no_cut_off_reply() -> None:
     house, session, _ = run(plans("tell"), StreamBroken("half"))
     failure = house.head(session).error
     assert failure is not None
-    assert failure.code == "STEP_FAILED"
+    assert failure.code == "PROVIDER_STREAM_BROKEN"
     assert house.head(session).progress.cut_offs == 0

@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
+from shared.agent.people import MAX_REVIEWED_BYTES
 from shared.agent.whole_input import whole_input
 from shared.api.responses import intervention_view
 from shared.domain.conversation import ToolEntry
-from shared.domain.errors import InterventionNotFound
+from shared.domain.errors import InterventionNotFound, ValidationFailed
 from shared.domain.intervention import Intervention, input_hash
+from shared.domain.session import MAX_CALLS
 from tests.house import TENANT, House
 from tests.integration.agent.planner import made
 from tests.integration.agent.policies import ENDS, files, house_with, waiting
@@ -180,3 +182,36 @@ def test_a_permission_that_was_given_is_not_asked_for_again_by_another_step() ->
     house.run()
     assert house.head(session).state == "completed"
     assert files(house) == ["a.txt", "b.txt", "x", "z"]
+
+
+def test_a_review_shows_each_call_that_would_run_with_its_input_and_tells_each_whole() -> None:
+    batch = says("", call("create_file", path="x.txt", content="hello"), call("create_file", **LARGE))
+    house, _, review = asked(plans("write"), batch, *ENDS, review_every=1)
+    small, large = shown(review)["calls"]
+    assert (review.type, small["name"]) == ("checkpoint_review", "create_file")
+    assert (small["input"], small["shortened"]) == ({"path": "x.txt", "content": "hello"}, False)
+    assert (small["input_hash"], small["input_url"]) == (input_hash(small["input"]), None)
+    assert (large["shortened"], large["input_hash"]) == (True, input_hash(LARGE))
+    assert large["input_url"].endswith(f"/{review.intervention_id}/input?call_id={large['call_id']}")
+    assert whole_input(house.log, house.blobs, TENANT, review, large["call_id"]).input == LARGE
+    assert whole_input(house.log, house.blobs, TENANT, review, small["call_id"]).input == small["input"]
+    with pytest.raises(ValidationFailed) as unclear:
+        whole_input(house.log, house.blobs, TENANT, review)
+    assert unclear.value.details == {"call_id": [f"one of {small['call_id']}, {large['call_id']}"]}
+    with pytest.raises(InterventionNotFound):
+        whole_input(house.log, house.blobs, TENANT, review, "call_none")
+
+
+def test_a_review_of_many_large_calls_stays_small() -> None:
+    batch = says("", *[call("create_file", **{**LARGE, "path": f"{n}.txt"}) for n in range(MAX_CALLS)])
+    _, _, review = asked(plans("write"), batch, *ENDS, review_every=1)
+    assert len(shown(review)["calls"]) == MAX_CALLS
+    assert len(review.model_dump_json()) < MAX_REVIEWED_BYTES + MAX_CALLS * 250
+
+
+def test_a_review_shows_input_exactly_and_one_of_an_earlier_release_by_names() -> None:
+    path = "gpj.\u202etxt"
+    _, _, review = asked(plans("look"), says("", call("read_file", path=path)), *ENDS, review_every=1)
+    assert shown(review)["calls"][0]["input"] == {"path": path}
+    earlier = review.model_copy(update={"context": {**review.context, "calls": ["read_file", "x\u202e"]}})
+    assert shown(earlier)["calls"] == ["read_file", "x\\u202e"]

@@ -41,3 +41,4 @@ def test_any_input_has_a_small_excerpt(arguments: dict[str, Any]) -> None:
     assert shortened
     assert size(shown) <= MAX_SHOWN_BYTES
     assert input_hash(shown) != input_hash(arguments)
+    assert size(excerpt(arguments, 512)[0]) <= 512

@@ -53,6 +53,7 @@ def test_no_body_and_an_empty_object_are_the_same() -> None:
         ("review_every", -1), ("review_every", 1_001),
         ("agent_id", ""), ("agent_id", "a/b"), ("agent_id", "a\n"), ("agent_id", 3),
         ("message", ""), ("message", " \n\t"), ("message", "a\0b"), ("message", "a\ud800"),
+        ("message", "\u200b"), ("message", "\u202e \u2800"), ("message", "\u0007\n"), ("message", "\ufe0f"),
         ("message", ["a"]),
         ("message", "x" * 500_001),
         ("metadata", {f"k{n}": "v" for n in range(17)}), ("metadata", ["a"]),

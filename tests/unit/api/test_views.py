@@ -43,7 +43,9 @@ def test_a_session_has_exactly_the_public_fields() -> None:
         "llm_calls": 3,
         "tool_calls": 2, "cost_usd": 0.01,
     }  # fmt: skip
-    assert view["budget"] == {"token_budget": 50_000, "tokens_left": 49_000, "cost_budget_usd": None}
+    assert view["budget"] == {
+        "token_budget": 50_000, "tokens_left": 49_000, "vanished_tokens": 0, "cost_budget_usd": None,
+    }  # fmt: skip
     assert (view["result"], view["error"], view["interventions"]) == (None, None, [])
 
 
@@ -61,6 +63,12 @@ def test_a_session_that_never_ran_has_no_run_and_no_plan() -> None:
 def test_tokens_left_never_go_below_nothing() -> None:
     overspent = HEAD.usage.model_copy(update={"input_tokens": 60_000})
     assert session_view(HEAD.model_copy(update={"usage": overspent}))["budget"]["tokens_left"] == 0
+
+
+def test_what_vanished_attempts_are_charged_is_shown_and_taken_off_what_is_left() -> None:
+    charged = HEAD.budget.model_copy(update={"vanished_tokens": 5_000})
+    budget = session_view(HEAD.model_copy(update={"budget": charged}))["budget"]
+    assert (budget["vanished_tokens"], budget["tokens_left"]) == (5_000, 44_000)
 
 
 def test_a_result_shows_the_loaded_answer_where_there_is_one() -> None:

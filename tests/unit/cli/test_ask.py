@@ -4,6 +4,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from infra.cli.ask import Decision, NoDecision, decide, question_lines
+from infra.cli.client import Client
+from infra.cli.errors import CliError
+from infra.cli.target import Target
+from infra.cli.whole_input import with_whole_input
+from shared.domain.intervention import input_hash
+from tests.unit.cli.fake_deployment import SESSION_ID, FakeDeployment, success
 
 APPROVAL = {
     "type": "approval_required",
@@ -163,3 +169,37 @@ def test_a_long_input_is_taken_whole() -> None:
 def test_the_end_of_input_leaves_the_question_open() -> None:
     with pytest.raises(NoDecision):
         decide(APPROVAL, typing("mod"), ignore)
+
+
+def test_a_review_shows_every_call_that_would_run_set_off_from_what_the_agent_says() -> None:
+    calls = [
+        {"call_id": "c1", "name": "create_file", "input": {"path": "a\u202e"}},
+        {"call_id": "c2", "name": "list_files", "input": {}},
+    ]
+    review = {"type": "checkpoint_review", "context": {"question": "Go on?", "calls": calls}}
+    lines = "\n".join(question_lines(review)).splitlines()
+    assert lines.count("tool: create_file") == lines.count("tool: list_files") == 1
+    assert '"path": "a\\u202e"' in "".join(lines)
+
+
+def test_a_review_of_an_earlier_release_shows_the_names_of_its_calls() -> None:
+    review = {"type": "checkpoint_review", "context": {"question": "Go on?", "calls": ["create_file"]}}
+    assert "create_file" in "\n".join(question_lines(review))
+
+
+def test_a_review_s_shortened_inputs_are_fetched_whole_and_have_to_be_the_ones_decided_on(
+    deployment: FakeDeployment,
+) -> None:
+    whole = {"path": "a", "content": "x" * 3_000}
+    path = f"/v1/sessions/{SESSION_ID}/interventions/int_1/input"
+    large = {"call_id": "c 2", "name": "create_file", "input": {}, "shortened": True}
+    large["input_hash"] = input_hash(whole)
+    small = {"call_id": "c1", "name": "list_files", "input": {}, "shortened": False}
+    review = {"intervention_id": "int_1", "context": {"calls": [small, large, "by_name_only"]}}
+    client = Client(Target(deployment.url, "a.b.c"))
+    deployment.on("GET", path, success({"input": whole}), success({"input": {"path": "other"}}))
+    calls = with_whole_input(client, SESSION_ID, review)["context"]["calls"]
+    assert calls == [small, {**large, "input": whole}, "by_name_only"]
+    assert [request.path for request in deployment.requests] == [f"{path}?call_id=c+2"]
+    with pytest.raises(CliError):
+        with_whole_input(client, SESSION_ID, review)

@@ -210,6 +210,22 @@ def test_a_token_is_printed_bare_and_verifies(tmp_path: Path, capsys: pytest.Cap
     assert "admin" in claims["roles"]
 
 
+def test_a_token_has_any_role_an_agent_may_name_and_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    StateDir(tmp_path).write(RunningStack(1, 5, "http://127.0.0.1:5", "http://127.0.0.1:6", "offline"))
+    arguments = ["token", "--tenant", "acme", "--user", "ann", "--state", str(tmp_path)]
+    assert main([*arguments, "--role", "member", "--role", "finance"]) == 0
+    import jwt
+
+    claims = jwt.decode(capsys.readouterr().out.strip(), options={"verify_signature": False})
+    assert claims["roles"] == ["finance", "member"]
+    for wrong in ("", "two words", "fin\n", "x" * 65):
+        assert main([*arguments, "--role", wrong]) == 2
+        shown = capsys.readouterr()
+        assert (shown.out, len(shown.err.splitlines())) == ("", 1)
+
+
 def test_a_token_of_a_stack_that_never_was_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

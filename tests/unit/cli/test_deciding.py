@@ -112,6 +112,28 @@ def test_an_answer_to_a_request_for_permission_is_refused_with_what_decides_it(
     assert [request.method for request in deployment.requests] == ["GET"]
 
 
+def test_several_that_fit_are_told_apart_by_what_they_are_about(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = [{"name": "delete_file", "input": {"path": "a\x1b[2J\n.txt"}}, {"name": "charge", "input": {}}]
+    several = [
+        {
+            "intervention_id": f"int_{n}",
+            "type": "approval_required",
+            "tool_call": call,
+            "options": ["approve"],
+        }
+        for n, call in enumerate(calls)
+    ]
+    deployment.polls(poll(session("waiting_for_user", interventions=several)))
+    assert acta("approve", SESSION_ID) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "acta: several are open, name one of them:",
+        '  int_0  approval required  delete_file {"path": "a\\u001b[2J\\n.txt"}',
+        "  int_1  approval required  charge {}",
+    ]
+
+
 @pytest.mark.parametrize("command", [("run", "Do it"), ("watch", SESSION_ID)])
 def test_no_wait_ends_where_a_person_is_needed(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]

@@ -83,6 +83,20 @@ def test_a_question_is_shown_where_there_is_no_call_and_what_has_no_expiry_waits
     assert "waits for ever" in line
 
 
+def test_a_call_of_unknown_end_is_shown_with_what_is_asked_about_it() -> None:
+    question = "charge was started and its end is unknown. Look whether it happened."
+    call = {"name": "charge", "input": {"cents": 5}}
+    line = line_of(waits(type="error_recovery", tool_call=call, context={"question": question}), NOW)
+    assert line.endswith(f'{question}  charge {{"cents": 5}}')
+
+
+def test_a_session_that_a_person_paused_is_listed_as_that_and_asks_nothing() -> None:
+    paused = {"asked_by": "person", "question": "paused", "requested_by": "ann\x1b[2J"}
+    line = line_of(waits(type="checkpoint_review", tool_call=None, context=paused), NOW)
+    assert line.endswith("paused by ann\\x1b[2J")
+    assert "checkpoint review" not in line
+
+
 def test_nothing_foreign_leaves_its_line_or_moves_the_cursor() -> None:
     foreign = "\x1b[2Jold\n\u202etxt" + "x" * 500
     for asked in (

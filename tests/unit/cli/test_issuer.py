@@ -39,6 +39,12 @@ def test_an_admin_and_an_approver_are_members_too_and_not_each_other(issuer: Iss
     assert verify(issuer, issuer.issue_token("acme", "ann", "approver"))["roles"] == ["approver", "member"]
 
 
+def test_roles_that_agents_name_are_granted_together_and_once(issuer: Issuer) -> None:
+    token = issuer.issue_token("acme", "ann", ("member", "finance", "legal:eu", "finance"))
+    assert verify(issuer, token)["roles"] == ["finance", "legal:eu", "member"]
+    assert verify(issuer, issuer.issue_token("acme", "ann", ()))["roles"] == ["member"]
+
+
 def test_a_token_ends_when_its_time_is_over(issuer: Issuer) -> None:
     long_ago = datetime.now(UTC) - timedelta(hours=2)
     with pytest.raises(jwt.ExpiredSignatureError):

@@ -59,11 +59,19 @@ def test_an_agent_that_may_write_little_can_use_up_its_budget() -> None:
     assert reserve(head(1_100), 3_000, 100) is None
 
 
-@pytest.mark.parametrize(("cost", "carries"), [(0.99, True), (1.0, False), (1.01, False), (None, True)])
-def test_money_that_is_spent_carries_no_call_and_an_unknown_price_limits_nothing(
-    cost: float | None, carries: bool
+@pytest.mark.parametrize(
+    ("cost", "charged", "carries"),
+    [
+        (0.99, 0.99, True), (1.0, 1.0, False), (1.01, 1.01, False),
+        (1.0, 0.0, False),  # a session that an earlier release began
+        (None, 0.99, True), (None, 1.0, False),
+    ],
+)  # fmt: skip
+def test_money_that_is_spent_carries_no_call_even_where_not_all_of_it_is_known(
+    cost: float | None, charged: float, carries: bool
 ) -> None:
-    assert (reserve(head(cost=cost, cost_budget_usd=1.0), 3_000, 4_096) is not None) is carries
+    one = head(cost=cost, cost_budget_usd=1.0, charged_usd=charged)
+    assert (reserve(one, 3_000, 4_096) is not None) is carries
 
 
 @given(
@@ -106,6 +114,11 @@ def test_the_warning_comes_when_most_of_the_tokens_or_of_the_money_is_used(
     used: int, cost: float | None, due: bool
 ) -> None:
     assert warning_due(head(10_000, used=used, cost=cost, cost_budget_usd=1.0)) is due
+
+
+def test_the_warning_counts_the_known_part_of_the_money() -> None:
+    assert warning_due(head(cost=None, cost_budget_usd=1.0, charged_usd=0.8))
+    assert not warning_due(head(cost=None, cost_budget_usd=1.0, charged_usd=0.7))
 
 
 def test_the_warning_comes_once_and_again_after_a_raise() -> None:

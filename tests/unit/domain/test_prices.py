@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.price_list import PRICED_AT, PRICES
-from shared.domain.prices import cost_microdollars, cost_usd, price_of
+from shared.domain.prices import FREE, cost_microdollars, cost_usd, is_priced, price_of
 from shared.ports.model import TokenUsage
 
 MILLION = 1_000_000
@@ -87,6 +87,26 @@ def test_a_dated_name_costs_what_its_alias_costs(provider: str, snapshot: str, a
 )
 def test_a_model_that_is_not_listed_has_no_price_and_borrows_none(provider: str, model: str) -> None:
     assert cost_usd(provider, model, TokenUsage(100, 100)) is None
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "anthropic.claude-sonnet-5-5",
+        "global.anthropic.claude-sonnet-5-5",
+        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "claude-sonnet-5-5",
+    ],
+)
+def test_what_bedrock_charges_is_not_taken_from_anthropics_list(model: str) -> None:
+    assert price_of("bedrock", model) is None
+    assert not is_priced("bedrock", model)
+
+
+def test_what_costs_nothing_counts_as_priced_and_so_does_what_is_listed() -> None:
+    assert is_priced(FREE, "whatever")
+    assert is_priced("anthropic", "claude-sonnet-5-5")
+    assert not is_priced("anthropic", "somebodys-own")
 
 
 def test_the_list_is_dated_and_its_prices_are_plausible() -> None:

@@ -1,9 +1,12 @@
 """What counts as going in circles, and the ladder it climbs (design §5)."""
 
 from itertools import count
+from typing import get_args
+
+import pytest
 
 from shared.domain.session import Progress
-from shared.domain.stuck import Attempt, Kind, Stuck, fingerprint, observe
+from shared.domain.stuck import HINTS, Attempt, Kind, Stuck, fingerprint, observe
 
 REPLIES = count()
 
@@ -94,3 +97,33 @@ def test_what_is_remembered_is_bounded() -> None:
 def test_a_fingerprint_tells_inputs_apart_but_not_the_order_of_their_fields() -> None:
     assert fingerprint("t", {"a": 1, "b": 2}) == fingerprint("t", {"b": 2, "a": 1})
     assert fingerprint("t", {"a": 1}) != fingerprint("t", {"a": 2})
+
+
+def test_what_was_seen_is_told_with_how_often_and_which_calls_it_is_about() -> None:
+    *_, failing = turns([failed("a")], [ok("b")], [failed("a")], [failed("a")])
+    assert failing == Stuck("failing_call", "ask", times=3, calls=("a",))
+    *_, repeated = turns([ok("a")], [ok("b")], [ok("a")], [ok("c")], [ok("a")])
+    assert repeated == Stuck("repeated_call", "hint", times=3, calls=("a",))
+    *_, alternating = turns([ok("a")], [ok("b")], [ok("a")], [ok("b")])
+    assert alternating == Stuck("ping_pong", "hint", times=2, calls=("a", "b"))
+    assert turns([], [], [], reply="again")[-1] == Stuck("same_reply", "hint", times=3)
+    assert turns([], [], [], [], [])[-1] == Stuck("no_progress", "hint", times=5)
+
+
+def test_failures_are_counted_among_the_last_eight_different_ones() -> None:
+    progress = Progress(failed=tuple("abcdefgh"))
+    assert turns([failed("i")], [failed("a")], progress=progress) == [None, None]
+    *_, again = turns([failed("i")], [failed("b")], progress=progress)
+    assert again == Stuck("failing_call", "hint", times=2, calls=("b",))
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_a_person_is_told_what_was_seen_and_what_either_choice_does_in_no_words_of_the_model_s_hint(
+    kind: Kind,
+) -> None:
+    question = Stuck(kind, "ask", times=4, calls=("a",), tools=("read_file",)).question
+    assert HINTS[kind] not in question
+    assert "You have" not in question
+    assert ("read_file" in question) == (kind != "no_progress")
+    assert ("4 times" in question or "4 turns" in question) == (kind != "ping_pong")
+    assert ("retry" in question.lower(), "hint" in question, "cancel ends the run" in question) == (True,) * 3

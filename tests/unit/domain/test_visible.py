@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.domain.visible import visible, visible_throughout
+from shared.domain.visible import is_blank, visible, visible_throughout
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,16 @@ def test_every_text_of_a_value_is_made_visible_and_nothing_else_changes() -> Non
     value = {"a\u202e": ["x\x1b", {"y": "z\u200b"}], "n": 1, "f": 0.5, "no": None, "yes": True}
     shown = {"a\\u202e": ["x\\x1b", {"y": "z\\u200b"}], "n": 1, "f": 0.5, "no": None, "yes": True}
     assert visible_throughout(value) == shown
+
+
+BLANKS = ["", " \n\t", "\u200b", "\u202e", "\u0007", "\u2800\u3164", "\U000e0041", "\ufe0f\u00a0"]
+
+
+@pytest.mark.parametrize("text", BLANKS)
+def test_a_text_without_anything_to_see_is_blank(text: str) -> None:
+    assert is_blank(text)
+
+
+@pytest.mark.parametrize("text", [".", "\u200ba", "日本語", "🪶", "\U0001fae8", "\u202e!\u202c"])
+def test_a_text_with_one_visible_character_is_not_blank_nor_is_a_new_emoji(text: str) -> None:
+    assert not is_blank(text)

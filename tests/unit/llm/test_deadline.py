@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from shared.adapters.llm.deadline import Patience, within
+from shared.adapters.llm.deadline import Abandoned, Patience, within
 from shared.domain.errors import ProviderTimeout
 
 LONG = 30.0
@@ -45,6 +45,14 @@ def test_what_began_and_did_not_end_is_told_apart() -> None:
         within(0.6, "p", work, 0.3)
     assert caught.value.began
     work.go.set()
+
+
+def test_nothing_begins_once_it_was_given_up() -> None:
+    patience = Patience()
+    assert not patience.end()
+    with pytest.raises(Abandoned):
+        patience.heard()
+    assert not patience.began
 
 
 def test_what_ends_at_once_is_its_result() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.adapters.llm.fallback import FallbackModel, Named, with_fallbacks
-from shared.domain.errors import ProviderOverloaded, ProviderTimeout
+from shared.domain.errors import ProviderOverloaded, ProviderTimeout, ProviderUnavailable
 from shared.ports.model import Hearing, Model, ModelReply, ModelRequest
 from tests.scripted import ScriptedModel, says
 
@@ -68,6 +68,21 @@ def test_silence_outweighs_a_refusal_so_that_it_stays_charged() -> None:
     silent = ScriptedModel([ProviderTimeout("silent")])
     with pytest.raises(ProviderTimeout):
         chain(Watch(), ScriptedModel([ProviderOverloaded("busy")]), silent).complete(ASKED, timeout=60)
+
+
+def test_a_wait_is_named_only_where_all_named_one() -> None:
+    far, near = ProviderOverloaded("busy", 3600.0), ProviderOverloaded("busy", 5.0)
+    for error, wait in ((near, 5.0), (ProviderOverloaded("busy"), None), (ProviderUnavailable("away"), None)):
+        with pytest.raises(ProviderOverloaded) as caught:
+            chain(Watch(), ScriptedModel([far]), ScriptedModel([error])).complete(ASKED, timeout=60)
+        assert caught.value.retry_after == wait
+
+
+def test_silence_beside_a_named_wait_stays_charged() -> None:
+    models = (ScriptedModel([ProviderOverloaded("busy", 3600.0)]), ScriptedModel([ProviderTimeout("silent")]))
+    with pytest.raises(ProviderOverloaded) as caught:
+        chain(Watch(), *models).complete(ASKED, timeout=60)
+    assert (caught.value.retry_after, caught.value.lost) == (None, 1)
 
 
 def test_a_model_named_twice_is_asked_once_and_alone_it_is_no_chain() -> None:

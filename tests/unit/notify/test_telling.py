@@ -1,25 +1,44 @@
 """What `notify` does with the changes the stream brings it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from functions.notify.handler import tell_all
 from functions.notify.root import Root
+from shared.domain.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
 from shared.domain.notification import Notification
-from shared.ports.notifier import Changed, NotDelivered, NotificationRefused
+from shared.ports.notifier import Changed, NotDelivered, NotificationRefused, Postponed
 from tests.contracts.store.documents import make_intervention
-
-EVENT: dict[str, Any] = {"Records": []}
 
 
 class FakeChanges:
-    def __init__(self, *changed: Changed) -> None:
+    """Each record of an event names the intervention that changed."""
+
+    def __init__(self, *changed: Changed | Exception) -> None:
         self.changed = changed
 
     def told_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
-        yield from self.changed
+        for record in event["Records"]:
+            found = self.changed[record["change"]]
+            if isinstance(found, Exception):
+                raise found
+            yield found
+
+
+class FakeQueue:
+    def __init__(self, is_there: bool = True) -> None:
+        self.is_there = is_there
+        self.kept: list[Mapping[str, Any]] = []
+
+    def put(self, change: Mapping[str, Any]) -> None:
+        if not self.is_there:
+            raise StoreUnavailable("no queue")
+        self.kept.append(change)
+
+    def opened(self, record: Mapping[str, Any]) -> Postponed | None:
+        return Postponed(record["message"], record) if "message" in record else None
 
 
 class Receiver:
@@ -43,38 +62,81 @@ def opened(name: str, **fields: Any) -> Changed:
     return Changed("acme", make_intervention("ses_1", name, **fields), is_new=True)
 
 
+def stream(count: int) -> dict[str, Any]:
+    return {"Records": [{"change": number} for number in range(count)]}
+
+
+def queue(count: int) -> dict[str, Any]:
+    return {"Records": [{"change": number, "message": f"m{number}"} for number in range(count)]}
+
+
+def staying(answer: Mapping[str, Any]) -> list[str]:
+    return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
+
+
 def test_each_that_waits_is_told_in_order() -> None:
     receiver = Receiver()
     changes = FakeChanges(opened("int_1"), opened("int_2", state="resolved"), opened("int_3"))
-    tell_all(Root(changes, receiver), EVENT)
+    tell_all(Root(changes, FakeQueue(), receiver), stream(3))
     assert receiver.ids == ["int_1", "int_3"]
 
 
 def test_what_was_deleted_meanwhile_is_passed_over() -> None:
-    receiver = Receiver()
-    tell_all(Root(FakeChanges(Changed("acme", None, is_new=True), opened("int_1")), receiver), EVENT)
-    assert receiver.ids == ["int_1"]
+    receiver, later = Receiver(), FakeQueue()
+    changes = FakeChanges(Changed("acme", None, is_new=True), opened("int_1"))
+    tell_all(Root(changes, later, receiver), stream(2))
+    assert (receiver.ids, later.kept) == (["int_1"], [])
 
 
-def test_what_is_not_delivered_fails_the_invocation_and_nothing_behind_it_is_told() -> None:
-    receiver = Receiver(NotDelivered("answered with status 500"))
-    root = Root(FakeChanges(opened("int_1"), opened("int_2")), receiver)
-    with pytest.raises(NotDelivered):
-        tell_all(root, EVENT)
-    assert receiver.taken == []
-    tell_all(root, EVENT)
-    assert receiver.ids == ["int_1", "int_2"]
-
-
-def test_what_the_receiver_refuses_holds_nobody_up() -> None:
-    receiver = Receiver(NotificationRefused("answered with status 422"))
-    tell_all(Root(FakeChanges(opened("int_1"), opened("int_2")), receiver), EVENT)
+def test_what_is_not_delivered_waits_in_the_queue_and_those_behind_it_are_told() -> None:
+    receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
+    tell_all(Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), stream(2))
     assert receiver.ids == ["int_2"]
+    assert later.kept == [{"change": 0}]
 
 
-def test_with_nobody_to_tell_nothing_is_even_read() -> None:
-    class Unreadable(FakeChanges):
-        def told_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
-            raise AssertionError("it was read")
+@pytest.mark.parametrize("error", [SchemaUnknown("version 9"), StoreThrottled("get_item"), KeyError("pk")])
+def test_a_change_that_cannot_be_read_waits_there_too(error: Exception) -> None:
+    receiver, later = Receiver(), FakeQueue()
+    tell_all(Root(FakeChanges(error, opened("int_2")), later, receiver), stream(2))
+    assert receiver.ids == ["int_2"]
+    assert later.kept == [{"change": 0}]
 
-    tell_all(Root(Unreadable(), None), EVENT)
+
+def test_what_cannot_even_be_put_there_comes_again_by_the_stream() -> None:
+    root = Root(FakeChanges(opened("int_1")), FakeQueue(is_there=False), Receiver(NotDelivered("no answer")))
+    with pytest.raises(StoreUnavailable):
+        tell_all(root, stream(1))
+
+
+def test_what_the_queue_brings_stays_there_until_it_is_told_under_the_same_id() -> None:
+    receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
+    root = Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver)
+    assert staying(tell_all(root, queue(2))) == ["m0"]
+    assert later.kept == [], "it is not put there a second time"
+    assert staying(tell_all(root, queue(1))) == []
+    tell_all(root, stream(1))
+    assert receiver.ids == ["int_2", "int_1", "int_1"]
+    assert receiver.taken[1] == receiver.taken[2]
+
+
+def test_what_is_decided_while_it_waits_in_the_queue_is_not_told() -> None:
+    receiver = Receiver()
+    root = Root(FakeChanges(opened("int_1", state="resolved")), FakeQueue(), receiver)
+    assert staying(tell_all(root, queue(1))) == []
+    assert receiver.taken == []
+
+
+@pytest.mark.parametrize("brought", [stream, queue])
+def test_what_the_receiver_refuses_is_not_tried_again(brought: Callable[[int], dict[str, Any]]) -> None:
+    receiver, later = Receiver(NotificationRefused("answered with status 422")), FakeQueue()
+    answer = tell_all(Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), brought(2))
+    assert receiver.ids == ["int_2"]
+    assert (staying(answer), later.kept) == ([], [])
+
+
+@pytest.mark.parametrize("brought", [stream, queue])
+def test_with_nobody_to_tell_nothing_is_even_read(brought: Callable[[int], dict[str, Any]]) -> None:
+    later = FakeQueue()
+    answer = tell_all(Root(FakeChanges(AssertionError("it was read")), later, None), brought(1))
+    assert (staying(answer), later.kept) == ([], [])

@@ -1,0 +1,121 @@
+"""Answers of servers that say things in ways of their own, through the official SDKs."""
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.adapters.llm.anthropic import AnthropicModel
+from shared.adapters.llm.openai import OpenAIModel
+from shared.adapters.llm.openai_responses import OpenAIResponsesModel
+from shared.domain.errors import (
+    ActaError,
+    ContextTooLong,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderQuotaExceeded,
+    ProviderRejected,
+)
+from tests.contracts.llm.conftest import MODELS
+from tests.contracts.llm.conversations import PATIENCE, request
+from tests.contracts.llm.served import Served
+from tests.contracts.llm.wires import chat_chunks, messages_events, sse
+
+pytestmark = pytest.mark.contract
+
+JSON = {"content-type": "application/json"}
+OPENAIS = ["openai", "openai-responses"]
+VLLM = {
+    "message": "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens.",
+    "type": "BadRequestError",
+    "code": 400,
+}
+LLAMA = {"message": "the request exceeds it", "type": "exceed_context_size_error", "code": 400, "n_ctx": 4096}
+
+
+def failure(model: Any) -> ActaError:
+    with pytest.raises(ActaError) as caught:
+        model.complete(request(), timeout=PATIENCE)
+    assert caught.value.__context__ is None
+    return caught.value
+
+
+@pytest.mark.parametrize("wire", OPENAIS)
+@pytest.mark.parametrize(
+    ("status", "error"), [(400, VLLM), (400, LLAMA), (500, LLAMA), (413, {"message": "no"})]
+)
+def test_a_prompt_over_the_window_is_known_by_every_name(
+    wire: str, status: int, error: dict[str, Any], served: Served
+) -> None:
+    served.tell(json.dumps({"error": error}).encode(), status=status, headers=JSON)
+
+    assert type(failure(MODELS[wire](served.url))) is ContextTooLong
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": {"a": 1}, "type": {"a": 1}, "code": ["x"]}},
+        {"error": {"message": 5, "type": 400, "code": 400}},
+        {"error": "no"},
+        ["no"],
+        "no",
+        None,
+    ],
+)
+@pytest.mark.parametrize(("status", "expected"), [(400, ProviderRejected), (429, ProviderOverloaded)])
+def test_an_error_of_any_shape_is_told_by_its_status(
+    wire: str, body: object, status: int, expected: type[ActaError], served: Served
+) -> None:
+    served.tell(json.dumps(body).encode(), status=status, headers=JSON)
+
+    assert type(failure(MODELS[wire](served.url))) is expected
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("enforced_spend_limit_reached", ProviderQuotaExceeded), ("ramp_limit_exceeded", ProviderOverloaded)],
+)
+def test_a_spend_limit_is_no_rate_limit(code: str, expected: type[ActaError], served: Served) -> None:
+    error = {"type": "rate_limit_error", "message": "x", "details": {"error_code": code}}
+    served.tell(json.dumps({"type": "error", "error": error}).encode(), status=429, headers=JSON)
+
+    assert type(failure(MODELS["anthropic"](served.url))) is expected
+
+
+@pytest.mark.parametrize("key", ["sk-\nant", "sk-ant\n", "sk-ünt", " "])
+@pytest.mark.parametrize("kind", [AnthropicModel, OpenAIModel, OpenAIResponsesModel])
+def test_a_key_no_header_can_carry_is_refused_at_once(kind: Any, key: str, served: Served) -> None:
+    error = failure(kind(key, served.url))
+
+    assert type(error) is ProviderKeyRefused
+    assert key.strip() not in str(error) or not key.strip()
+    assert served.asked == []
+
+
+def test_a_usage_without_counts_is_estimated_from_the_whole_request(served: Served) -> None:
+    chunks = chat_chunks("x" * 40, "stop")
+    chunks[-1]["usage"] = {}
+    served.tell(*map(sse, chunks), b"data: [DONE]\n\n", headers={"content-type": "text/event-stream"})
+
+    usage = MODELS["openai"](served.url).complete(request(), timeout=PATIENCE).usage
+
+    sent = len(json.dumps(served.asked[0].body, ensure_ascii=False).encode())
+    assert usage.output == 10
+    assert abs(usage.input - sent // 4) < 10
+
+
+@pytest.mark.parametrize("tools", [True, False])
+def test_a_messages_api_that_reports_no_usage_is_estimated(tools: bool, served: Served) -> None:
+    start, *others = messages_events("x" * 40, "end_turn")
+    del start["message"]["usage"]
+    del others[-2]["usage"]
+    served.tell(*map(sse, [start, *others]), headers={"content-type": "text/event-stream"})
+
+    asked = request() if tools else request(tools=())
+    usage = MODELS["anthropic"](served.url).complete(asked, timeout=PATIENCE).usage
+
+    sent = len(json.dumps(served.asked[0].body, ensure_ascii=False).encode())
+    assert usage.output == 10
+    assert abs(usage.input - sent // 4) < 10
