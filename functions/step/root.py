@@ -3,7 +3,7 @@
 import os
 from datetime import timedelta
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
@@ -13,7 +13,6 @@ from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.partials import DynamoPartials
 from shared.adapters.llm.catalogue import context_window
 from shared.adapters.llm.choose import choose_for
-from shared.adapters.llm.configured import Configured
 from shared.adapters.registry import TenantRegistry
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.secrets import secret_text
@@ -29,6 +28,9 @@ from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
 from shared.ports.model import Model
 from shared.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from shared.adapters.llm.configured import Configured
 
 
 @cache
@@ -77,11 +79,14 @@ def _choose_model(agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]
 class Desk(NamedTuple):
     """What the API's part of `step` needs."""
 
-    configured: Configured
+    configured: "Configured"
     definitions: DefinitionStore
 
 
 @cache
 def desk() -> Desk:
+    # Turns do not pay for the API's part.
+    from shared.adapters.llm.configured import Configured
+
     configured = Configured(settings(), os.environ, secret_text)
     return Desk(configured, DynamoDefinitions(settings().table, SystemClock()))
