@@ -111,6 +111,6 @@ def test_another_tenant_s_approver_finds_nothing(stage: Stage, boss: Person, adm
     session_id, (one,) = seen.session["session_id"], seen.session["interventions"]
     stranger = admit(user="app", role="approver")
     refused(stranger.resolve(session_id, one["intervention_id"], "approve"), 404, "SESSION_NOT_FOUND")
-    refused(stranger.get(one["tool_call"]["input_url"]), 404, "INTERVENTION_NOT_FOUND")
+    refused(stranger.get(one["tool_call"]["input_url"]), 404, "SESSION_NOT_FOUND")
     assert boss.data(f"/v1/sessions/{session_id}")["session"]["interventions"] == [one]
     boss.post(f"/v1/sessions/{session_id}/cancel")

@@ -181,7 +181,8 @@ def test_a_model_that_does_not_plan_is_asked_with_fuller_words_then_more_simply_
     for body in stage.requests[:6]:
         assert [tool["name"] for tool in body["tools"]] == ["update_plan"]
     assert asked_for(seen) == ["clarification_needed"]
-    assert [event["data"]["code"] for event in seen.of("plan.rejected")] == ["GOAL_BLANK", "STEP_COUNT"]
+    refusals = [event["data"]["code"] for event in seen.of("plan.rejected")]
+    assert refusals == ["NO_PLAN", "NO_PLAN", "GOAL_BLANK", "STEP_COUNT", "NO_PLAN"]
     assert len(seen.of("tool.requested")) == 1, "what was called while planning never ran"
     assert versions(stage, seen) == [1]
     assert seen.session["run"]["iteration"] == 2, "planning is no turn"
