@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 from shared.agent.excerpt import amended_note
 from shared.agent.journal import Draft, Journal
 from shared.agent.people import open_doubt
-from shared.agent.reply import milliseconds
 from shared.agent.results import read_result, told
 from shared.agent.thread import Thread, overtaken
 from shared.domain.builtins import READ_RESULT
 from shared.domain.change import Change
-from shared.domain.commit import Position, StepRecord
+from shared.domain.commit import Position, StepRecord, milliseconds
 from shared.domain.content import Content
 from shared.domain.conversation import ToolCall, ToolEntry
 from shared.domain.errors import Fenced, ModelFeedback

@@ -11,40 +11,39 @@ from shared.domain.errors import (
 from shared.domain.session import Failure
 
 _AGAIN = "Write to the session again, or have an operator repair it."
-_STORE = Failure(
-    code="STORE_UNAVAILABLE",
-    message=f"The deployment's storage did not answer, however often it was asked. {_AGAIN}",
+_STORE = (
+    "STORE_UNAVAILABLE",
+    f"The deployment's storage did not answer, however often it was asked. {_AGAIN}",
 )
 _BY_CLASS = {
-    ProviderOverloaded: Failure(
-        code="PROVIDER_OVERLOADED",
-        message="The model's provider stayed overloaded. Try again later, or give the agent a fallback model.",
+    ProviderOverloaded: (
+        "PROVIDER_OVERLOADED",
+        "The model's provider stayed overloaded. Try again later, or give the agent a fallback model.",
     ),
-    ProviderUnavailable: Failure(
-        code="PROVIDER_UNAVAILABLE",
-        message="The model's provider could not be reached or failed each time. Check its status and the address "
+    ProviderUnavailable: (
+        "PROVIDER_UNAVAILABLE",
+        "The model's provider could not be reached or failed each time. Check its status and the address "
         "it is asked at, then write to the session again.",
     ),
-    ProviderTimeout: Failure(
-        code="PROVIDER_TIMEOUT",
-        message="The model's provider gave no answer in time, however often it was asked. Write to the session "
+    ProviderTimeout: (
+        "PROVIDER_TIMEOUT",
+        "The model's provider gave no answer in time, however often it was asked. Write to the session "
         "again, or give the agent a faster model or a smaller output limit.",
     ),
-    StreamBroken: Failure(
-        code="PROVIDER_STREAM_BROKEN",
-        message="The model's answers broke off each time. Write to the session again; if they go on to break off, "
+    StreamBroken: (
+        "PROVIDER_STREAM_BROKEN",
+        "The model's answers broke off each time. Write to the session again; if they go on to break off, "
         "check what is between the deployment and the provider.",
     ),
     StoreThrottled: _STORE,
     StoreUnavailable: _STORE,
 }
-FAILURES = {error.__name__: failure for error, failure in _BY_CLASS.items()}
-"""The engine knows a class by its name only."""
+FAILURES = {error.__name__: told for error, told in _BY_CLASS.items()}
+"""Code and message by the class's name: the engine knows no more of it."""
 
 
 def failure_of(error: str) -> Failure:
     """`error`: a class of ours, or a name of the engine's such as `States.Timeout`."""
-    known = FAILURES.get(error)
-    if known is not None:
-        return known
-    return Failure(code="STEP_FAILED", message=f"A step failed after its retries ({error}). {_AGAIN}")
+    other = ("STEP_FAILED", f"A step failed after its retries ({error}). {_AGAIN}")
+    code, message = FAILURES.get(error, other)
+    return Failure(code=code, message=message)

@@ -3,11 +3,10 @@
 from datetime import datetime
 from typing import Literal
 
-from shared.agent.reply import milliseconds
 from shared.agent.worker import Mind
 from shared.domain.budget import spent_usd
 from shared.domain.change import Change
-from shared.domain.commit import StepRecord
+from shared.domain.commit import StepRecord, milliseconds
 from shared.domain.prices import cost_usd
 from shared.ports.model import ModelReply
 

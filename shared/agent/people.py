@@ -12,13 +12,13 @@ from shared.domain.conversation import ToolCall
 from shared.domain.ids import INTERVENTION
 from shared.domain.intervention import (
     HOURLY_OPTIONS,
-    NO_POLICY,
     OPTIONS,
     STUCK_OPTIONS,
     Intervention,
     InterventionType,
     PendingCall,
     Policies,
+    Policy,
     input_hash,
 )
 from shared.domain.session import Head, OpenCall
@@ -135,7 +135,7 @@ def open_hourly_limit(change: Change, until: datetime, limit: int, clock: Clock,
             default_action="continue",
             timeout_at=until,
             warned=True,
-            role=policies.get("budget_exceeded", NO_POLICY).role,
+            role=policies.get("budget_exceeded", Policy()).role,
             created_at=change.now,
         )
     )
@@ -159,7 +159,7 @@ def _open(
     timeout: float | None = None,
 ) -> None:
     """`timeout`: seconds, where the policy names none."""
-    policy = policies.get(type, NO_POLICY)
+    policy = policies.get(type, Policy())
     options = STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type]
     seconds = policy.timeout_seconds or timeout
     change.open_intervention(

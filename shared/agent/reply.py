@@ -1,7 +1,6 @@
 """Takes a model's reply into a change: plan updates at once, the other calls to be run, refusals explained."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from shared.agent.truncation import goes_on
@@ -217,7 +216,3 @@ def _refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
 def _shown(action: object) -> str | None:
     """An action as the event tells it; one the model made up can be of any length."""
     return action[:MAX_NAMED_CHARS] if isinstance(action, str) else None
-
-
-def milliseconds(start: datetime, end: datetime) -> int:
-    return max(0, round((end - start).total_seconds() * 1000))

@@ -69,6 +69,11 @@ class StepRecord(Value):
     error: str | None = None
 
 
+def milliseconds(start: datetime, end: datetime) -> int:
+    """Of a step: never negative, whatever two clocks say."""
+    return max(0, round((end - start).total_seconds() * 1000))
+
+
 class Commit(Value):
     """`entries` join the conversation in order, user entries excepted: those wait until a later commit names them
     in `delivered`. `decision` is what the engine was, or will be, told; a repeated step returns it unchanged.

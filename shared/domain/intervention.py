@@ -63,7 +63,6 @@ class Policy(Value):
 
 
 Policies = Mapping[InterventionType, Policy]
-NO_POLICY = Policy()
 NO_POLICIES: Policies = {}
 
 

@@ -81,7 +81,7 @@ class Run(Value):
     max_steps: int
     events: int = 0
     goal_id: str = ""
-    restarts: Restarts = Restarts()
+    restarts: Restarts = Field(default_factory=Restarts)
 
 
 class Usage(Value):

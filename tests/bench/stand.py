@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import httpx
 
+from infra.environments import FunctionName
 from infra.local.emulator_process import free_port
 from infra.local.issuer import Role
 from infra.local.progress import Progress
@@ -29,7 +30,7 @@ TENANT, USER = "bench", "ann"
 GOAL = (
     "Read all field notes in my storage and write a report on what they say about deliveries, with figures."
 )
-FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "tend")
+FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
 ENDLESS = {"ACTA_CONTEXT_WINDOW_TOKENS": "100000000"}
 """Nothing is summarised: every turn sends all before it. The launcher's variables would win over a function's own."""
 RUN_SECONDS = 300.0

@@ -79,7 +79,9 @@ def test_a_handler_imports_from_its_bundle_and_the_runtime_alone(function: str) 
     bundle = Bundler(HOST).build(function)
     program = (
         f"import sys; sys.path.insert(0, {str(bundle)!r}); import functions.{function}.handler as made; "
-        "assert callable(made.handler); print(*{'anthropic', 'openai'} & set(sys.modules))"
+        "assert callable(made.handler); print(*{'anthropic', 'openai'} & set(sys.modules)); "
+        "from shared.domain.value import Value; "
+        "print(*[one for one in Value.__subclasses__() if one.__pydantic_complete__])"
     )
     environ = {
         "PATH": os.environ["PATH"],
