@@ -25,12 +25,12 @@ demo: setup ## a real agent run on a local AWS, from deploy to the finished file
 	@$(BIN)/acta demo
 
 test: setup ## every test, the deployed end-to-end ones included
-	@$(BIN)/pytest --numprocesses 2 --dist loadgroup
+	@$(BIN)/pytest --numprocesses 2
 
 test-model: setup ## the provider's protocol against a real server with a real small model
 	@ACTA_TEST_MODEL=1 $(BIN)/pytest tests/model
 
-faults: setup ## kills every Lambda before and after every call, 15 to 35 minutes (ONLY="step:PutItem" for some)
+faults: setup ## kills every Lambda before and after every call, 10 to 15 minutes (ONLY="step:PutItem" for some)
 	@$(BIN)/python -m tests.faults $(ONLY)
 
 check: setup ## format, lint, types and import arrows

@@ -4,8 +4,10 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from infra.local.issuer import Issuer
 
@@ -13,12 +15,22 @@ RUNNING = "ACTA_TEST_STATE"
 """The state directory of a stack that is up already (`acta up`), to test against instead of a new one."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What one process runs in order where there are several: a file, and all that uses the one deployment."""
-    for item in items:
-        file = item.nodeid.split("::")[0]
-        item.add_marker(pytest.mark.xdist_group("e2e" if file.startswith("tests/e2e/") else file))
+TOGETHER = ("e2e", "faults", "infra", "contracts/emulator", "integration/state_machine")
+"""Folders whose tests share what is expensive to start: where there are several processes, one of them runs all."""
+
+
+class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """A folder of `TOGETHER` or a file is one process's, in order; the largest come first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::")[0].removeprefix("tests/")
+        return next((folder for folder in TOGETHER if file.startswith(f"{folder}/")), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByWhatIsShared:
+    """Not `--dist loadgroup`, whose marks have no effect with pytest 9.2 (pytest-xdist's issue 1386)."""
+    return ByWhatIsShared(config, log)
 
 
 @dataclass(frozen=True)
