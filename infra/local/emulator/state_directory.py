@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -44,8 +45,7 @@ def claimed(settings: Settings) -> Iterator[None]:
         time.sleep(0.05)
     os.truncate(handle, 0)
     os.pwrite(handle, str(os.getpid()).encode(), 0)
-    shutil.rmtree(settings.scratch_dir, ignore_errors=True)
-    settings.scratch_dir.mkdir()
+    empty(settings.scratch_dir)
     mark_open(settings.state_dir)
     try:
         yield
@@ -53,6 +53,15 @@ def claimed(settings: Settings) -> Iterator[None]:
     finally:
         shutil.rmtree(settings.scratch_dir, ignore_errors=True)
         os.close(handle)
+
+
+def empty(scratch: Path) -> None:
+    """A function of a predecessor may still be at its end and write: what is moved aside is in nobody's way."""
+    if scratch.exists():
+        scratch.rename(tempfile.mkdtemp(prefix=f"{scratch.name}-", dir=scratch.parent))
+    for aside in scratch.parent.glob(f"{scratch.name}-*"):
+        shutil.rmtree(aside, ignore_errors=True)
+    scratch.mkdir()
 
 
 def mark_open(state_dir: Path) -> None:

@@ -24,7 +24,7 @@ class Served:
 
     def start(self) -> None:
         """Nothing if it runs already."""
-        if self.process is not None:
+        if self.process is not None and self.process.poll() is None:
             return
         log = self.state.with_suffix(".stderr")
         with log.open("w") as stderr:

@@ -1,0 +1,37 @@
+"""One emulator at a time on a state directory, whatever its predecessor left there."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from infra.local.emulator.settings import Settings
+from infra.local.emulator.state_directory import claimed
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(port=1, state_dir=tmp_path, runtime_python=Path("python"), lambda_endpoint="")
+
+
+def test_the_scratch_folder_begins_empty_and_goes_with_its_process(settings: Settings) -> None:
+    (settings.scratch_dir / "lambda-1").mkdir(parents=True)
+    with claimed(settings):
+        assert list(settings.scratch_dir.iterdir()) == []
+        (settings.scratch_dir / "code").write_text("")
+    assert sorted(path.name for path in settings.state_dir.iterdir()) == ["lock"]
+
+
+def test_a_function_that_still_writes_as_it_dies_is_in_nobody_s_way(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (settings.scratch_dir / "lambda-1").mkdir(parents=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", lambda path, **_: None)  # as it ends where files come up meanwhile
+        for _ in range(2):
+            with claimed(settings):
+                assert list(settings.scratch_dir.iterdir()) == []
+                (settings.scratch_dir / "lambda-2").mkdir()
+    with claimed(settings):
+        pass
+    assert sorted(path.name for path in settings.state_dir.iterdir()) == ["lock"]
