@@ -3,6 +3,7 @@
 import os
 import select
 import signal
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,8 @@ from typing import NamedTuple
 PROC = Path("/proc")
 LOOPBACK = "0100007F"
 ENDING_MS = 10_000
+LOOKS = 20
+"""The kernel tells its connections in pieces: one that is there is left out now and then, when others come and go."""
 PREFIX = "acta-local-"
 
 
@@ -22,7 +25,7 @@ class Worker(NamedTuple):
 
 def worker_behind(port: int, parent: int) -> Worker | None:
     """Who of `parent`'s children holds the TCP connection that comes from this port; None: somebody else."""
-    inode = _inode(port)
+    inode = next(filter(None, (_inode(port) for _ in range(LOOKS))), None)
     if inode is None:
         return None
     wanted = f"socket:[{inode}]"
@@ -35,7 +38,7 @@ def worker_behind(port: int, parent: int) -> Worker | None:
 
 def kill(worker: Worker, parent: int) -> None:
     """SIGKILL; returns when the process is gone, so that nothing it does afterwards is seen."""
-    if worker.pid not in _children(parent):
+    if _parent(worker.pid) != parent:
         return
     watched = os.pidfd_open(worker.pid)
     try:
@@ -57,13 +60,18 @@ def _inode(port: int) -> str | None:
     return None
 
 
-def _children(parent: int) -> set[int]:
-    found: set[int] = set()
-    with suppress(OSError):
-        for task in (PROC / str(parent) / "task").iterdir():
-            with suppress(OSError):
-                found.update(map(int, (task / "children").read_text().split()))
-    return found
+def _children(parent: int) -> Iterator[int]:
+    """Not from `task/*/children`, which leaves some out while others end (proc(5))."""
+    for folder in PROC.iterdir():
+        if folder.name.isdigit() and _parent(int(folder.name)) == parent:
+            yield int(folder.name)
+
+
+def _parent(pid: int) -> int | None:
+    try:
+        return int((PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:  # it has ended
+        return None
 
 
 def _target(link: Path) -> str:

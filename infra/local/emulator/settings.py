@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 HOST = "127.0.0.1"
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
+SCRATCH = "scratch-"
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,11 @@ class Settings:
 
     @property
     def scratch_dir(self) -> Path:
-        """Where unpacked code and the Lambda processes' own `/tmp` live; removed when the emulator ends."""
-        return self.state_dir / "scratch"
+        """Where unpacked code and the Lambda processes' own `/tmp` live; removed when the emulator ends.
+
+        This process's alone: what still dies with a predecessor may write into that one's.
+        """
+        return self.state_dir / f"{SCRATCH}{os.getpid()}"
 
 
 def from_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:

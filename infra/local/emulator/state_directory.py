@@ -5,14 +5,13 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from infra.local.emulator.settings import Settings
+from infra.local.emulator.settings import SCRATCH, Settings
 
 ENDING_SECONDS = 5.0
 """A predecessor whose command was killed ends by itself and saves its state first; that is waited for."""
@@ -32,7 +31,7 @@ class StateDirectoryInUse(Exception):
 def claimed(settings: Settings) -> Iterator[None]:
     """Hold the directory for the life of the process; the lock file says which process that is.
 
-    The scratch folder is emptied first, since a killed predecessor could not do it. The lock is advisory
+    What a killed predecessor left of its scratch folder goes first. The lock is advisory
     and ends with the process, however that ends.
     """
     settings.state_dir.mkdir(parents=True, exist_ok=True)
@@ -45,7 +44,9 @@ def claimed(settings: Settings) -> Iterator[None]:
         time.sleep(0.05)
     os.truncate(handle, 0)
     os.pwrite(handle, str(os.getpid()).encode(), 0)
-    empty(settings.scratch_dir)
+    for left in settings.state_dir.glob(f"{SCRATCH}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    settings.scratch_dir.mkdir(exist_ok=True)
     mark_open(settings.state_dir)
     try:
         yield
@@ -53,15 +54,6 @@ def claimed(settings: Settings) -> Iterator[None]:
     finally:
         shutil.rmtree(settings.scratch_dir, ignore_errors=True)
         os.close(handle)
-
-
-def empty(scratch: Path) -> None:
-    """A function of a predecessor may still be at its end and write: what is moved aside is in nobody's way."""
-    if scratch.exists():
-        scratch.rename(tempfile.mkdtemp(prefix=f"{scratch.name}-", dir=scratch.parent))
-    for aside in scratch.parent.glob(f"{scratch.name}-*"):
-        shutil.rmtree(aside, ignore_errors=True)
-    scratch.mkdir()
 
 
 def mark_open(state_dir: Path) -> None:

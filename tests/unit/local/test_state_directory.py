@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.emulator.settings import Settings
+from infra.local.emulator.settings import SCRATCH, Settings
 from infra.local.emulator.state_directory import claimed
 
 
@@ -14,24 +14,27 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(port=1, state_dir=tmp_path, runtime_python=Path("python"), lambda_endpoint="")
 
 
-def test_the_scratch_folder_begins_empty_and_goes_with_its_process(settings: Settings) -> None:
-    (settings.scratch_dir / "lambda-1").mkdir(parents=True)
+def test_the_scratch_folder_goes_with_its_process(settings: Settings) -> None:
     with claimed(settings):
         assert list(settings.scratch_dir.iterdir()) == []
         (settings.scratch_dir / "code").write_text("")
-    assert sorted(path.name for path in settings.state_dir.iterdir()) == ["lock"]
+    assert left(settings) == ["lock"]
 
 
 def test_a_function_that_still_writes_as_it_dies_is_in_nobody_s_way(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (settings.scratch_dir / "lambda-1").mkdir(parents=True)
+    predecessor = settings.state_dir / f"{SCRATCH}1"
+    (predecessor / "lambda-1").mkdir(parents=True)
     with monkeypatch.context() as patched:
         patched.setattr(shutil, "rmtree", lambda path, **_: None)  # as it ends where files come up meanwhile
-        for _ in range(2):
-            with claimed(settings):
-                assert list(settings.scratch_dir.iterdir()) == []
-                (settings.scratch_dir / "lambda-2").mkdir()
+        with claimed(settings):
+            assert list(settings.scratch_dir.iterdir()) == []
+            assert predecessor.exists()
     with claimed(settings):
-        pass
-    assert sorted(path.name for path in settings.state_dir.iterdir()) == ["lock"]
+        assert not predecessor.exists()
+    assert left(settings) == ["lock"]
+
+
+def left(settings: Settings) -> list[str]:
+    return sorted(path.name for path in settings.state_dir.iterdir())
