@@ -50,6 +50,20 @@ class Behind:
             for name in functions:
                 self._configure(name, before[name])
 
+    @contextmanager
+    def unscheduled(self) -> Iterator[None]:
+        """Nothing that happens each minute happens, so that what a test asks for itself is all there is."""
+        events = self.client("events")
+        rules = [rule["Name"] for rule in events.list_rules()["Rules"] if "ScheduleExpression" in rule]
+        assert rules, "there is no schedule to stop"
+        for name in rules:
+            events.disable_rule(Name=name)
+        try:
+            yield
+        finally:
+            for name in rules:
+                events.enable_rule(Name=name)
+
     def _configure(self, function: str, variables: Mapping[str, str]) -> None:
         self.client("lambda").update_function_configuration(
             FunctionName=f"acta-local-{function}", Environment={"Variables": variables}

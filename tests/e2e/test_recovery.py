@@ -16,11 +16,12 @@ from tests.e2e.thinking import calls, end, plan
 
 @pytest.fixture(scope="module")
 def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
-    """The step function talks to the model through a gate; recovery leaves nobody any time."""
+    """The step function talks to the model through a gate; recovery comes when it is called and leaves nobody time."""
     with Gate(llmock_server.port) as gate:
         base_url = gate.url + llmock_server.base_url("anthropic").removeprefix(llmock_server.url)
         key = {"ACTA_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": base_url}
-        with behind.configured("step", **key), behind.configured("tend", ACTA_TEND_GRACE_SECONDS="0.001"):
+        at_once = behind.configured("tend", ACTA_TEND_GRACE_SECONDS="0.001")
+        with behind.unscheduled(), behind.configured("step", **key), at_once:
             yield gate
 
 

@@ -84,8 +84,9 @@ class FaultPoint:
         """Nobody is held any longer."""
         self._end.set()
 
-    def worker(self, port: int) -> Worker | None:
-        return None if self.parent is None else worker_behind(port, self.parent)
+    def worker(self, port: int, server: int) -> Worker | None:
+        """Whose connection it is that goes from `port` to `server`."""
+        return None if self.parent is None else worker_behind(port, server, self.parent)
 
     def carry(self, request: Request, carry_out: Callable[[Request], Answer]) -> Answer | None:
         """None: the connection is to be closed without an answer."""

@@ -23,9 +23,9 @@ class Worker(NamedTuple):
     function: str
 
 
-def worker_behind(port: int, parent: int) -> Worker | None:
-    """Who of `parent`'s children holds the TCP connection that comes from this port; None: somebody else."""
-    inode = next(filter(None, (_inode(port) for _ in range(LOOKS))), None)
+def worker_behind(port: int, server: int, parent: int) -> Worker | None:
+    """Who of `parent`'s children holds the TCP connection that goes from `port` to `server`; None: somebody else."""
+    inode = next(filter(None, (_inode(port, server) for _ in range(LOOKS))), None)
     if inode is None:
         return None
     wanted = f"socket:[{inode}]"
@@ -51,11 +51,12 @@ def kill(worker: Worker, parent: int) -> None:
         os.close(watched)
 
 
-def _inode(port: int) -> str | None:
-    local = f"{LOOPBACK}:{port:04X}"
+def _inode(port: int, server: int) -> str | None:
+    """By both ends: connections to different servers may come from one port."""
+    ends = [f"{LOOPBACK}:{port:04X}", f"{LOOPBACK}:{server:04X}"]
     for line in (PROC / "net" / "tcp").read_text().splitlines()[1:]:
         fields = line.split()
-        if fields[1] == local and fields[9] != "0":
+        if fields[1:3] == ends and fields[9] != "0":
             return fields[9]
     return None
 

@@ -54,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def serve(self) -> None:
         if self._worker is None:  # once per connection: it stays its process's
-            self._worker = self.server.point.worker(self.client_address[1])
+            self._worker = self.server.point.worker(self.client_address[1], self.server.server_port)
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.server.at, self.command, self.path, headers, self._body(), self._worker)
         answer = self.server.point.carry(request, self.server.carry_out)
