@@ -1,7 +1,8 @@
 """Secrets by name from Secrets Manager, kept for a while so that a rotation is seen without a deployment."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from shared.adapters.aws_clients import Service
 from shared.adapters.aws_errors import AwsRefused
@@ -11,7 +12,7 @@ NOT_THERE = "ResourceNotFoundException"
 
 
 class SecretUnreadable(Exception):
-    """It may not be read, or not be decrypted. Says which AWS error, not which secret."""
+    """It may not be read, or not be decrypted, or is no text. Says which AWS error, not which secret."""
 
 
 class KeptSecrets:
@@ -45,7 +46,17 @@ class KeptSecrets:
             if refused.code == NOT_THERE:
                 return ""
             raise SecretUnreadable(refused.code) from None  # AWS's sentence names the secret
-        return str(answer.get("SecretString", ""))
+        return _text_of(answer)
+
+
+def _text_of(answer: Mapping[str, Any]) -> str:
+    """Command lines store a file's text as binary."""
+    if "SecretString" in answer:
+        return str(answer["SecretString"])
+    try:
+        return bytes(answer.get("SecretBinary", b"")).decode()
+    except UnicodeDecodeError:
+        raise SecretUnreadable("SecretBinary") from None
 
 
 secret_text = KeptSecrets()

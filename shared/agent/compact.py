@@ -10,7 +10,7 @@ from typing import NamedTuple
 from shared.agent.journal import Draft
 from shared.agent.metering import record_call
 from shared.agent.spending import Sized, charge_lease, charge_vanished, warn_if_due
-from shared.agent.summarise import Spent, Turn, summarise
+from shared.agent.summarise import Spent, Summarised, Turn, summarise
 from shared.agent.thread import Thread, fence
 from shared.domain.budget import calibrated
 from shared.domain.change import Change
@@ -26,6 +26,7 @@ from shared.domain.compaction import (
 )
 from shared.domain.content import Content
 from shared.domain.conversation import Entry, ToolEntry
+from shared.domain.errors import ProviderOverloaded
 
 
 class Sizes(NamedTuple):
@@ -53,9 +54,9 @@ class _Over(Exception):
     """The run has ended meanwhile and nothing was spent: nothing to write."""
 
 
-def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | None:
+def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | ProviderOverloaded | None:
     """`asked`: what the turn would ask; `refused`: its model has said that it is longer than the window. A decision
-    comes back only where the tenant's hour has to be waited for.
+    comes back where the tenant's hour has to be waited for, an error where the summariser's provider has.
 
     Raises Fenced and what the engine retries.
     """
@@ -110,7 +111,7 @@ def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | 
     return None
 
 
-def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | None:
+def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloaded | None:
     """None: there is nothing worth doing."""
     thread = turn.thread
     old = large_old_results(thread.entries)
@@ -119,7 +120,7 @@ def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | None:
     turns, summarised, spent = 0, False, None
     if fixed + total_bytes(entries) > sizes.aim:
         made = summarise(turn, entries, sizes.aim - fixed, sizes.most)
-        if isinstance(made, Decision):
+        if not isinstance(made, Summarised):
             return made
         entries, turns, summarised, spent = made
     results: dict[str, ToolEntry] = {}

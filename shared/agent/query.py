@@ -31,7 +31,7 @@ def make_room(
     asked: Sized,
     *,
     refused: bool = False,
-) -> Decision | None:
+) -> Decision | ProviderOverloaded | None:
     """Compacts the conversation where the request would not fit the model's window (design §9)."""
     window, per_token = mind.context_window, thread.head.budget.bytes_per_token
     fits = not refused and asked.bytes <= most_bytes(window, asked.request.max_tokens, per_token)

@@ -11,7 +11,7 @@ from shared.agent.worker import Mind
 from shared.domain.commit import Decision, Position
 from shared.domain.compaction import choose, total_bytes
 from shared.domain.conversation import Entry, ToolEntry
-from shared.domain.errors import SessionError, TransientError
+from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.ids import MESSAGE
 from shared.ports.model import ModelReply, ModelRequest
 
@@ -25,6 +25,8 @@ WORTH = 10
 """Turns that would free less than one part in so many of the limit are left, else every turn would summarise."""
 GIVEN_UP_AFTER = 2
 """Attempts of the engine after which a summariser that does not answer is done without."""
+WAITED_FOR = 5
+"""Times in a row that a summariser gets the time it asks for, before it is done without."""
 
 
 class Turn(NamedTuple):
@@ -60,10 +62,13 @@ class Summarised(NamedTuple):
     spent: Spent | None = None
 
 
-def summarise(turn: Turn, entries: tuple[Entry, ...], room: int, most: int) -> Summarised | Decision:
+def summarise(
+    turn: Turn, entries: tuple[Entry, ...], room: int, most: int
+) -> Summarised | Decision | ProviderOverloaded:
     """`entries`: the conversation so far; `room`: bytes it should have; `most`: bytes a whole request may have.
 
-    A decision comes back where the tenant's hour has to be waited for. Raises what the engine retries.
+    A decision comes back where the tenant's hour has to be waited for, an error where the summariser's provider names a
+    time to wait. Raises what the engine retries.
     """
     mind, thread = turn.mind, turn.thread
     head = thread.head
@@ -82,6 +87,8 @@ def summarise(turn: Turn, entries: tuple[Entry, ...], room: int, most: int) -> S
         return waits
     cheap, started = mind._replace(model=model, model_name=name), mind.clock.now()
     reply = _ask(turn, cheap, request)
+    if isinstance(reply, ProviderOverloaded):
+        return reply
     spent = Spent(cheap, reply, started, Bill(reservation, 0, lost(reply))) if reply is not None else None
     text = summary.usable(reply, allowance) if reply is not None else None
     told = text or summary.left_out(choice.older, choice.turns, allowance)
@@ -103,14 +110,19 @@ def _in_full(older: Sequence[Entry], entries: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def _ask(turn: Turn, cheap: Mind, request: ModelRequest) -> ModelReply | None:
-    """None: there will be no summary. What may pass is left to the engine's retries first."""
+def _ask(turn: Turn, cheap: Mind, request: ModelRequest) -> ModelReply | ProviderOverloaded | None:
+    """None: there will be no summary. What may pass is waited for first, as long as its provider says or the engine
+    does.
+    """
     try:
         return cheap.model.complete(request, timeout=turn.timeout * TIME_SHARE)
     except SessionError:
         return None
-    except TransientError:
+    except TransientError as error:
         if turn.attempt >= GIVEN_UP_AFTER:
             return None
-        cheap.worker.attempts.ended(turn.key)
+        if not lost(error):
+            cheap.worker.attempts.ended(turn.key)
+        if isinstance(error, ProviderOverloaded) and error.retry_after is not None:
+            return error if turn.thread.head.progress.provider_waits < WAITED_FOR else None
         raise

@@ -60,6 +60,8 @@ def take_turn(
         return _end(worker, thread, key, at, unfit)
     asked, number = request_of(mind, stage.request, thread), thread.number
     waits = make_room(mind, thread, at, key, attempt, timeout, asked)
+    if isinstance(waits, ProviderOverloaded):
+        return _wait(worker, stage, thread, key, at, waits)
     instead = waits or decided(thread, at, stage.kind, worker)  # something may have come meanwhile
     if instead is not None:
         return instead
@@ -82,6 +84,8 @@ def take_turn(
         waits = make_room(
             mind, thread, at, key, attempt, _left(worker, timeout, started), asked, refused=True
         )
+        if isinstance(waits, ProviderOverloaded):
+            return _wait(worker, stage, thread, key, at, waits)
         if waits is not None:
             return waits
         if thread.number != number:
@@ -129,6 +133,18 @@ def _end(
         if change.head.is_over:
             return Draft(change, resumed(change.head))
         return failed(change, error.code, error.explained)
+
+    return _commit(worker, thread, key, build)
+
+
+def _wait(
+    worker: Worker, stage: Stage, thread: Thread, key: str, at: Position, error: ProviderOverloaded
+) -> Decision:
+    """What the turn needs first has to be waited for."""
+
+    def build(_: Thread, change: Change) -> Draft:
+        fence(change.head, at)
+        return wait_for_provider(change, error, stage.kind)
 
     return _commit(worker, thread, key, build)
 

@@ -74,6 +74,8 @@ class AnthropicModel:
                     if says(event):
                         patience.heard()
                     reading.feed(event)
+                    if reading.is_whole:
+                        patience.answered(reading.reply())
             return reading.reply()
         except ActaError:
             raise

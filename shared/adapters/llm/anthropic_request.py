@@ -13,6 +13,7 @@ from shared.adapters.llm import catalogue
 from shared.adapters.llm.anthropic_thinking import only_signed, without_last_thinking
 from shared.adapters.llm.turns import Answer, in_turns
 from shared.adapters.llm.wire_names import call_id_on_wire, tool_name_on_wire
+from shared.adapters.llm.wire_tools import on_wire
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall
 from shared.ports.model import ModelRequest
 
@@ -32,7 +33,7 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     _add_tail(messages, _tail(request))
     tools: list[Block] = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-        for tool in request.tools
+        for tool in on_wire(request.tools)
     ]
     body: dict[str, Any] = {
         "model": request.model,

@@ -49,6 +49,11 @@ class Reading:
             case "message_stop":
                 self._ended = True
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing more can come, though the connection may stay open."""
+        return self._ended
+
     def reply(self) -> ModelReply:
         if not self._ended or self._stop is None:
             raise StreamBroken("anthropic: the answer ended before it was complete")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from shared.adapters.llm.catalogue import DEFAULT_MODELS, takes_tools_in_chat
 from shared.adapters.llm.official import is_official
@@ -17,7 +17,7 @@ from shared.settings import Settings
 OFFLINE = "offline"
 NO_KEY_YET = "unset"
 """What `infra/` puts into a new secret until someone stores a key."""
-
+UNREADABLE = 'the API key cannot be read; its secret holds the key itself, or {"api_key": "..."}'
 
 BEDROCK = "bedrock"
 """Has no key, the function's role signs; so it is used where it is named and nowhere else."""
@@ -129,7 +129,7 @@ def _native(provider: str, key: str | None, base_url: str | None, api: Api) -> M
 
         return BedrockModel(base_url=base_url)
     if not key:
-        return Keyless(provider, "no API key is configured" if key == "" else "the API key cannot be read")
+        return Keyless(provider, "no API key is configured" if key == "" else UNREADABLE)
     if provider == "anthropic":
         from shared.adapters.llm.anthropic import AnthropicModel
 
@@ -146,11 +146,12 @@ def _native(provider: str, key: str | None, base_url: str | None, api: Api) -> M
 def key_of(
     provider: str, settings: Settings, environ: Mapping[str, str], secrets: Secrets, *, anew: bool = False
 ) -> str | None:
-    """Empty: there is none. None: its secret may not be read, which is no reason to take another provider."""
+    """Empty: there is none. None: its secret may not be read, or holds something else, which is no reason to take
+    another provider."""
     source = KEYED.get(provider)
     if source is None:
         return ""
-    key = environ.get(source.key, "").strip()
+    key: str | None = environ.get(source.key, "").strip()
     name = getattr(settings, source.secret)
     if not key and name:
         try:
@@ -160,12 +161,16 @@ def key_of(
     return key
 
 
-def _key_in(secret: str) -> str:
-    """A secret holds the key itself, or `{"api_key": "..."}` as consoles like to store it."""
-    text = secret.strip()
+def _key_in(secret: str) -> str | None:
+    """A secret holds the key itself, or `{"api_key": "..."}` as consoles like to store it. None: somebody stored
+    something, and it is neither.
+    """
+    text: Any = secret.strip()
     if text.startswith("{"):
         try:
-            text = str(json.loads(text).get("api_key", "")).strip()
-        except ValueError:
-            return ""
-    return "" if text == NO_KEY_YET else text
+            text = json.loads(text).get("api_key")
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(text, str):
+        return None
+    return "" if text.strip() == NO_KEY_YET else text.strip()

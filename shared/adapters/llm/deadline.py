@@ -8,12 +8,13 @@ time is up; it notices at its next event, or at its next read timeout, and ends.
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from shared.domain.errors import ProviderTimeout
 
 T = TypeVar("T")
 Done = SimpleQueue[tuple[T, None] | tuple[None, BaseException]]
+"""The first of it counts."""
 
 
 class Abandoned(Exception):
@@ -21,9 +22,10 @@ class Abandoned(Exception):
 
 
 class Patience:
-    """Tells the worker whether its caller still waits, and the caller whether an answer has begun."""
+    """Tells the worker whether its caller still waits, and the caller whether an answer has begun, or is whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: Callable[[Any], None] = lambda result: None) -> None:
+        self._whole = whole
         self._lock = threading.Lock()
         self._over = False
         self._began = False
@@ -44,6 +46,10 @@ class Patience:
             self.check()
             self._began = True
 
+    def answered(self, result: Any) -> None:
+        """The answer is whole: its caller has it now, and whatever becomes of the connection changes nothing."""
+        self._whole(result)
+
     @property
     def began(self) -> bool:
         return self._began
@@ -55,8 +61,8 @@ def within(
     """`work`'s result or its exception, or `ProviderTimeout` after `seconds` of wall time, or after `begins_within`
     where nothing was heard by then.
     """
-    patience = Patience()
     done: Done[T] = SimpleQueue()
+    patience = Patience(lambda result: done.put((result, None)))
 
     def run() -> None:
         try:

@@ -58,7 +58,8 @@ NO_MONEY = frozenset(
 """429 with one of these does not pass by waiting; anthropic says a used-up balance with a 400."""
 
 Kinds = Sequence[object]
-"""The provider's names for a failure, as they came: what is no text is no name."""
+"""The provider's names for a failure, as they came. Some servers give a status as a number; anything else that is no
+text is no name."""
 
 _OVERLOAD = (429, 503, 529)
 _TRANSIENT_4XX = (409, 425)
@@ -67,6 +68,11 @@ _INSIDE_A_STREAM: Mapping[str, type[ActaError]] = {
     "overloaded_error": ProviderOverloaded,
     "rate_limit_error": ProviderOverloaded,
     "rate_limit_exceeded": ProviderOverloaded,
+    "server_is_overloaded": ProviderOverloaded,
+    "server_overloaded": ProviderOverloaded,
+    "service_unavailable_error": ProviderOverloaded,
+    "slow_down": ProviderOverloaded,
+    **{str(status): ProviderOverloaded for status in _OVERLOAD},
     "api_error": ProviderUnavailable,
     "server_error": ProviderUnavailable,
     "internal_server_error": ProviderUnavailable,
@@ -133,12 +139,12 @@ def _until(date: str, now: str | None) -> float:
     try:
         then = parsedate_to_datetime(date).timestamp()
         return then - (parsedate_to_datetime(now).timestamp() if now else time.time())
-    except ValueError:
+    except (ValueError, OverflowError):  # a year may have any number of digits
         return math.nan
 
 
 def _names(kinds: Kinds) -> list[str]:
-    return [kind for kind in kinds if isinstance(kind, str)]
+    return [str(kind) for kind in kinds if isinstance(kind, str | int)]
 
 
 def _described(status: int | None, headers: Mapping[str, str], kinds: Sequence[str]) -> str:

@@ -34,6 +34,11 @@ class Reading(Protocol):
 
     def feed(self, event: Any) -> None: ...
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing more can come, though the connection may stay open."""
+        ...
+
     def reply(self) -> ModelReply: ...
 
 
@@ -82,6 +87,8 @@ class OpenAIConnection:
                     if reading.says(event):
                         patience.heard()
                     reading.feed(event)
+                    if reading.is_whole:
+                        patience.answered(reading.reply())
             return reading.reply()
         except ActaError:
             raise

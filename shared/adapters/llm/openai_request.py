@@ -11,6 +11,7 @@ from typing import Any
 from shared.adapters.llm import catalogue
 from shared.adapters.llm.cache_key import cache_key
 from shared.adapters.llm.wire_names import call_id_on_wire, tool_name_on_wire
+from shared.adapters.llm.wire_tools import on_wire
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
 from shared.ports.model import ModelRequest
 
@@ -46,7 +47,7 @@ def to_body(request: ModelRequest, *, official: bool) -> dict[str, Any]:
                     "parameters": tool.input_schema,
                 },
             }
-            for tool in request.tools
+            for tool in on_wire(request.tools)
         ]
         body["tool_choice"] = _choice(request)
         effort = catalogue.reasoning_effort_with_tools(request.model)

@@ -17,6 +17,7 @@ from shared.adapters.llm.openai_client import PROVIDER
 from shared.adapters.llm.openai_responses_stream import API
 from shared.adapters.llm.turns import Turn, in_turns
 from shared.adapters.llm.wire_names import call_id_on_wire, tool_name_on_wire
+from shared.adapters.llm.wire_tools import on_wire
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall
 from shared.ports.model import ModelRequest
 
@@ -65,7 +66,7 @@ def to_body(request: ModelRequest, *, official: bool, reasoning: bool = True) ->
                 "parameters": tool.input_schema,
                 "strict": False,  # not every JSON Schema is one it could hold a model to
             }
-            for tool in request.tools
+            for tool in on_wire(request.tools)
         ]
         body["tool_choice"] = _choice(request)
     return body

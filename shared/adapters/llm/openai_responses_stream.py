@@ -71,6 +71,10 @@ class Reading:
             case "error":
                 raise _failed(event, begun=bool(self._items))
 
+    @property
+    def is_whole(self) -> bool:
+        return self._response is not None
+
     def reply(self) -> ModelReply:
         response = self._response
         if response is None or response.status not in ("completed", "incomplete", "failed"):

@@ -62,6 +62,11 @@ class Reading:
             self._calls[place]["name"] = self._calls[place]["name"] or part.function.name or ""
             self._calls[place]["json"] += part.function.arguments or ""
 
+    @property
+    def is_whole(self) -> bool:
+        """The usage may still come; the SDK knows the end's mark by itself."""
+        return False
+
     def reply(self) -> ModelReply:
         if self._finish is None:
             raise StreamBroken("openai: the answer ended before it was complete")

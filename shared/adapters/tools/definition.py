@@ -1,6 +1,7 @@
 """What an admin may put into the registry: field -> what is wrong with it, in words for the admin."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,9 @@ RESERVED_HEADERS = frozenset((
     "accept-encoding", "connection", "content-length", "content-type", "expect", "host", "idempotency-key",
     "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 ))  # fmt: skip
+
+_PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""Anthropic's rule; it refuses every request that offers a tool with another one."""
 
 Problems = dict[str, list[str]]
 
@@ -51,6 +55,11 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         raise _wrong(f"This is no JSON Schema (2020-12): {where or 'the whole'} breaks its rules.") from None
     except RecursionError:
         raise _wrong("The schema is nested too deeply.") from None
+    strange = [name for name in schema.get("properties", ()) if not _PROPERTY.fullmatch(name)]
+    if strange:
+        raise _wrong(
+            "Names of properties are 1 to 64 letters, digits, _ . and -: models' providers take no others."
+        )
     if any(not reference.startswith("#") for reference in _references(schema)):
         raise _wrong("A $ref leads inside the schema only: it begins with #.")
 

@@ -63,6 +63,26 @@ def test_an_answer_that_broke_behind_its_first_words_is_not_passed_over(wire: st
     assert heard == ["Half"]
 
 
+@pytest.mark.parametrize(
+    ("wire", "event"),
+    [
+        ("openai-responses", {"type": "error", "code": "slow_down", "message": "no", "sequence_number": 9}),
+        ("openai-responses", {"type": "error", "error": {"type": "service_unavailable_error"}}),
+        ("openai-responses", {"type": "error", "error": {"code": "server_is_overloaded"}}),
+        ("openai", {"id": "c", "error": {"code": 429, "message": "no"}, "choices": []}),
+    ],
+)
+def test_a_server_that_says_inside_its_answer_that_it_has_too_much_to_do_is_passed_over(
+    wire: str, event: dict[str, Any], served: Served
+) -> None:
+    served.tell(*BEGINNING[wire], sse(event), headers=SSE)
+    heard: list[str] = []
+
+    reply = _chained(wire, served.url, heard)
+
+    assert (reply.model, [one.lost for one in reply.passed_over]) == ("second", [0])
+
+
 def test_a_server_that_only_said_that_it_works_is_passed_over(wire: str, served: Served) -> None:
     served.tell(*BEGINNING[wire], _event(wire), headers=SSE)
 

@@ -14,7 +14,7 @@ from shared.domain.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused
 from shared.ports.model import Model
 from shared.settings import Settings
-from tests.contracts.llm.conversations import request
+from tests.contracts.llm.conversations import PATIENCE, request
 
 
 def _settings(**values: str) -> Settings:
@@ -69,13 +69,26 @@ def test_the_settings_name_the_model() -> None:
         ('{"api_key": "sk-1"}', "openai"),
         ("unset", "offline"),
         ("", "offline"),
-        ("{", "offline"),
+        ('{"api_key": "unset"}', "offline"),
     ],
 )
 def test_a_key_may_come_from_a_secret(stored: str, provider: str) -> None:
     chosen = choose(_settings(openai_secret="acta/openai"), {}, _stored(stored))[0]
 
     assert chosen.provider == provider
+
+
+@pytest.mark.parametrize(
+    "stored",
+    ["{", '{"api_key": "sk-1"', "{}", '{"OPENAI_API_KEY": "sk-1"}', '{"api_key": ["sk-1"]}', "{" * 9_999],
+)
+def test_a_secret_that_holds_something_else_changes_no_provider_and_fails_the_run(stored: str) -> None:
+    model, _ = choose(_settings(openai_secret="acta/openai"), {}, _stored(stored))
+
+    assert model.provider == "openai"
+    with pytest.raises(ProviderKeyRefused, match="its secret holds the key itself") as caught:
+        model.complete(request(), timeout=PATIENCE)
+    assert "sk-1" not in str(caught.value)
 
 
 def test_a_named_provider_without_a_key_fails_the_run_not_the_worker() -> None:

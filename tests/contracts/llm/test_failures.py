@@ -26,6 +26,7 @@ from shared.domain.errors import (
         ({"retry-after": "-3"}, 0.0),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
+        ({"retry-after": "Wed, 21 Oct 20260000000000000000000 07:28:00 GMT"}, None),
         ({}, None),
     ],
 )
@@ -66,10 +67,15 @@ def test_the_providers_own_name_for_it_decides_too(
         ("insufficient_quota", ProviderQuotaExceeded),
         ("context_length_exceeded", ContextTooLong),
         ("request_too_large", ContextTooLong),
+        ("server_is_overloaded", ProviderOverloaded),
+        ("slow_down", ProviderOverloaded),
+        ("service_unavailable_error", ProviderOverloaded),
+        (429, ProviderOverloaded),
+        ("529", ProviderOverloaded),
         ("never_heard_of", StreamBroken),
     ],
 )
-def test_an_error_inside_an_answer_is_told_by_its_name(kind: str, expected: type[ActaError]) -> None:
+def test_an_error_inside_an_answer_is_told_by_its_name(kind: object, expected: type[ActaError]) -> None:
     assert type(from_stream("p", {}, kinds=(kind,))) is expected
 
 

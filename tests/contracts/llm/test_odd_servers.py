@@ -1,6 +1,8 @@
 """Answers of servers that say things in ways of their own, through the official SDKs."""
 
 import json
+from collections.abc import Iterator
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,12 +20,13 @@ from shared.domain.errors import (
 )
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import PATIENCE, request
-from tests.contracts.llm.served import Served
-from tests.contracts.llm.wires import chat_chunks, messages_events, sse
+from tests.contracts.llm.served import Asked, Served, Told
+from tests.contracts.llm.wires import answer, chat_chunks, messages_events, sse
 
 pytestmark = pytest.mark.contract
 
 JSON = {"content-type": "application/json"}
+SSE = {"content-type": "text/event-stream"}
 OPENAIS = ["openai", "openai-responses"]
 VLLM = {
     "message": "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens.",
@@ -119,3 +122,35 @@ def test_a_messages_api_that_reports_no_usage_is_estimated(tools: bool, served: 
     sent = len(json.dumps(served.asked[0].body, ensure_ascii=False).encode())
     assert usage.output == 10
     assert abs(usage.input - sent // 4) < 10
+
+
+class Unending(Served):
+    """Its answer is whole, and its connection stays open as long as the test."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.over = Event()
+
+    def answer(self, asked: Asked) -> Iterator[Told]:
+        yield from super().answer(asked)
+        self.over.wait(PATIENCE)
+
+
+ENDS = {"anthropic": "end_turn", "openai": "stop", "openai-responses": "completed"}
+
+
+@pytest.mark.parametrize("wire", list(ENDS))
+def test_a_whole_answer_counts_though_its_connection_then_breaks(wire: str, served: Served) -> None:
+    served.tell(*answer(wire, "All of it.", ENDS[wire]), broken=True, headers=SSE)
+
+    assert MODELS[wire](served.url).complete(request(), timeout=PATIENCE).text == "All of it."
+
+
+@pytest.mark.parametrize("wire", list(ENDS))
+def test_a_whole_answer_counts_though_its_connection_stays_open(wire: str) -> None:
+    with Unending() as provider:
+        provider.tell(*answer(wire, "All of it.", ENDS[wire]), headers=SSE)
+        reply = MODELS[wire](provider.url).complete(request(), timeout=PATIENCE / 2)
+        assert reply.text == "All of it."
+        assert not provider.over.is_set()
+        provider.over.set()

@@ -56,6 +56,18 @@ def test_a_secret_is_kept_for_five_minutes_and_then_read_again(
     assert secrets(NAME) == "second"
 
 
+def test_a_secret_stored_as_a_file_is_its_text_and_one_that_is_no_text_is_unreadable(
+    stored: Any, secrets: KeptSecrets
+) -> None:
+    stored.put_secret_value(SecretId=NAME, SecretBinary=b"from a file")
+    assert secrets(NAME) == "from a file"
+
+    stored.put_secret_value(SecretId=NAME, SecretBinary=b"\xff\xfe")
+    with pytest.raises(SecretUnreadable) as caught:
+        secrets(NAME, anew=True)
+    assert NAME not in str(caught.value)
+
+
 def test_reading_anew_drops_what_is_kept_for_everyone(stored: Any, secrets: KeptSecrets) -> None:
     secrets(NAME)
     stored.put_secret_value(SecretId=NAME, SecretString="second")

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+import pytest
+
+from shared.domain.commit import Decision
 from shared.domain.conversation import Entry
 from shared.domain.event import Event
 from shared.ports.model import ModelReply, ModelRequest
@@ -62,3 +65,18 @@ def breaks(model: Reading) -> int:
         broken += request.entries[: len(seen)] != seen
         seen = request.entries
     return broken
+
+
+class Stopped(BaseException):
+    """As a worker that dies there."""
+
+
+def stops(request: ModelRequest) -> ModelReply:
+    raise Stopped
+
+
+def until_the_first_summary(house: House) -> Decision:
+    """The decision whose step asked for it; the engine stops there."""
+    with pytest.raises(Stopped):
+        house.run()
+    return house.decisions[-1]

@@ -2,13 +2,11 @@
 
 import pytest
 
-from shared.agent.think import think
-from shared.domain.commit import Decision
 from shared.domain.compaction import limits
 from shared.domain.conversation import ToolEntry, UserEntry
-from shared.domain.errors import ProviderRejected, ProviderTimeout
+from shared.domain.errors import ProviderRejected
 from shared.ports.model import ModelReply, ModelRequest
-from tests.house import TENANT, House
+from tests.house import TENANT
 from tests.integration.agent.reader import (
     WINDOW,
     Reading,
@@ -17,8 +15,10 @@ from tests.integration.agent.reader import (
     compactions,
     house_of,
     script,
+    stops,
     summarises,
     text_of,
+    until_the_first_summary,
 )
 from tests.scripted import USAGE, call, completes, plans, says, step
 
@@ -80,41 +80,6 @@ def test_a_summary_that_there_was_outlives_one_that_does_not_come() -> None:
     last = summary_in(model.requests[-1])
     assert "f0.txt to f3.txt hold only lines." in last
     assert last.count("Earlier turns are not shown any more") == 1
-
-
-def until_the_first_summary(house: House) -> Decision:
-    """The decision whose step asked for it; the engine stops there."""
-    with pytest.raises(_Stop):
-        house.run()
-    return house.decisions[-1]
-
-
-class _Stop(BaseException):
-    pass
-
-
-def stops(request: ModelRequest) -> ModelReply:
-    raise _Stop
-
-
-def test_a_summariser_that_does_not_answer_is_waited_for_by_the_engine_and_then_done_without() -> None:
-    model = Reading(script(), stops)
-    house = house_of(model)
-    session = house.start("Read every file").session_id
-    at = until_the_first_summary(house).at
-
-    def is_slow(request: ModelRequest) -> ModelReply:
-        raise ProviderTimeout("slow")
-
-    model.summariser = is_slow
-    for attempt in range(2):
-        with pytest.raises(ProviderTimeout):
-            think(house.worker, at, attempt, 60)
-        assert compactions(house, session) == []
-    think(house.worker, at, 2, 60)
-
-    assert [one.data["summarised"] for one in compactions(house, session)] == [False]
-    assert house.head(session).budget.vanished_tokens == 0
 
 
 def test_a_run_cancelled_while_it_is_summarised_pays_for_that_and_asks_nothing_more() -> None:

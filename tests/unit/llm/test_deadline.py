@@ -57,3 +57,15 @@ def test_nothing_begins_once_it_was_given_up() -> None:
 
 def test_what_ends_at_once_is_its_result() -> None:
     assert within(LONG, "p", lambda patience: "done", 0.5) == "done"
+
+
+def test_an_answer_that_is_whole_waits_for_nothing_and_is_not_undone() -> None:
+    go = threading.Event()
+
+    def work(patience: Patience) -> str:
+        patience.answered("whole")
+        go.wait(LONG)
+        raise ConnectionError("the connection broke behind it")
+
+    assert within(LONG, "p", work) == "whole"
+    go.set()
