@@ -11,7 +11,7 @@ from typing import Any
 
 from shared.adapters.llm import catalogue
 from shared.adapters.llm.anthropic_thinking import only_signed, without_last_thinking
-from shared.adapters.llm.turns import Answer, in_turns
+from shared.adapters.llm.turns import Answer, in_turns, ordered
 from shared.adapters.llm.wire_names import call_id_on_wire, tool_name_on_wire
 from shared.adapters.llm.wire_tools import on_wire
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall
@@ -140,8 +140,7 @@ def _mark_stable(messages: list[Message]) -> None:
 def _tail(request: ModelRequest) -> str:
     if request.tool_choice == "auto" or catalogue.takes_forced_tool(request.model):
         return request.tail
-    order = f"Answer now by calling the tool `{request.tool_choice}`, and with nothing else."
-    return f"{request.tail}\n\n{order}" if request.tail.strip() else order
+    return ordered(request.tail, request.tool_choice)
 
 
 def _add_tail(messages: list[Message], tail: str) -> None:

@@ -4,17 +4,20 @@ Streamed for the same reason as `anthropic`. OpenAI itself is asked over its Res
 unless the settings say otherwise.
 """
 
+from typing import Any
+
 from shared.adapters.llm import estimate
 from shared.adapters.llm.deadline import Patience, within
-from shared.adapters.llm.openai_client import PROVIDER, OpenAIConnection
-from shared.adapters.llm.openai_request import to_body
+from shared.adapters.llm.openai_client import PROVIDER, OpenAIConnection, Unwelcome
+from shared.adapters.llm.openai_request import OPTIONAL, has, to_body
 from shared.adapters.llm.openai_stream import Reading
 from shared.ports.model import ModelReply, ModelRequest
 
 
 class OpenAIModel:
     def __init__(self, api_key: str, base_url: str | None = None) -> None:
-        self._openai = OpenAIConnection(api_key, base_url)
+        self._openai = OpenAIConnection(api_key, base_url, OPTIONAL)
+        self._refused: dict[str, frozenset[str]] = {}
 
     @property
     def provider(self) -> str:
@@ -25,7 +28,21 @@ class OpenAIModel:
         return within(timeout, PROVIDER, lambda patience: self._call(request, timeout, patience), begins)
 
     def _call(self, request: ModelRequest, timeout: float, patience: Patience) -> ModelReply:
-        body = to_body(request, official=self._openai.official)
-        reading = Reading(estimate.size_of_body(body), request.hearing.on_text)
+        """What a server refuses of a model's requests is left out from then on. A refusal is not charged for."""
+        while True:
+            without = self._refused.get(request.model, frozenset())
+            body = to_body(request, official=self._openai.official, without=without)
+            try:
+                return self._ask(request, body, timeout, patience)
+            except Unwelcome as refused:
+                if not has(body, refused.part):
+                    raise
+                part = refused.part
+            self._refused[request.model] = without | {part}
+
+    def _ask(
+        self, request: ModelRequest, body: dict[str, Any], timeout: float, patience: Patience
+    ) -> ModelReply:
+        reading = Reading(request.model, estimate.size_of_body(body), request.hearing.on_text)
         create = self._openai.client.chat.completions.create
         return self._openai.read(lambda **limits: create(**body, **limits), reading, timeout, patience)

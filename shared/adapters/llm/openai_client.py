@@ -1,7 +1,7 @@
 """The official openai SDK, imported at the first call: one streamed request, its errors, its limits."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -46,10 +46,19 @@ class ForeignReasoning(ProviderRejected):
     """The server cannot read the reasoning that was sent back: another organisation's, or another server's."""
 
 
-class OpenAIConnection:
-    """Connections are kept as long as this lives."""
+class Unwelcome(ProviderRejected):
+    """The server names a `part` of the request that it does not take."""
 
-    def __init__(self, api_key: str, base_url: str | None) -> None:
+    def __init__(self, message: str, part: str) -> None:
+        super().__init__(message)
+        self.part = part
+
+
+class OpenAIConnection:
+    """Connections are kept as long as this lives. `optional`: parts of a request that a server may refuse."""
+
+    def __init__(self, api_key: str, base_url: str | None, optional: Sequence[str] = ()) -> None:
+        self._optional = optional
         self._api_key = api_key
         self._base_url = base_url or None
         self.official = is_official(base_url)
@@ -102,7 +111,10 @@ class OpenAIConnection:
         if isinstance(error, sdk.APIStatusError):
             kinds = (error.type, error.code, told(message_of(error.body)))
             failure = failures.from_status(PROVIDER, error.status_code, error.response.headers, kinds=kinds)
-            return ForeignReasoning(str(failure)) if "invalid_encrypted_content" in kinds else failure
+            if "invalid_encrypted_content" in kinds:
+                return ForeignReasoning(str(failure))
+            part = self._part_in(message_of(error.body)) if type(failure) is ProviderRejected else None
+            return Unwelcome(str(failure), part) if part is not None else failure
         if isinstance(error, sdk.APITimeoutError):
             return ProviderTimeout(f"{PROVIDER}: no answer in time", began)
         if isinstance(error, sdk.APIConnectionError) and not opened:
@@ -113,3 +125,7 @@ class OpenAIConnection:
         if opened:
             return StreamBroken(f"{PROVIDER}: the answer broke off ({type(error).__name__})")
         return ProviderRejected(f"{PROVIDER}: the request could not be made ({type(error).__name__})")
+
+    def _part_in(self, message: object) -> str | None:
+        said = message.lower() if isinstance(message, str) else ""
+        return next((part for part in self._optional if part in said), None)

@@ -9,16 +9,23 @@ from shared.adapters.llm.tool_input import readable, requested
 from shared.domain.errors import StreamBroken
 from shared.ports.model import ModelReply, RequestedCall, TokenUsage
 
+API = "chat"
+"""What a kept part says it is meant for, since another API of the same provider cannot take it."""
+THINKING = ("reasoning_content", "reasoning")
+"""OpenAI shows none here; compatible servers use one of these names."""
+
 
 class Reading:
     """What has arrived so far. `feed` each chunk, then `reply`. `on_text` is given the text as it comes."""
 
-    def __init__(self, asked_bytes: int, on_text: Callable[[str], None] | None = None) -> None:
+    def __init__(self, model: str, asked_bytes: int, on_text: Callable[[str], None] | None = None) -> None:
         """`asked_bytes`: of the request, for an estimate where a compatible server reports no usage."""
+        self._model = model
         self._asked_bytes = asked_bytes
         self._on_text = on_text
         self._text: list[str] = []
         self._thinking: list[str] = []
+        self._thinking_name = ""
         self._refusal: list[str] = []
         self._calls: list[dict[str, str]] = []
         self._at: dict[int, int] = {}
@@ -28,7 +35,7 @@ class Reading:
     def says(self, chunk: Any) -> bool:
         deltas = [choice.delta for choice in chunk.choices or () if choice.delta is not None]
         return any(
-            delta.content or delta.tool_calls or getattr(delta, "refusal", None) or _reasoning(delta)
+            delta.content or delta.tool_calls or getattr(delta, "refusal", None) or _thought(delta)[1]
             for delta in deltas
         )
 
@@ -41,7 +48,9 @@ class Reading:
                 if self._on_text is not None and delta.content:
                     self._on_text(delta.content)
                 self._refusal.append(getattr(delta, "refusal", None) or "")
-                self._thinking.append(_reasoning(delta))
+                name, thought = _thought(delta)
+                self._thinking.append(thought)
+                self._thinking_name = self._thinking_name or name
                 for part in delta.tool_calls or ():
                     self._feed_call(part)
             self._finish = choice.finish_reason or self._finish
@@ -80,7 +89,14 @@ class Reading:
             stop="refusal" if refusal else stop,
             usage=self._counted(text, thinking),
             thinking=thinking,
+            raw=self._raw(thinking),
         )
+
+    def _raw(self, thinking: str) -> Any:
+        """What servers want back is what was thought before a call; the entry holds the text already."""
+        if not thinking or not self._calls:
+            return None
+        return {"api": API, "model": self._model, "name": self._thinking_name}
 
     def _requested(self, *, cut: bool) -> tuple[RequestedCall, ...]:
         last = len(self._calls) - 1
@@ -123,10 +139,10 @@ def _is_whole(text: str) -> bool:
     return True
 
 
-def _reasoning(delta: Any) -> str:
-    """OpenAI shows none here; compatible servers use one of these names."""
-    for name in ("reasoning_content", "reasoning"):
+def _thought(delta: Any) -> tuple[str, str]:
+    """Its name and the text; empty where there is none."""
+    for name in THINKING:
         value = getattr(delta, name, None)
-        if isinstance(value, str):
-            return value
-    return ""
+        if isinstance(value, str) and value:
+            return name, value
+    return "", ""

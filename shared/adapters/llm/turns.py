@@ -9,6 +9,7 @@ from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntr
 NO_RESULT = "Error: this call has no result."
 """A call left without one would make the provider refuse every later request."""
 NO_OUTPUT = "(no output)"
+ORDER = "Answer now by calling the tool `{}`, and with nothing else."
 
 
 class Answer(NamedTuple):
@@ -58,3 +59,8 @@ def _said(entries: Sequence[Entry], called: dict[str, ToolCall]) -> tuple[str, .
         elif entry.call_id not in called:
             texts.append(f"Result of {entry.name}:\n{entry.content.loaded}")
     return tuple(text for text in texts if text.strip())
+
+
+def ordered(tail: str, tool: str) -> str:
+    """The tail for a model that cannot be forced to call the tool, and so is told to."""
+    return f"{tail}\n\n{ORDER.format(tool)}" if tail.strip() else ORDER.format(tool)

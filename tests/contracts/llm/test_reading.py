@@ -164,7 +164,7 @@ def test_halves_of_a_character_in_a_text_cannot_poison_the_store() -> None:
 def _openai(
     *deltas: dict[str, Any], finish: str | None = "stop", usage: dict[str, Any] | None = None
 ) -> ModelReply:
-    reading = openai_stream.Reading(400)
+    reading = openai_stream.Reading("m", 400)
     base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     for delta in deltas:
         chunk = {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
