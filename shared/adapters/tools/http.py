@@ -45,11 +45,12 @@ class HttpTool:
         own: Mapping[str, str] = config.headers
         until = time.monotonic() + context.deadline_seconds
         home: tuple[str, str, int] | None = None
-        for _ in range(MAX_REDIRECTS + 1):
-            target = self._target(tool, url)
+        for hop in range(MAX_REDIRECTS + 1):
+            target = self._target(tool, hop, url)
             home = home or target.origin
             answer = _exchange(
                 tool,
+                hop,
                 target,
                 method,
                 {**(own if target.origin == home else {}), **headers},
@@ -57,24 +58,30 @@ class HttpTool:
                 until - time.monotonic(),
             )
             if answer.status not in REDIRECTS or not answer.location:
+                if answer.status >= 300 and method != config.method:
+                    _unknown_if_sent(tool, hop)
                 return _told(tool, answer)
             url = _following(tool, url, answer.location)
             if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
                 method, body = "GET", None
                 headers.pop("Content-Type", None)
+        _unknown_if_sent(tool, hop)
         raise ToolFailed(f"{tool.name} was redirected more than {MAX_REDIRECTS} times. Try another way.")
 
-    def _target(self, tool: ToolDefinition, url: str) -> Target:
+    def _target(self, tool: ToolDefinition, hop: int, url: str) -> Target:
         try:
             return self._guard.admit(url)
         except AddressRefused as refused:
+            _unknown_if_sent(tool, hop)
             raise ToolFailed(f"{tool.name} may not go there: {refused}. Try another way.") from None
         except (OSError, UnicodeError):
+            _unknown_if_sent(tool, hop)
             raise ToolFailed(f"the host of {tool.name} was not found. Try another way.") from None
 
 
 def _exchange(
     tool: ToolDefinition,
+    hop: int,
     target: Target,
     method: str,
     headers: Mapping[str, str],
@@ -86,6 +93,7 @@ def _exchange(
     try:
         return exchange(target, method, headers, body, max(0.1, seconds))
     except NotSent:
+        _unknown_if_sent(tool, hop)
         raise ToolFailed(
             f"{tool.name} could not be reached, so nothing happened. Try again later, or go on without it."
         ) from None
@@ -95,6 +103,14 @@ def _exchange(
         raise ToolFailed(
             f"{tool.name} answered with more than {MAX_BYTES} bytes. It has run; ask it for less."
         ) from None
+
+
+def _unknown_if_sent(tool: ToolDefinition, hop: int = 1) -> None:
+    """Raises ToolUnanswered after a redirect: the request arrived, may have had its effect, and its answer is out of
+    reach. A caller that is not raised at tells why the first hop failed, with nothing sent, or a tool that only reads.
+    """
+    if hop and tool.effect != "read":
+        raise ToolUnanswered(f"a tool of kind {tool.kind} redirected to where no answer came from") from None
 
 
 def _unanswered(tool: ToolDefinition) -> NoReturn:
@@ -120,6 +136,7 @@ def _following(tool: ToolDefinition, url: str, location: str) -> str:
     try:
         return urldefrag(urljoin(url, location)).url
     except ValueError:
+        _unknown_if_sent(tool)
         raise ToolFailed(
             f"{tool.name} was redirected to something that is no URL. Try another way."
         ) from None

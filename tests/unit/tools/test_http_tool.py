@@ -117,22 +117,58 @@ def test_a_post_that_is_sent_elsewhere_reads_there(sink: Sink, status: int) -> N
 def test_a_redirect_to_anywhere_else_is_not_followed(sink: Sink, location: str) -> None:
     sink.replies["/a"] = Reply(302, headers={"Location": location})
     with pytest.raises(ToolFailed):
-        run(sink.url("/a"), sink)
+        run(sink.url("/a"), sink, effect="read")
     assert len(sink.heard) == 1
 
 
 def test_another_port_of_the_same_machine_is_another_place(sink: Sink, other: Sink) -> None:
     sink.replies["/a"] = Reply(302, headers={"Location": other.url("/")})
     with pytest.raises(ToolFailed):
-        run(sink.url("/a"), sink)
+        run(sink.url("/a"), sink, effect="read")
     assert other.heard == []
 
 
 def test_redirects_end(sink: Sink) -> None:
     sink.replies["/a"] = Reply(307, headers={"Location": "/a"})
     with pytest.raises(ToolFailed, match="more than 3 times"):
-        run(sink.url("/a"), sink)
+        run(sink.url("/a"), sink, effect="read")
     assert len(sink.heard) == 4
+
+
+@pytest.mark.parametrize("effect", ["once", "idempotent"])
+@pytest.mark.parametrize(
+    "location", ["http://169.254.169.254/", "https://elsewhere.example/receipt", "http://[", "/pay"]
+)
+def test_a_redirect_that_leads_nowhere_leaves_in_doubt_whether_it_happened(
+    sink: Sink, effect: Effect, location: str
+) -> None:
+    sink.replies["/pay"] = Reply(307, headers={"Location": location})
+    with pytest.raises(ToolUnanswered):
+        run(sink.url("/pay"), sink, effect=effect)
+
+
+def test_what_was_sent_and_redirected_to_what_is_down_is_never_told_as_nothing(sink: Sink) -> None:
+    with Sink() as gone:
+        down = gone
+    sink.replies["/pay"] = Reply(303, headers={"Location": down.url("/receipt")})
+    with pytest.raises(ToolUnanswered):
+        run(sink.url("/pay"), sink, down)
+    assert len(sink.heard) == 1
+
+
+@pytest.mark.parametrize("status", [404, 503])
+def test_a_receipt_that_cannot_be_read_does_not_say_that_nothing_was_paid(sink: Sink, status: int) -> None:
+    sink.replies["/pay"] = Reply(303, headers={"Location": "/receipt"})
+    sink.replies["/receipt"] = Reply(status, b"no receipt")
+    with pytest.raises(ToolUnanswered):
+        run(sink.url("/pay"), sink)
+
+
+def test_a_refusal_after_a_redirect_that_keeps_the_method_is_the_call_s_own(sink: Sink) -> None:
+    sink.replies["/pay"] = Reply(307, headers={"Location": "/new"})
+    sink.replies["/new"] = Reply(422, b"no order")
+    with pytest.raises(ToolFailed, match="status 422"):
+        run(sink.url("/pay"), sink)
 
 
 def test_two_megabytes_are_taken_and_one_byte_more_is_not(sink: Sink) -> None:
