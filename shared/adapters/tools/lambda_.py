@@ -1,13 +1,14 @@
 """Tools of kind `lambda`: a function of this account and region named `acta-tool-…` (design §7).
 
 It gets `{"arguments", "effect_id", "session_id", "tenant"}`; `effect_id` is the idempotency key of the effect
-(design §6.3). What it returns is the result: a text as it is, everything else as JSON. An exception is a failure.
+(design §6.3). What it returns is the result: a text as it is, everything else as JSON. An exception is a failure;
+a function that Lambda ended, because it timed out or crashed, gave no answer.
 """
 
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from shared.adapters.aws_clients import Service, make_client
 from shared.adapters.aws_errors import AwsRefused
@@ -20,6 +21,15 @@ MAX_BYTES = 2_097_152
 SHOWN_CHARS = 1_000
 GRAIN_SECONDS = 5
 """Clients have their time limit for good; limits are rounded down to few different ones."""
+
+ENDED = ("Extension.", "Runtime.", "Sandbox.")
+"""How the error types begin that are Lambda's, not the function's: it was timed out or killed, or it crashed."""
+NEVER_BEGAN = frozenset((
+    "Runtime.HandlerNotFound", "Runtime.ImportModuleError", "Runtime.MalformedHandlerName", "Runtime.UnmarshalError",
+    "Runtime.UserCodeSyntaxError",
+))  # fmt: skip
+HAS_RUN = frozenset(("Function.ResponseSizeTooLarge", "Runtime.MarshalError"))
+"""It returned, and only what it returned cannot be passed on."""
 
 
 @lru_cache(maxsize=8)
@@ -70,8 +80,7 @@ class LambdaTool:
                 f"{tool.name} answered with more than {MAX_BYTES} bytes. It has run; ask for less."
             )
         if "FunctionError" in answer:
-            said = fenced("answer", tool.name, _message(body)[:SHOWN_CHARS])
-            raise ToolFailed(f"{tool.name} failed.\n{said}")
+            _failed(tool, body)
         return Outside("answer", tool.name, _text(body))
 
 
@@ -84,10 +93,21 @@ def _text(body: bytes) -> str:
     return value if isinstance(value, str) else text
 
 
-def _message(body: bytes) -> str:
+def _failed(tool: ToolDefinition, body: bytes) -> NoReturn:
     """Type and message of what a function raised; its stack trace stays where it is."""
     try:
         raised = json.loads(body)
-        return f"{raised.get('errorType', 'Error')}: {raised.get('errorMessage', '')}"
-    except (ValueError, RecursionError, AttributeError):
-        return "Error"
+    except (ValueError, RecursionError):
+        raised = None
+    if not isinstance(raised, dict):
+        raised = {}
+    kind = raised.get("errorType")
+    if not isinstance(kind, str):  # how some runtimes' time limits are told: with a message alone
+        kind = ""
+    has_run = kind in HAS_RUN
+    ended = not kind or kind.startswith(ENDED)
+    if ended and not has_run and kind not in NEVER_BEGAN and tool.effect != "read":
+        raise ToolUnanswered("a tool of kind lambda ended without an answer")
+    said = fenced("answer", tool.name, f"{kind or 'Error'}: {raised.get('errorMessage', '')}"[:SHOWN_CHARS])
+    how = "has run, but its answer cannot be passed on" if has_run else "failed"
+    raise ToolFailed(f"{tool.name} {how}.\n{said}")

@@ -95,3 +95,37 @@ def test_no_answer_leaves_in_doubt_whether_it_happened() -> None:
             run(Lambdas(StoreUnavailable("invoke")), effect=effect)
     with pytest.raises(ToolFailed):
         run(Lambdas(StoreUnavailable("invoke")), effect="read")
+
+
+TIMED_OUT = {
+    "errorType": "Sandbox.Timedout",
+    "errorMessage": "RequestId: 1 Error: Task timed out after 3.00 seconds",
+}
+KILLED = {
+    "errorType": "Runtime.ExitError",
+    "errorMessage": "RequestId: 1 Error: Runtime exited with error: signal: killed",
+}
+UNTYPED = {"errorMessage": "2026-01-01T00:00:00.000Z 1 Task timed out after 3.00 seconds"}
+
+
+@pytest.mark.parametrize("ended", [TIMED_OUT, KILLED, UNTYPED, {"errorType": "Extension.Crash"}, "?"])
+def test_a_function_that_was_ended_midway_leaves_in_doubt_whether_it_happened(ended: Any) -> None:
+    body = json.dumps(ended).encode()
+    for effect in ("once", "idempotent"):
+        with pytest.raises(ToolUnanswered):
+            run(Lambdas(body, failed=True), effect=effect)
+    with pytest.raises(ToolFailed):
+        run(Lambdas(body, failed=True), effect="read")
+
+
+def test_a_function_that_cannot_be_loaded_did_nothing_to_ask_about() -> None:
+    raised = {"errorType": "Runtime.ImportModuleError", "errorMessage": "No module named 'app'"}
+    with pytest.raises(ToolFailed, match="No module named 'app'"):
+        run(Lambdas(json.dumps(raised).encode(), failed=True))
+
+
+@pytest.mark.parametrize("kind", ["Runtime.MarshalError", "Function.ResponseSizeTooLarge"])
+def test_a_function_whose_answer_cannot_be_passed_on_has_run_and_that_is_told(kind: str) -> None:
+    raised = {"errorType": kind, "errorMessage": "not that"}
+    with pytest.raises(ToolFailed, match="has run"):
+        run(Lambdas(json.dumps(raised).encode(), failed=True))
