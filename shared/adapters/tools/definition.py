@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from shared.adapters.tools.address import AddressRefused, Guard
+from shared.adapters.tools.references import LeadsNowhere, check_references
 from shared.domain.tool import HIDDEN, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
 
 RESERVED_HEADERS = frozenset((
@@ -41,7 +42,7 @@ def to_config(kind: str, given: Mapping[str, Any], guard: Guard) -> HttpConfig |
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
-    """JSON Schema of an object, references inside itself only. Raises Unusable."""
+    """JSON Schema of an object, references inside itself only, each to a schema. Raises Unusable."""
     from jsonschema import Draft202012Validator, SchemaError
 
     if len(json.dumps(schema).encode()) > MAX_SCHEMA_BYTES:
@@ -62,6 +63,10 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         )
     if any(not reference.startswith("#") for reference in _references(schema)):
         raise _wrong("A $ref leads inside the schema only: it begins with #.")
+    try:
+        check_references(schema)
+    except LeadsNowhere as found:
+        raise _wrong(str(found)) from None
 
 
 def _references(value: Any) -> list[str]:

@@ -22,15 +22,28 @@ MAX_PROBLEM_CHARS = 200
 
 def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
     """Raises ToolInputInvalid: which field is wrong and how, and which fields there are."""
-    validator = _compiled(json.dumps(spec.input_schema, sort_keys=True))
-    errors = sorted(
-        validator.iter_errors(dict(arguments)), key=lambda error: [str(part) for part in error.path]
-    )
+    try:
+        errors = _errors(spec, arguments)
+    except RecursionError:
+        raise ToolInputInvalid(f"the input of {spec.name} is nested too deeply. Make it flatter.") from None
+    except (
+        Exception
+    ):  # the validator's own, over numbers it cannot divide and schemas that were accepted once
+        raise ToolInputInvalid(
+            f"the input of {spec.name} cannot be checked against its schema. Try other values, or another way."
+        ) from None
     if not errors:
         return
     problems = list(dict.fromkeys(_problem(error) for error in errors))[:MAX_PROBLEMS]
     raise ToolInputInvalid(
         f"the input does not fit {spec.name}: {'; '.join(problems)}. {_fields(spec.input_schema)}"
+    )
+
+
+def _errors(spec: ToolSpec, arguments: Mapping[str, Any]) -> "list[ValidationError]":
+    validator = _compiled(json.dumps(spec.input_schema, sort_keys=True))
+    return sorted(
+        validator.iter_errors(dict(arguments)), key=lambda error: [str(part) for part in error.path]
     )
 
 

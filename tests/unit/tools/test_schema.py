@@ -73,5 +73,5 @@ def test_an_integer_is_no_boolean_and_a_boolean_no_integer() -> None:
 
 def test_a_reference_is_never_fetched() -> None:
     spec = ToolSpec(name="outside", description="", input_schema={"$ref": "http://127.0.0.1:9/schema.json"})
-    with pytest.raises(Exception, match="Unresolvable"):
+    with pytest.raises(ToolInputInvalid, match="cannot be checked against its schema"):
         check_input(spec, {})
