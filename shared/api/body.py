@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from shared.api.errors import UnsupportedMediaType
 from shared.domain.errors import ValidationFailed
+from shared.domain.nesting import MAX_DEPTH, is_too_deep
 
 MAX_KEY_CHARS = 255
 MAX_DIGITS = 300
@@ -62,7 +63,7 @@ def json_text(body: bytes, content_type: str | None) -> str:
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """One JSON object. Refused: names given twice, NaN and Infinity, nesting deeper than Python reads."""
+    """One JSON object. Refused: names given twice, NaN and Infinity, nesting too deep to be stored."""
     try:
         value = json.loads(text, parse_int=_integer, parse_constant=_no_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -73,6 +74,8 @@ def parse_json(text: str) -> dict[str, Any]:
         _malformed(f"The body is not usable JSON: {error}.")
     if not isinstance(value, dict):
         _malformed("The body must be a JSON object.")
+    if is_too_deep(value):
+        _malformed(f"The body is nested more than {MAX_DEPTH} deep.")
     return value
 
 

@@ -4,6 +4,8 @@ import json
 import math
 from typing import Any, NoReturn
 
+from shared.domain.nesting import MAX_DEPTH, is_too_deep
+
 _NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 _SHOWN_KEY = 40
 
@@ -16,7 +18,7 @@ def parse_object(text: str) -> dict[str, Any]:
     """The one object that `text` is. Raises NotJson.
 
     Refused as well: `NaN`, `Infinity` and numbers too large to be one (no store takes them), a key that comes
-    twice (which one was meant?), halves of surrogate pairs (no UTF-8), nesting too deep to read.
+    twice (which one was meant?), halves of surrogate pairs (no UTF-8), nesting too deep to be stored.
     """
     try:
         value: Any = json.loads(
@@ -30,6 +32,8 @@ def parse_object(text: str) -> dict[str, Any]:
         raise NotJson("not valid JSON") from None
     if not isinstance(value, dict):
         raise NotJson(f"a JSON {_NAMES[type(value)]}, not an object")
+    if is_too_deep(value):
+        raise NotJson(f"nested more than {MAX_DEPTH} deep")
     if not _encodable(text, value):
         raise NotJson("not valid Unicode text")
     return value

@@ -147,6 +147,7 @@ def test_an_input_sent_whole_is_taken_whole() -> None:
         ('{"a": NaN}', "not valid JSON"),
         ('{"a": 1} {"b": 2}', "not valid JSON"),
         ("[" * 100_000, "not valid JSON"),
+        ('{"a": ' * 250 + "1" + "}" * 250, "nested more than 100 deep"),
         ('{"a": "\\ud800"}', "not valid Unicode"),
     ],
 )

@@ -89,6 +89,7 @@ def test_a_thousand_unknown_fields_do_not_make_a_long_answer() -> None:
         "{", "null", "[]", '[{"message": "hi"}]', '"text"', "3", '{"cost_budget_usd": NaN}',
         '{"a": 1, "a": 2}',
         '{"max_steps": ' + "9" * 5_000 + "}", "[" * 100_000, '{"message": "' + "\n" + '"}', "message=hi",
+        '{"metadata": ' * 250 + "1" + "}" * 250,
     ],
 )  # fmt: skip
 def test_what_is_no_json_object_is_refused_in_clear_words(body: str) -> None:
