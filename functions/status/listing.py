@@ -9,13 +9,15 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from functions.status.app import api
 from functions.status.decisions import asked_in, one_asked_in, state_of
+from functions.status.paging import listed
 from functions.status.root import root
 from shared.agent.whole_input import whole_input
 from shared.api.envelope import success
 from shared.api.responses import intervention_view, session_view
 from shared.domain.errors import FinalError, ValidationFailed
+from shared.domain.intervention import Intervention
 from shared.domain.session import CoarseState, Head, SessionState
-from shared.ports.log import IndexEntry
+from shared.ports.log import IndexEntry, InterventionPage, SessionIndex
 
 PARALLEL = 8
 Limit = Annotated[int, Query(ge=1, le=100)]
@@ -31,25 +33,23 @@ def sessions(
     cursor: Cursor = None,
 ) -> Response[str]:
     """Coarse states are the index's; which of the active ones a session is in, its head tells."""
-    coarse = _coarse(state)
+    coarse, its, tenant = _coarse(state), root().directory, api.caller.tenant
     page = _checked(
-        lambda: root().directory.sessions(
-            api.caller.tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=cursor
-        )
+        lambda: its.sessions(tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=cursor)
     )
     heads = [head for head in _heads(page.entries) if state is None or head.state == state]
-    return success({"items": [session_view(head) for head in heads], "next_cursor": page.cursor})
+    told = listed(heads, session_view, lambda head: its.behind_session(tenant, head.session_id), page.cursor)
+    return success(told.view)
 
 
 @api.get("/v1/interventions")
 def interventions(
     state: Annotated[str | None, Query()] = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response[str]:
-    wanted = state_of(state)
-    page = _checked(
-        lambda: root().directory.interventions(api.caller.tenant, state=wanted, limit=limit, cursor=cursor)
+    wanted, its, tenant = state_of(state), root().directory, api.caller.tenant
+    return success(
+        _asked(lambda: its.interventions(tenant, state=wanted, limit=limit, cursor=cursor), its, tenant)
     )
-    return success({"items": [intervention_view(one) for one in page.items], "next_cursor": page.cursor})
 
 
 @api.get("/v1/sessions/{session_id}/interventions")
@@ -61,10 +61,11 @@ def of_session(
 ) -> Response[str]:
     """The open ones, unless another `state` is asked for, or `all`."""
     its, tenant = root(), api.caller.tenant
-    page = _checked(
-        lambda: asked_in(its.log, its.directory, tenant, session_id, state=state, limit=limit, cursor=cursor)
-    )
-    return success({"items": [intervention_view(one) for one in page.items], "next_cursor": page.cursor})
+
+    def found() -> InterventionPage:
+        return asked_in(its.log, its.directory, tenant, session_id, state=state, limit=limit, cursor=cursor)
+
+    return success(_asked(found, its.directory, tenant))
 
 
 @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}")
@@ -94,6 +95,15 @@ def _coarse(state: str | None) -> tuple[CoarseState, ...]:
     if state not in get_args(SessionState):
         raise ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(get_args(SessionState))}"]})
     return (state,)  # type: ignore[return-value]
+
+
+def _asked(found: Callable[[], InterventionPage], its: SessionIndex, tenant: str) -> dict[str, Any]:
+    page: InterventionPage = _checked(found)
+
+    def behind(one: Intervention) -> str:
+        return its.behind_intervention(tenant, one.intervention_id)
+
+    return listed(page.items, intervention_view, behind, page.cursor).view
 
 
 def _checked(page: Callable[[], Any]) -> Any:

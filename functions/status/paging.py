@@ -1,4 +1,4 @@
-"""Pages of a session's history: bounded in rows and in bytes, with a cursor behind the last row told (design §3)."""
+"""Pages of listings and histories: bounded in rows and bytes, with a cursor behind the last row told (design §3)."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -57,6 +57,24 @@ def page(rows: Iterable[Row[Item]], view: Callable[[Item], Json], limit: int) ->
         items.append(item)
         behind = row.behind
     return Page(items, None)
+
+
+def listed(
+    rows: Iterable[Item], view: Callable[[Item], Json], behind: Callable[[Item], str], following: str | None
+) -> Page:
+    """A page that its store ended at a number of rows, `following` its cursor: ended earlier, `behind` the last row
+    told, where it is too large.
+    """
+    items: list[Json] = []
+    size, last = 0, None
+    for row in rows:
+        item = fitting(view(row))
+        size += json_bytes(item)
+        if last is not None and size > PAGE_BYTES:
+            return Page(items, behind(last))
+        items.append(item)
+        last = row
+    return Page(items, following)
 
 
 def bounded(seen: Snapshot) -> Snapshot:

@@ -9,6 +9,7 @@ from shared.adapters.aws_clients import Service
 from shared.adapters.cursors import from_cursor, to_cursor
 from shared.adapters.documents import readable
 from shared.adapters.dynamodb import items
+from shared.adapters.keys import key_part
 from shared.domain.intervention import Intervention, InterventionState
 from shared.domain.session import CoarseState
 from shared.ports.clock import Clock
@@ -83,6 +84,12 @@ class DynamoIndex:
         values = {f":{name}": {"S": str(value)} for name, value in wanted.items() if value is not None}
         found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
         return InterventionPage(tuple(readable(items.item_intervention, found)), following)
+
+    def behind_session(self, tenant: str, session_id: str) -> str:
+        return to_cursor(items.LISTING + tenant, key_part(session_id))
+
+    def behind_intervention(self, tenant: str, intervention_id: str) -> str:
+        return to_cursor(items.INTERVENTION + tenant, key_part(intervention_id))
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
         item = self._get(items.intervention_key(tenant, intervention_id))

@@ -160,6 +160,21 @@ def test_interventions_of_one_session_are_listed_apart_from_the_others(stores: S
     assert listed(None, 2, first.cursor) == ((opened[1],), None)
 
 
+def test_a_reader_that_ends_a_page_early_goes_on_behind_the_row_it_told_last(
+    stores: Stores, tenant: str
+) -> None:
+    fill(stores, tenant, 4)
+    opened = [make_intervention("ses_1", f"int_{n}") for n in range(4)]
+    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(interventions=opened))
+
+    behind = stores.index.behind_session(tenant, "ses_00002")
+    rest = stores.index.sessions(tenant, states=(), agent_id=None, limit=9, cursor=behind)
+    assert [entry.session_id for entry in rest.entries] == ["ses_00001", "ses_00000"]
+    behind = stores.index.behind_intervention(tenant, "int_2")
+    found = stores.index.interventions(tenant, state="pending", limit=9, cursor=behind)
+    assert found.items == (opened[1], opened[0])
+
+
 @pytest.mark.parametrize("forged", ["", "x", "c2VzXzE", "%%%", "ü", "A" * 40, "AAAAAAAAAAA=\n"])
 def test_a_forged_cursor_is_refused(stores: Stores, tenant: str, forged: str) -> None:
     with pytest.raises(ValueError, match="cursor"):
