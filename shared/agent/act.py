@@ -2,21 +2,22 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from shared.agent.call_start import Withdrawn, begin, named
 from shared.agent.excerpt import amended_note
 from shared.agent.journal import Draft, Journal
 from shared.agent.people import open_doubt
 from shared.agent.results import read_result, told
-from shared.agent.thread import Thread, overtaken
+from shared.agent.thread import Thread, fence_run
 from shared.domain.builtins import READ_RESULT
 from shared.domain.change import Change
 from shared.domain.commit import Position, StepRecord, milliseconds
 from shared.domain.content import Content
 from shared.domain.conversation import ToolCall, ToolEntry
-from shared.domain.errors import Fenced, ModelFeedback
+from shared.domain.errors import ModelFeedback
 from shared.domain.fence import Outside
-from shared.domain.intervention import NO_POLICIES, Policies, input_hash
+from shared.domain.intervention import NO_POLICIES, Policies
 from shared.domain.session import Head, OpenCall, effective
 from shared.domain.tool import ToolSpec
 from shared.ports.tools import CallContext, Registry, Toolbox
@@ -45,10 +46,6 @@ class Outcome(NamedTuple):
     whole: Content | None = None
 
 
-class _Withdrawn(Exception):
-    """The session was cancelled, paused or overtaken before the call started: it is not started."""
-
-
 def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_seconds: float) -> None:
     """Runs the call unless its finish is logged already. What the engine retries is raised."""
     journal = hands.journal
@@ -62,22 +59,24 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
     call = _as_it_runs(journal, thread, call, open_call)
     amended = open_call.amended is not None
     spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
-    started, rerun = journal.clock.now(), False
+    if spec is None and open_call.state == "started":  # taken away meanwhile, with how often it may run
+        ask_whether_it_happened(hands, thread, at, call)
+        return
+    started = journal.clock.now()
     try:
-        if spec is not None and spec.effect != "read":
-            rerun = not _log_start(journal, thread, at, call)
-        else:
-            _may_start(thread.head, at, call_id)
-    except _Withdrawn:
+        rerun = begin(journal, thread, at, call, spec.effect if spec is not None else None)
+    except Withdrawn:
         return
     if rerun and spec is not None and spec.effect == "once":
         ask_whether_it_happened(hands, thread, at, call)
         return
     outcome = _run(hands, spec, call, thread.head, deadline_seconds, rerun)
+    logged = spec is not None and spec.effect != "read"  # then its finish is told whatever came (§6.1)
 
-    def build(_: Thread, change: Change) -> Draft:
-        if spec is None or spec.effect == "read":
-            change.event("tool.started", _named(call))
+    def build(now: Thread, change: Change) -> Draft:
+        if not logged:
+            fence_run(change.head, at)
+            change.event("tool.started", named(call))
         took = milliseconds(started, change.now)
         change.step(
             lambda number: StepRecord(
@@ -92,7 +91,7 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
             )
         )
         said = outcome._replace(text=outcome.text + amended_note(call.input)) if amended else outcome
-        return _finish(change, call, said, took)
+        return _finish(now, change, call, said, took)
 
     journal.commit(thread, at.call_key(call_id, "finish"), build)
 
@@ -109,15 +108,20 @@ def lose_call(hands: Hands, at: Position, call_id: str, error: str) -> None:
         return
     call = _as_it_runs(journal, thread, call, open_call)
     spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
-    if spec is not None and spec.effect == "once" and open_call.state == "started":
+    if open_call.state == "started" and (spec is None or spec.effect == "once"):
         ask_whether_it_happened(hands, thread, at, call)
         return
     outcome = Outcome(LOST.format(error=error), ok=False)
-    journal.commit(
-        thread,
-        at.call_key(call_id, "finish"),
-        lambda _, change: _finish(change, call, outcome, duration_ms=0),
-    )
+
+    def build(now: Thread, change: Change) -> Draft:
+        fence_run(change.head, at)  # whoever has the session settles the call itself
+        known = change.head.open_call(call_id)
+        if known is None or known.state != open_call.state:  # its worker is alive: the next turn looks again
+            raise Withdrawn
+        return _finish(now, change, call, outcome, duration_ms=0)
+
+    with suppress(Withdrawn):
+        journal.commit(thread, at.call_key(call_id, "finish"), build)
 
 
 def _as_it_runs(journal: Journal, thread: Thread, call: ToolCall, open_call: OpenCall) -> ToolCall:
@@ -126,54 +130,23 @@ def _as_it_runs(journal: Journal, thread: Thread, call: ToolCall, open_call: Ope
     return loaded.model_copy(update={"input": effective(loaded, open_call)})
 
 
-def _log_start(journal: Journal, thread: Thread, at: Position, call: ToolCall) -> bool:
-    """A call with an effect appends its start first: after a cancel's 2xx none is started any more (§6.4).
-
-    False: its start was logged before, by an attempt that may have had the effect.
-    """
-
-    mine = journal.clock.new_id("try")
-    before = thread.head.open_call(call.call_id)
-    tries = before.tries if before is not None else 0
-
-    def build(now: Thread, change: Change) -> Draft:
-        _may_start(now.head, at, call.call_id)
-        open_call = change.head.open_call(call.call_id)
-        assert open_call is not None
-        started = open_call.model_copy(update={"state": "started", "starter": mine})
-        change.set(calls=change.head.with_call(started).calls)
-        change.event("tool.started", _named(call))
-        return Draft(change)
-
-    journal.commit(thread, at.call_key(call.call_id, f"start-{tries}"), build)
-    logged = thread.head.open_call(call.call_id)
-    return logged is not None and logged.starter == mine
-
-
 def ask_whether_it_happened(hands: Hands, thread: Thread, at: Position, call: ToolCall) -> None:
     """A call that runs once only died between its start and its finish: it is never repeated blindly (§6.3)."""
     journal, policies = hands.journal, hands.policies(at.tenant, thread.head.agent_id)
 
     def build(_: Thread, change: Change) -> Draft:
+        fence_run(change.head, at)
         open_call = change.head.open_call(call.call_id)
         if change.head.is_over or open_call is None or open_call.state != "started":
-            raise _Withdrawn
+            raise Withdrawn
         change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "withheld"})).calls)
         open_doubt(change, call, journal.clock, policies)
         if change.head.state != "waiting_for_user":
             change.to_state("waiting_for_user", "error_recovery")
         return Draft(change)
 
-    with suppress(_Withdrawn):
+    with suppress(Withdrawn):
         journal.commit(thread, at.call_key(call.call_id, f"doubt-{thread.number}"), build)
-
-
-def _may_start(head: Head, at: Position, call_id: str) -> None:
-    if overtaken(head, at):
-        raise Fenced("another run or generation has the session")
-    open_call = head.open_call(call_id)
-    if head.is_over or head.interventions or open_call is None or open_call.state == "done":
-        raise _Withdrawn
 
 
 def _run(
@@ -207,19 +180,25 @@ def _run(
     return Outcome(result.text, ok=True, whole=result.whole)
 
 
-def _finish(change: Change, call: ToolCall, outcome: Outcome, duration_ms: int) -> Draft:
-    """Settles the call. Where the run is over it only records what happened and moves nothing (§6.1)."""
+def _finish(now: Thread, change: Change, call: ToolCall, outcome: Outcome, duration_ms: int) -> Draft:
+    """Settles the call. Where the run is over it only records what happened and moves nothing (§6.1); so it does
+    where the call has its one result already: a person said what came of it, or the model was told that nobody knows.
+    """
     content = Content.of(outcome.text)
-    change.entry(
-        ToolEntry(call_id=call.call_id, name=call.name, content=content, ok=outcome.ok, whole=outcome.whole)
-    )
+    answered = now.call(call.call_id) is None or call.call_id in now.results
+    if not answered:
+        change.entry(
+            ToolEntry(
+                call_id=call.call_id, name=call.name, content=content, ok=outcome.ok, whole=outcome.whole
+            )
+        )
     size = (outcome.whole or content).bytes
     finished = {"ok": outcome.ok, "duration_ms": duration_ms, "bytes": size}
-    change.event("tool.finished", _named(call) | finished)
+    change.event("tool.finished", named(call) | finished)
     head = change.head
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     open_call = head.open_call(call.call_id)
-    if open_call is None:
+    if answered or open_call is None:
         return Draft(change)
     change.set(
         calls=head.with_call(
@@ -233,8 +212,3 @@ def _finish(change: Change, call: ToolCall, outcome: Outcome, duration_ms: int) 
     if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
         change.to_state("executing")
     return Draft(change)
-
-
-def _named(call: ToolCall) -> dict[str, Any]:
-    hashed = input_hash(call.input or {})
-    return {"call_id": call.call_id, "effect_id": call.effect_id, "name": call.name, "input_hash": hashed}

@@ -145,10 +145,15 @@ def position(head: Head) -> Position:
 
 def fence(head: Head, at: Position) -> None:
     """Raises Fenced where another run, generation or turn has taken over."""
-    if head.run is None or overtaken(head, at):
-        raise Fenced("another run or generation has the session")
-    if head.run.turn != at.turn and not head.is_over:
+    fence_run(head, at)
+    if head.run is not None and head.run.turn != at.turn and not head.is_over:
         raise Fenced("the session is at another turn")
+
+
+def fence_run(head: Head, at: Position) -> None:
+    """Raises Fenced where another run or generation has the session."""
+    if overtaken(head, at):
+        raise Fenced("another run or generation has the session")
 
 
 def overtaken(head: Head, at: Position) -> bool:
