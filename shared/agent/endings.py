@@ -31,9 +31,12 @@ def completed(
 
 
 def cancelled(change: Change, by: str) -> Draft:
-    """Calls that have started stay listed: they may still act and their finish may still be recorded."""
+    """Calls that have started stay listed, those in doubt too: they may still act and their finish may still be
+    recorded.
+    """
     _withdraw(change)
-    change.set(calls=tuple(call for call in change.head.calls if call.state == "started"))
+    begun = (call for call in change.head.calls if call.may_act)
+    change.set(calls=tuple(call.model_copy(update={"state": "started"}) for call in begun))
     change.to_state("cancelled", "cancelled")
     change.event("run.finished", {"state": "cancelled", "by": by})
     return Draft(change)

@@ -1,6 +1,6 @@
 """One model turn, for Plan and Think alike: look, ask the model once, commit what it said (design §2)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -96,12 +96,12 @@ def take_turn(
     # Ids are issued once, however often the commit is built again after a lost race.
     reader = reader_of(mind, thread, answer) if isinstance(answer, ModelReply) else None
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(now: Thread, change: Change) -> Draft:
         fence(change.head, at)
         charge_vanished(change, bill)
         if reader is not None:
             learn(change, bill, reader.reply.usage.input)
-            return _take_in(mind, stage, change, reader, seen)
+            return _take_in(mind, stage, change, reader, seen.but_for(now.results))
         assert isinstance(answer, ProviderOverloaded)
         return wait_for_provider(change, answer, stage.kind)
 
@@ -157,6 +157,10 @@ class Seen(NamedTuple):
     orphans: tuple[ToolEntry, ...]
     delivered: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
+
+    def but_for(self, results: Container[str]) -> "Seen":
+        """Without the orphans whose own result has come while the model thought: a call has one result."""
+        return self._replace(orphans=tuple(one for one in self.orphans if one.call_id not in results))
 
 
 def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen: Seen) -> Draft:

@@ -142,6 +142,11 @@ class OpenCall(Value):
     tries: int = 0
     starter: str = ""
 
+    @property
+    def may_act(self) -> bool:
+        """Whether it has started and not ended: it runs, or its end is unknown and a person has been asked."""
+        return self.state == "started" or (self.state == "withheld" and self.starter != "")
+
 
 class Wait(Value):
     """The engine's task token while it waits for people; it never leaves the server side (design §8)."""
