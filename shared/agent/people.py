@@ -196,4 +196,12 @@ def resumed(head: Head) -> Decision:
     ready = tuple(call.call_id for call in head.unfinished_calls)
     if ready and not head.interventions:
         return Decision(next="act", at=at, calls=ready)
-    return Decision(next="think" if head.plan is not None and head.plan.is_live else "plan", at=at)
+    return Decision(next=turn_due(head), at=at)
+
+
+def turn_due(head: Head) -> Literal["plan", "think"]:
+    """A plan that goes on is thought about, unless an earlier run left it: the message that began this one is
+    delivered by the turn that plans for it, and until then that turn is due.
+    """
+    is_new = head.run is not None and head.run.goal_id in head.undelivered
+    return "think" if head.plan is not None and head.plan.is_live and not is_new else "plan"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from shared.agent.endings import failed
 from shared.agent.journal import Draft, Journal
-from shared.agent.people import resumed
+from shared.agent.people import resumed, turn_due
 from shared.agent.thread import Thread, overtaken, position
 from shared.domain.change import Change
 from shared.domain.commit import Decision
@@ -157,5 +157,4 @@ def _counted(change: Change, run: Run) -> Restarts:
 
 def _again(head: Head) -> Decision:
     """Where a failed run takes up: its calls were dropped when it failed, so with its plan or with a new one."""
-    live = head.plan is not None and head.plan.is_live
-    return Decision(next="think" if live else "plan", at=position(head))
+    return Decision(next=turn_due(head), at=position(head))
