@@ -5,6 +5,7 @@ from shared.agent.thread import Thread, fence_run
 from shared.domain.change import Change
 from shared.domain.commit import Position
 from shared.domain.conversation import ToolCall
+from shared.domain.errors import Refused
 from shared.domain.intervention import input_hash
 from shared.domain.session import Head
 from shared.domain.tool import Effect
@@ -75,3 +76,5 @@ def _may_start(head: Head, at: Position, call_id: str) -> None:
     open_call = head.open_call(call_id)
     if head.is_over or head.interventions or open_call is None or open_call.state == "done":
         raise Withdrawn
+    if open_call.approval == "needed":  # whatever led here: the model is told that it was not run
+        raise Refused("a call that needs an approval has none")

@@ -8,20 +8,19 @@ from shared.agent.endings import cancelled
 from shared.agent.entitled import NOBODY, entitled
 from shared.agent.expiry import lapse
 from shared.agent.journal import Draft, Journal
-from shared.agent.people import open_question
+from shared.agent.people import open_question, wait_for_people
 from shared.agent.recovery import send
 from shared.agent.resolution import settle
 from shared.agent.resolve import Record
 from shared.agent.thread import Thread
 from shared.domain.change import Change
 from shared.domain.errors import Conflict, PoisonedSession
-from shared.domain.intervention import NO_POLICIES
+from shared.domain.intervention import NO_POLICIES, is_pause
 from shared.domain.session import Head
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
 from shared.ports.workflow import Workflow
 
-PAUSED = "paused"
 PAUSE = "Paused."
 
 
@@ -41,14 +40,14 @@ def pause(journal: Journal, tenant: str, session_id: str, by: str, record: Recor
     thread = journal.newest(tenant, session_id)
 
     def build(_: Thread, change: Change) -> Draft:
-        if _paused(change.head):
+        if any(map(is_pause, change.head.interventions)):
             raise _Already
         if change.head.is_over or change.head.state == "idle":
             raise Conflict(f"The session is {change.head.state}; there is nothing to pause.")
         open_question(
             change, "checkpoint_review", PAUSE, journal.clock, NO_POLICIES, asked_by="person", requested_by=by
         )
-        change.to_state("waiting_for_user", PAUSED)
+        wait_for_people(change)
         return Draft(change, record=record)
 
     return _commit(journal, thread, f"pause/{journal.clock.new_id('evt')}", build)
@@ -63,18 +62,19 @@ def resume(
     record: Record = None,
     roles: Set[str] = NOBODY,
 ) -> Head:
-    """Resolves the pause with `continue`. Raises Conflict where the session is not paused and does not run, and
-    RoleMissing where a review that the agent asked for needs a role that is not among `roles`.
+    """Resolves the pause with `continue`, else the review that the agent asked for. Raises Conflict where the session
+    is not paused and does not run, and RoleMissing where that review needs a role that is not among `roles`.
     """
     thread = journal.newest(tenant, session_id)
     if lapse(journal, thread):
         send(journal, workflow, thread)
 
     def build(_: Thread, change: Change) -> Draft:
-        review = next((one for one in change.head.interventions if one.type == "checkpoint_review"), None)
-        if review is not None:
-            entitled(review, roles)
-            settle(change, review, "continue", {}, by=by)
+        reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
+        ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
+        if ended is not None:
+            entitled(ended, roles)
+            settle(change, ended, "continue", {}, by=by)
             return Draft(change, record=record)
         if change.head.coarse == "active":
             raise _Already
@@ -136,10 +136,6 @@ def delete(
 def _deleted(_: Thread, change: Change) -> Draft:
     change.set(deleted=True)
     return Draft(change)
-
-
-def _paused(head: Head) -> bool:
-    return any(one.type == "checkpoint_review" for one in head.interventions)
 
 
 def _commit(journal: Journal, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Head:

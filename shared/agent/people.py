@@ -20,7 +20,9 @@ from shared.domain.intervention import (
     Policies,
     Policy,
     input_hash,
+    is_pause,
 )
+from shared.domain.permission import Why
 from shared.domain.session import Head, OpenCall
 from shared.ports.clock import Clock
 
@@ -35,7 +37,6 @@ AskedBy = Literal["agent", "acta", "person"]
 """Whose words a `question` is in. What the agent said besides stands apart in `agent_said`, so that nothing it says
 can pass for a word of Acta's or of a person's (design §8).
 """
-Why = Literal["high_stakes", "plan_step"]
 
 APPROVAL = {
     "high_stakes": "{name} is a high-stakes tool: the call runs only when a person approves it.",
@@ -44,6 +45,7 @@ APPROVAL = {
 
 
 GO_ON = "Go on?"
+PAUSED = "paused"
 
 
 class Timeouts(NamedTuple):
@@ -68,7 +70,9 @@ def open_approval(
     """
     change.set(
         calls=tuple(
-            OpenCall(call_id=c.call_id, name=c.name, state="withheld") if c.call_id == call.call_id else c
+            OpenCall(call_id=c.call_id, name=c.name, state="withheld", approval="needed")
+            if c.call_id == call.call_id
+            else c
             for c in change.head.calls
         )
     )
@@ -176,6 +180,12 @@ def _open(
             created_at=change.now,
         )
     )
+
+
+def wait_for_people(change: Change) -> None:
+    """Something is open. While a pause is, the session is paused, whatever else it waits for."""
+    open_ones = change.head.interventions
+    change.to_state("waiting_for_user", PAUSED if any(map(is_pause, open_ones)) else open_ones[0].type)
 
 
 def asking(head: Head, timeouts: Timeouts) -> Decision:

@@ -3,7 +3,7 @@
 from shared.agent.circling import Outcome, hint
 from shared.agent.endings import failed
 from shared.agent.journal import Draft
-from shared.agent.people import AskedBy, asking, open_question, resumed
+from shared.agent.people import AskedBy, asking, open_question, resumed, wait_for_people
 from shared.agent.reply import Absorbed
 from shared.agent.tail import PLAN_RETRIES, planning_tail
 from shared.agent.thread import position
@@ -79,7 +79,7 @@ def _settle(
 def _ask(mind: Mind, change: Change, question: str, by: AskedBy, said: str) -> Draft:
     policies = mind.agent.interventions
     open_question(change, "clarification_needed", question, mind.clock, policies, asked_by=by, said=said)
-    change.to_state("waiting_for_user", "clarification_needed")
+    wait_for_people(change)
     return Draft(change, asking(change.head, mind.timeouts))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from shared.agent.truncation import goes_on
-from shared.domain import plan_update
+from shared.domain import permission, plan_update
 from shared.domain.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.change import Change
 from shared.domain.content import Content
@@ -108,8 +108,7 @@ class ReplyReader:
             else:
                 outcome.to_run.append(call)
                 change.event("tool.requested", _requested(call))
-        calls = tuple(OpenCall(call_id=call.call_id, name=call.name) for call in outcome.to_run)
-        change.set(calls=calls)
+        change.set(calls=tuple(_opened(change, call, specs) for call in outcome.to_run))
         return Absorbed(
             message_id=self.message_id,
             text=first.content.loaded + text if first is not None else text,
@@ -190,6 +189,11 @@ def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
     near = difflib.get_close_matches(name, specs, n=3, cutoff=0.5)
     hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(sorted(specs))}."
     raise ModelFeedback(f"There is no tool {name!r}. {hint}")
+
+
+def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:
+    asks = permission.why(change.head.plan, specs[call.name]) is not None
+    return OpenCall(call_id=call.call_id, name=call.name, approval="needed" if asks else "")
 
 
 def _requested(call: ToolCall) -> dict[str, object]:

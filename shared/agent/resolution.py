@@ -6,7 +6,7 @@ The same for a person's answer and for an expiry's default; only what is recorde
 from typing import Any
 
 from shared.agent.endings import cancelled, completed
-from shared.agent.people import resumed
+from shared.agent.people import resumed, wait_for_people
 from shared.domain import permission
 from shared.domain.budget import raised
 from shared.domain.change import Change
@@ -68,7 +68,11 @@ def settle(
         said = {"comment": comment} if comment else {}
         change.event("intervention.resolved", data | {"resolved_by": by} | said)
     _apply(change, one, option, given, comment, by, message_id, expired)
-    if not change.head.is_over and not change.head.interventions:
+    if change.head.is_over:
+        return
+    if change.head.interventions:
+        wait_for_people(change)
+    else:
         _go_on(change)
 
 
@@ -123,7 +127,7 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
     assert one.tool_call is not None
     open_call = change.head.open_call(one.tool_call.call_id)
     if open_call is not None:
-        ready = open_call.model_copy(update={"state": "ready", "amended": amended})
+        ready = open_call.model_copy(update={"state": "ready", "amended": amended, "approval": "given"})
         change.set(calls=change.head.with_call(ready).calls)
     if change.head.plan is not None:
         change.set(plan=permission.given(change.head.plan, one.tool_call.name))

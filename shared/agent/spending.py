@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from shared.agent.journal import Draft
-from shared.agent.people import asking, open_question
+from shared.agent.people import asking, open_question, wait_for_people
 from shared.agent.thread import Thread
 from shared.agent.worker import Mind
 from shared.domain import budget
@@ -115,7 +115,7 @@ def open_budget_question(mind: Mind, change: Change, needed: int | None = None) 
         **_figures(change.head),
         **more,
     )
-    change.to_state("waiting_for_user", "budget_exceeded")
+    wait_for_people(change)
 
 
 def _figures(head: Head) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from typing import assert_never
 
-from shared.agent.acting import act, drop, hold, review
+from shared.agent.acting import act, drop, hold, open_questions, review
 from shared.agent.circling import Outcome, hint, observe_turn
 from shared.agent.endings import completed, failed
 from shared.agent.journal import Draft
-from shared.agent.people import AskedBy, asking, open_question
+from shared.agent.people import AskedBy, open_question
 from shared.agent.reply import Absorbed
 from shared.agent.spending import open_budget_question
 from shared.agent.tail import turn_tail
@@ -98,14 +98,15 @@ def _settle(
             return act(mind, change, absorbed.calls, absorbed.text)
         case AskPerson("budget_exceeded"):
             open_budget_question(mind, change)
-            return Draft(change, asking(change.head, mind.timeouts))
+            # The calls of this reply are kept, and run once the budget is raised.
+            open_questions(mind, change, absorbed.calls, absorbed.text)
+            return hold(mind, change)
         case AskPerson(kind, reason, question):
             drop(change, absorbed.calls)
             by: AskedBy = "agent" if kind == "clarification_needed" else "acta"
             policies, said = mind.agent.interventions, absorbed.text
             open_question(change, kind, question, mind.clock, policies, asked_by=by, said=said, reason=reason)
-            change.to_state("waiting_for_user", kind)
-            return Draft(change, asking(change.head, mind.timeouts))
+            return hold(mind, change)
         case ThinkAgain(_, nudge):
             hint(change, told or ("" if paused else nudge))
             review(mind, change, absorbed.text)

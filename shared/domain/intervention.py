@@ -119,6 +119,11 @@ class Intervention(Value):
         return self.timeout_at is not None and self.timeout_at <= now
 
 
+def is_pause(one: Intervention) -> bool:
+    """A person's own pause, which is nobody's policy; every other review is one that the agent asked for."""
+    return one.type == "checkpoint_review" and "requested_by" in one.context
+
+
 def reviewed_calls(one: Intervention) -> tuple[PendingCall, ...]:
     """Of a review: the calls that run when it is answered `continue`. An earlier release stored their names alone."""
     calls = one.context.get("calls")

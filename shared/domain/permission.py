@@ -5,11 +5,23 @@ call it was meant for asks, whatever step is being worked on.
 """
 
 from collections.abc import Iterable
+from typing import Literal
 
 from shared.domain.plan import ExecutionPlan, PlanStep
+from shared.domain.tool import ToolSpec
+
+Why = Literal["high_stakes", "plan_step"]
 
 ANY_RISKY = ""
 """Of a step that names no tool: whatever of it is not read-only."""
+
+
+def why(plan: ExecutionPlan | None, tool: ToolSpec) -> Why | None:
+    """Why a call of the tool waits for a person; None: it does not."""
+    if tool.high_stakes:
+        return "high_stakes"
+    asks = plan is not None and asked_for(plan, tool.name, risky=tool.is_risky)
+    return "plan_step" if asks else None
 
 
 def asked_for(plan: ExecutionPlan, tool: str, *, risky: bool) -> bool:

@@ -132,7 +132,8 @@ class Failure(Value):
 class OpenCall(Value):
     """A call of the last reply. `withheld`: a person has to approve it first, or to say whether it happened;
     `amended`: that person's input, to be run instead of the model's; `tries`: how often a person had it run again;
-    `starter`: the attempt that logged the start, so that it knows its own after a lost answer.
+    `starter`: the attempt that logged the start, so that it knows its own after a lost answer; `approval`: whether a
+    person has to let it run, stored with the call itself, so that no way past the question is a way into the tool.
     """
 
     call_id: str
@@ -141,6 +142,7 @@ class OpenCall(Value):
     amended: dict[str, Any] | None = None
     tries: int = 0
     starter: str = ""
+    approval: Literal["", "needed", "given"] = ""
 
     @property
     def may_act(self) -> bool:
