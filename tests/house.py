@@ -43,7 +43,7 @@ from shared.domain.agent import DEFAULT_AGENT
 from shared.domain.commit import Decision
 from shared.domain.errors import EngineError
 from shared.domain.intervention import NO_POLICIES, Intervention, Policies
-from shared.domain.session import Head
+from shared.domain.session import Head, Wait
 from shared.ports.model import Model
 from shared.ports.partials import Partials
 from shared.ports.tools import Registry
@@ -209,7 +209,8 @@ class House:
                 return Decision(next="think", at=at)
             case "ask":
                 token = self.workflow.wait(decision)
-                ask(self.fresh_journal(), self.workflow, self.timeouts, at, token)
+                wait = Wait(token=token, entered=self.clock.now())
+                ask(self.fresh_journal(), self.workflow, self.timeouts, at, wait)
                 return None
             case "wait":
                 self.waits.append(decision.wait_seconds or 0)

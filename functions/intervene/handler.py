@@ -8,6 +8,7 @@ from shared.agent.ask import ask
 from shared.agent.engine import give_up, roll_over
 from shared.api.engine import EngineEvent, engine_event
 from shared.domain.errors import Refused
+from shared.domain.session import Wait
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -29,7 +30,8 @@ def _do(step: EngineEvent) -> None:
     journal, workflow = its.desk.journal, its.desk.workflow
     match step.op:
         case "ask":
-            ask(journal, workflow, its.timeouts, step.at, step.task_token)
+            wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
+            ask(journal, workflow, its.timeouts, step.at, wait)
         case "give_up":
             give_up(journal, step.at, step.error)
         case "roll_over":

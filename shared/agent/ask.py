@@ -6,28 +6,31 @@ from datetime import datetime, timedelta
 
 from shared.agent.expiry import expire
 from shared.agent.journal import Draft, Journal
-from shared.agent.people import Timeouts, resumed
+from shared.agent.people import Timeouts, asking, resumed
 from shared.agent.thread import Thread, overtaken
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
 from shared.domain.intervention import Intervention
-from shared.domain.session import Wait
+from shared.domain.session import Head, Wait
 from shared.ports.workflow import TokenGone, Workflow
 
 
-def ask(journal: Journal, workflow: Workflow, timeouts: Timeouts, at: Position, token: str) -> None:
+class _Late(Exception):
+    """Another execution, turn or entry of the wait has taken over, or nothing is open any more: nothing to write."""
+
+
+def ask(journal: Journal, workflow: Workflow, timeouts: Timeouts, at: Position, wait: Wait) -> None:
     """Stores the token on condition that something is open; else sends it at once.
 
-    What is due is done first: warnings, and expiries with their default action, recorded as expiries.
+    What is due is done first: warnings, and expiries with their default action, recorded as expiries. A token that
+    comes late, its worker was slow, replaces none that the engine got after it; it is sent, so that should the engine
+    wait on it after all, it asks again.
     """
     thread = journal.turn(at)
-    if overtaken(thread.head, at):
-        _send(
-            workflow, token, Decision(next="done", at=at)
-        )  # this execution may not go on with another's position
-        return
 
     def build(_: Thread, change: Change) -> Draft:
+        if not _is_live(change.head, at, wait):
+            raise _Late
         expire(change)
         for one in change.head.interventions:
             if _warning_due(one, change.now, timeouts):
@@ -35,14 +38,28 @@ def ask(journal: Journal, workflow: Workflow, timeouts: Timeouts, at: Position, 
                 change.event(
                     "intervention.warned", {"intervention_id": one.intervention_id, "type": one.type}
                 )
-        change.set(wait=Wait(token=token) if change.head.interventions else None)
+        change.set(wait=wait if change.head.interventions else None)
         return Draft(change)
 
-    if thread.head.interventions and not thread.head.is_over:
+    if _is_live(thread.head, at, wait):
         # Each wait has a token of its own, so the key does too; it only names the token, it does not give it away.
-        journal.commit(thread, at.key(f"ask-{hashlib.sha256(token.encode()).hexdigest()[:16]}"), build)
-    if not thread.head.interventions or thread.head.is_over:
-        wake(workflow, thread, token)
+        key = at.key(f"ask-{hashlib.sha256(wait.token.encode()).hexdigest()[:16]}")
+        with suppress(_Late):
+            journal.commit(thread, key, build)
+    if overtaken(thread.head, at):  # this execution may not go on with another's position
+        _send(workflow, wait.token, Decision(next="done", at=at))
+    elif thread.head.is_over or not thread.head.interventions:
+        wake(workflow, thread, wait.token)
+    elif thread.head.wait is None or thread.head.wait.token != wait.token:
+        _send(workflow, wait.token, asking(thread.head, timeouts))
+
+
+def _is_live(head: Head, at: Position, wait: Wait) -> bool:
+    """Whether there is something to wait for, and no later wait."""
+    if overtaken(head, at) or head.is_over or not head.interventions:
+        return False
+    at_another_turn = head.run is not None and head.run.turn != at.turn
+    return not at_another_turn and (head.wait is None or not wait.is_before(head.wait))
 
 
 def _warning_due(one: Intervention, now: datetime, timeouts: Timeouts) -> bool:

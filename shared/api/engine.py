@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import AwareDatetime, ValidationError
 
 from shared.domain.commit import Position
 from shared.domain.errors import Refused
@@ -13,13 +13,16 @@ Op = Literal["plan", "think", "tool", "lost_tool", "ask", "give_up", "roll_over"
 
 
 class EngineEvent(Value):
-    """`attempt`: the engine's retry count of this state. `error`: the name of the class that was left."""
+    """`attempt`: the engine's retry count of this state. `entered`: when it came to this state, for `ask`; executions
+    begun on the previous release do not tell. `error`: the name of the class that was left.
+    """
 
     op: Op
     at: Position
     attempt: int = 0
     call_id: str = ""
     task_token: str = ""
+    entered: AwareDatetime | None = None
     error: str = ""
 
     @property

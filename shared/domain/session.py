@@ -151,9 +151,19 @@ class OpenCall(Value):
 
 
 class Wait(Value):
-    """The engine's task token while it waits for people; it never leaves the server side (design §8)."""
+    """The engine's task token while it waits for people; it never leaves the server side (design §8). `entered`: when
+    the engine came to the wait, `attempt`: its retry count there; a wait of the previous release tells neither.
+    """
 
     token: str
+    entered: datetime | None = None
+    attempt: int = 0
+
+    def is_before(self, other: "Wait") -> bool:
+        """Whether the engine has left this wait for the other one."""
+        if self.entered is None or other.entered is None:
+            return False
+        return (self.entered, self.attempt) < (other.entered, other.attempt)
 
 
 class Progress(Value):

@@ -18,7 +18,7 @@ TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task
 TRANSIENT = {each.__name__ for each in errors.TransientError.__subclasses__()}
 FINAL = {each.__name__ for each in errors.FinalError.__subclasses__()}
 ENGINE = re.compile(r"States|Lambda|Sandbox|Runtime")
-ID_FIELDS = {"op", "at", "attempt", "call_id", "task_token", "error"}
+ID_FIELDS = {"op", "at", "attempt", "call_id", "task_token", "entered", "error"}
 
 
 def levels(machine: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -122,6 +122,7 @@ def test_a_wait_that_ran_out_is_entered_again_with_a_new_token_and_nothing_else(
         "Next": "Ask",
     }
     assert ask["Arguments"]["Payload"]["task_token"] == "{% $states.context.Task.Token %}"
+    assert ask["Arguments"]["Payload"]["entered"] == "{% $states.context.State.EnteredTime %}"
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -12,6 +12,7 @@ from shared.agent.resolve import Desk, Resolution, resolve
 from shared.domain.commit import Decision
 from shared.domain.errors import CallerError, Conflict
 from shared.domain.intervention import Intervention
+from shared.domain.session import Wait
 from shared.ports.workflow import Workflow
 from tests.house import TENANT, House
 from tests.integration.agent.policies import files, recorded, waiting
@@ -110,8 +111,8 @@ def test_an_approval_against_a_rejection_at_once_ends_as_one_of_them() -> None:
 def time_out_at_once(house: House, session: str) -> Callable[[], Any]:
     """The engine wakes up to the expiry, while somebody decides."""
     at = house.decisions[-1].at
-    token = house.workflow.wait(Decision(next="ask", at=at))
-    return lambda: ask(house.fresh_journal(), house.workflow, house.timeouts, at, token)
+    wait = Wait(token=house.workflow.wait(Decision(next="ask", at=at)), entered=house.clock.now())
+    return lambda: ask(house.fresh_journal(), house.workflow, house.timeouts, at, wait)
 
 
 @pytest.mark.parametrize("late", [-30, 0, 30])

@@ -11,6 +11,7 @@ from shared.agent.plan import plan
 from shared.agent.think import think
 from shared.domain.commit import Decision
 from shared.domain.errors import FinalError
+from shared.domain.session import Wait
 from shared.domain.tool import Effect
 from tests.house import TENANT, House
 from tests.integration.agent.engines import Engines, Notes, clean
@@ -29,7 +30,7 @@ def repeat(house: House, decision: Decision) -> None:
     house.journal = house.fresh_journal()
     events: list[Callable[[], object]] = [
         *steps(house, decision),
-        lambda: ask(house.fresh_journal(), house.workflow, house.timeouts, at, "an old token"),
+        lambda: ask(house.fresh_journal(), house.workflow, house.timeouts, at, Wait(token="an old token")),
         lambda: give_up(house.fresh_journal(), at, "Timeout"),
         lambda: roll_over(house.fresh_journal(), house.workflow, at),
     ]

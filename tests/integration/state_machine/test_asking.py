@@ -2,9 +2,18 @@
 
 import time
 
+from shared.api.engine import engine_event
 from tests.contracts.emulator.cloud import refusal
 from tests.integration.state_machine.machine import Json, Machine, raises
 
+POSITION: Json = {
+    "tenant": "acme",
+    "session_id": "ses_1",
+    "run_id": "run_1",
+    "generation": 1,
+    "turn": 1,
+    "first": 1,
+}
 AT: Json = {"session_id": "ses_1", "run_id": "run_1", "generation": 1, "turn": 1, "script": {}}
 DONE = {"next": "done", "at": AT}
 
@@ -15,7 +24,7 @@ def test_a_wait_ends_with_the_decision_that_comes_with_its_token(machine: Machin
     machine.wake(token, DONE)
     told = machine.told(execution)
     assert (told.status, told.states) == ("SUCCEEDED", ["Route", "Ask", "Route", "Done"])
-    assert set(told.sent[0]) == {"op", "at", "task_token", "attempt"}
+    assert set(told.sent[0]) == {"op", "at", "task_token", "entered", "attempt"}
 
 
 def test_a_wait_that_is_over_is_entered_again_with_a_new_token_at_each_time_it_was_to_wake(
@@ -31,6 +40,9 @@ def test_a_wait_that_is_over_is_entered_again_with_a_new_token_at_each_time_it_w
     told = machine.told(execution)
     assert told.states == ["Route", "Ask", "Ask", "Ask", "Route", "Done"]
     assert told.status == "SUCCEEDED"
+    times = [engine_event({**each, "at": POSITION}).entered for each in told.sent]
+    assert None not in times
+    assert times == sorted(set(times), key=str)
 
 
 def test_a_wait_with_nothing_to_wake_for_waits_for_people(machine: Machine) -> None:
@@ -47,7 +59,10 @@ def test_an_error_while_asking_is_retried_with_a_new_token_or_given_up(machine: 
     first, second = machine.tokens(execution, 2)
     assert first != second
     machine.wake(second, DONE)
-    assert machine.told(execution).states == ["Route", "Ask", "Route", "Done"]
+    asked = machine.told(execution)
+    assert asked.states == ["Route", "Ask", "Route", "Done"]
+    assert [each["attempt"] for each in asked.sent] == [0, 1]
+    assert len({each["entered"] for each in asked.sent}) == 1
     told = machine.run("ask", {"ask": [raises("Fenced")]})
     assert told.states == ["Route", "Ask", "GiveUp", "Failed"]
     assert told.sent[-1]["error"] == "Fenced"
