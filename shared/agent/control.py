@@ -14,7 +14,7 @@ from shared.agent.resolution import settle
 from shared.agent.resolve import Record
 from shared.agent.thread import Thread
 from shared.domain.change import Change
-from shared.domain.errors import Conflict, PoisonedSession
+from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.intervention import NO_POLICIES, is_pause
 from shared.domain.session import Head
 from shared.ports.blobs import BlobStore
@@ -117,20 +117,37 @@ def delete(
     session_id: str,
     by: str,
 ) -> None:
-    """Cancels if needed, commits that it is deleted, then removes every item and blob. Raises SessionNotFound.
+    """Cancels if needed, commits that it is deleted, then removes every item and blob. Raises SessionNotFound, and
+    what the stores and the engine raise: then nothing is removed of a session whose end is not in its log (§6.1).
 
     Repeating one that was cut short finishes it.
     """
     try:
         thread = journal.newest(tenant, session_id)
-        if not thread.head.is_over and thread.head.state != "idle":
-            cancel(journal, workflow, tenant, session_id, by)
+        _end(journal, workflow, thread.head, by)
         journal.commit(thread, f"delete/{journal.clock.new_id('evt')}", _deleted)
-    except PoisonedSession:
-        pass  # there is no head to cancel from; that nothing is left of it stops its workers as well
-    finally:
-        log.delete(tenant, session_id)
-        blobs.delete_all(tenant, session_id)
+    except (PoisonedSession, Fenced):
+        pass  # no head to cancel from, or deleted by another: that nothing is left of it stops its workers as well
+    except SessionNotFound:
+        _remove(log, blobs, tenant, session_id)
+        raise
+    _remove(log, blobs, tenant, session_id)
+
+
+def _end(journal: Journal, workflow: Workflow, head: Head, by: str) -> None:
+    """Once the session is deleted nobody knows its execution any more, so that is stopped before, and again where
+    whoever ended the run may have died before it could: it would wait for a person for a year.
+    """
+    if head.coarse in ("active", "waiting_for_user"):
+        with suppress(Conflict):  # the run has ended meanwhile
+            cancel(journal, workflow, head.tenant, head.session_id, by)
+    elif head.run is not None:
+        workflow.stop(head.session_id, head.run.run_id, head.run.generation)
+
+
+def _remove(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
+    log.delete(tenant, session_id)
+    blobs.delete_all(tenant, session_id)
 
 
 def _deleted(_: Thread, change: Change) -> Draft:
