@@ -1,5 +1,6 @@
 """Pause, resume, cancel, delete, resolve (design §3)."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from shared.api.app import Api
 from shared.api.envelope import no_content, success
 from shared.api.requests import Resolve
 from shared.api.responses import intervention_view, session_view
+from shared.domain.commit import Commit
 from shared.domain.errors import SessionNotFound
 from shared.settings import settings
 
@@ -49,10 +51,15 @@ def cancel(session_id: str) -> Response[str]:
     its, caller = root().desk, api.caller
 
     def act(record: Record) -> dict[str, Any]:
-        done = control.cancel(its.journal, its.workflow, caller.tenant, session_id, caller.user, record)
-        return session_view(done.head) | {"in_flight": list(done.in_flight)}
+        return _cancelled(
+            control.cancel(its.journal, its.workflow, caller.tenant, session_id, caller.user, record)
+        )
 
-    return _steered(session_id, act)
+    return _steered(session_id, act, lambda commit: _cancelled(control.Cancelled.of(commit.head)))
+
+
+def _cancelled(done: control.Cancelled) -> dict[str, Any]:
+    return session_view(done.head) | {"in_flight": list(done.in_flight)}
 
 
 @api.delete("/v1/sessions/{session_id}")
@@ -83,10 +90,13 @@ def decide(session_id: str, intervention_id: str, body: Annotated[Resolve, Body(
     return success(view)
 
 
-def _steered(session_id: str, act: Any) -> Response[str]:
-    view, repeated = root().once.answer(
-        api.incoming, api.caller.tenant, lambda commit: session_view(commit.head), act
-    )
+def _steered(
+    session_id: str,
+    act: Callable[[Record], dict[str, Any]],
+    told: Callable[[Commit], dict[str, Any]] = lambda commit: session_view(commit.head),
+) -> Response[str]:
+    """`told`: what `act` answers, from the commit it made; a repeated request gets the same."""
+    view, repeated = root().once.answer(api.incoming, api.caller.tenant, told, act)
     if repeated:
         _send_again(session_id)
     return success(view, 202)

@@ -30,6 +30,10 @@ class Cancelled(NamedTuple):
     head: Head
     in_flight: tuple[str, ...]
 
+    @classmethod
+    def of(cls, head: Head) -> "Cancelled":
+        return cls(head, tuple(call.call_id for call in head.calls if call.state == "started"))
+
 
 class _Already(Exception):
     """The session is there already: nothing to write."""
@@ -105,7 +109,7 @@ def cancel(
         workflow.stop(
             session_id, run.run_id, run.generation
         )  # for tidiness; the commit above is what cancels
-    return Cancelled(head, tuple(call.call_id for call in head.calls if call.state == "started"))
+    return Cancelled.of(head)
 
 
 def delete(

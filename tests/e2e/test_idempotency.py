@@ -42,6 +42,13 @@ def test_starts_sent_ten_times_at_once_make_one_session_and_one_execution(
     assert len(behind.executions(session_id)) == 1
 
 
+def test_a_cancel_sent_again_gets_the_same_answer(ann: Person) -> None:
+    path = f"/v1/sessions/{ann.start()}/cancel"
+    first, again = (ann.post(path, Idempotency_Key="k") for _ in range(2))
+    assert first.json()["data"]["in_flight"] == []
+    assert (again.status_code, again.json()) == (202, first.json())
+
+
 def test_a_key_with_another_body_is_refused_and_does_nothing(ann: Person) -> None:
     ann.post("/v1/sessions", {"metadata": {"a": "1"}}, Idempotency_Key="k")
     refused(
