@@ -1,8 +1,9 @@
 """Makes sure of a tenant's hourly tokens before a call is made (design §6.1)."""
 
 from shared.agent.journal import Draft, Journal
-from shared.agent.people import Timeouts, asking, open_hourly_limit
-from shared.agent.thread import Thread
+from shared.agent.limit import ask_at_limit
+from shared.agent.people import Timeouts, open_hourly_limit, resumed
+from shared.agent.thread import Thread, fence
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
 from shared.domain.errors import CommitContention
@@ -13,6 +14,10 @@ from shared.ports.log import LeaseGrant, LeaseMoved, SessionIndex
 ATTEMPTS = 20
 """Races against other sessions of the tenant for the same hour, lost in a row."""
 PAUSE_SECONDS = 0.1
+
+
+class _Over(Exception):
+    """The run has ended: it needs no lease."""
 
 
 class HourlyLimit:
@@ -30,7 +35,8 @@ class HourlyLimit:
         """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for who may
         decide by the agent's `policies`.
 
-        A chunk is granted in one transaction with the commit that has it in the head. Raises CommitContention.
+        A chunk is granted in one transaction with the commit that has it in the head. Raises CommitContention, and
+        Fenced where another run, generation or turn has taken over.
         """
         if not self._limit:
             return None
@@ -45,24 +51,27 @@ class HourlyLimit:
                 return self._wait(thread, at, hour, policies)
             try:
                 self._extend(thread, at, LeaseGrant(at.tenant, hour, granted, granted + size))
+            except _Over:
+                return resumed(thread.head)
             except LeaseMoved:
                 self._journal.clock.pause(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
 
     def _extend(self, thread: Thread, at: Position, lease: LeaseGrant) -> None:
         def build(_: Thread, change: Change) -> Draft:
+            fence(change.head, at)
+            if change.head.is_over:
+                raise _Over
             change.set(lease=extended(change.head.lease, lease.hour, lease.after - lease.before))
             return Draft(change, lease=lease)
 
         self._journal.commit(thread, at.key(f"lease-{lease.hour}-{lease.before}"), build)
 
     def _wait(self, thread: Thread, at: Position, hour: int, policies: Policies) -> Decision:
-        def build(_: Thread, change: Change) -> Draft:
-            if not change.head.interventions and not change.head.is_over:
-                open_hourly_limit(change, end_of(hour), self._limit, self._journal.clock, policies)
-                change.to_state("waiting_for_user", "budget_exceeded")
-            return Draft(change)
+        def ask(change: Change) -> None:
+            open_hourly_limit(change, end_of(hour), self._limit, self._journal.clock, policies)
+            change.to_state("waiting_for_user", "budget_exceeded")
 
         # Asked anew where somebody lets it go on before the hour is over, hence not one key an hour.
-        self._journal.commit(thread, at.key(f"hour-{hour}-{thread.head.last_seq}"), build)
-        return asking(thread.head, self._timeouts)
+        kind = f"hour-{hour}-{thread.head.last_seq}"
+        return ask_at_limit(self._journal, thread, at, kind, self._timeouts, ask)

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from shared.agent.journal import Draft
-from shared.agent.people import asking, open_question, wait_for_people
+from shared.agent.limit import ask_at_limit
+from shared.agent.people import open_question, wait_for_people
 from shared.agent.thread import Thread
 from shared.agent.worker import Mind
 from shared.domain import budget
@@ -90,17 +90,16 @@ def warn_if_due(change: Change) -> None:
 
 
 def ask_for_budget(mind: Mind, thread: Thread, at: Position, asked: Sized) -> Decision:
-    """At the limit the run waits for a person instead of calling the model: nothing is killed."""
+    """The session's budget is used up."""
     needed = budget.needed(thread.head, asked.bytes, asked.request.max_tokens)
-
-    def build(_: Thread, change: Change) -> Draft:
-        if not change.head.interventions and not change.head.is_over:
-            open_budget_question(mind, change, needed)
-        return Draft(change)
-
-    # Asked anew after each answer that does not help, hence not one key a turn.
-    mind.worker.journal.commit(thread, at.key(f"budget-{thread.head.last_seq}"), build)
-    return asking(thread.head, mind.timeouts)
+    return ask_at_limit(
+        mind.worker.journal,
+        thread,
+        at,
+        f"budget-{thread.head.last_seq}",  # asked anew after each answer that does not help: not one key a turn
+        mind.timeouts,
+        lambda change: open_budget_question(mind, change, needed),
+    )
 
 
 def open_budget_question(mind: Mind, change: Change, needed: int | None = None) -> None:
