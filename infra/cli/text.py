@@ -21,5 +21,7 @@ def exact_json(value: Any) -> str:
 
 
 def encodable(text: str, encoding: str | None) -> str:
-    """`text` with what a terminal of this encoding cannot show replaced, so that printing never fails."""
-    return text.encode(encoding or "utf-8", "replace").decode(encoding or "utf-8", "replace")
+    """`text` with what a terminal of this encoding cannot show escaped, so that printing never fails and no two
+    texts look the same.
+    """
+    return text.encode(encoding or "utf-8", "backslashreplace").decode(encoding or "utf-8", "replace")

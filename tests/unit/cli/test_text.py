@@ -34,6 +34,7 @@ def test_exact_json_loses_nothing(value: dict[str, str]) -> None:
         assert json.loads(shown) == value
 
 
-def test_what_a_terminal_cannot_show_is_replaced() -> None:
-    assert encodable("✔ fine", "ascii") == "? fine"
+def test_what_a_terminal_cannot_show_is_escaped_and_no_two_texts_look_the_same() -> None:
+    assert encodable("✔ fine", "ascii") == "\\u2714 fine"
+    assert encodable("отчёт.txt", "latin-1") != encodable("архив.txt", "latin-1")
     assert encodable("✔ fine", "utf-8") == "✔ fine"
