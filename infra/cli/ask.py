@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from infra.cli.text import exact_json, visible
+from infra.cli.rows import Screen, set_off
+from infra.cli.text import exact_json, one_line, visible
 
 TITLES = {
     "approval_required": "The agent asks for permission.",
@@ -17,6 +18,10 @@ TITLES = {
 }
 
 SPEAKERS = {"agent": "the agent asks", "acta": "Acta says", "person": "a person says"}
+
+MAX_LABEL = 64
+"""A tool's longest name."""
+ANY_SCREEN = Screen()
 
 Read = Callable[[str], str]
 Say = Callable[[str], None]
@@ -35,9 +40,10 @@ class NoDecision(Exception):
     """The person left the question open (end of input)."""
 
 
-def question_lines(intervention: Mapping[str, Any]) -> Iterator[str]:
+def question_lines(intervention: Mapping[str, Any], screen: Screen = ANY_SCREEN) -> Iterator[str]:
     """What a person must see to decide: whose words are whose, the whole exact input of a tool call, hidden
-    characters shown.
+    characters shown. What is foreign is set off, so that no row of it passes for one of ours; and what the decision
+    is about is told once more below it all.
     """
     kind = str(intervention.get("type", ""))
     yield TITLES.get(kind, f"The session waits: {visible(kind, keep_newlines=False)}")
@@ -52,18 +58,20 @@ def question_lines(intervention: Mapping[str, Any]) -> Iterator[str]:
         if value is None or value is False:
             continue
         text = visible(value) if isinstance(value, str) else exact_json(value)
-        label = labels.get(str(name)) or visible(str(name), keep_newlines=False)
-        # set off, so that no line of it passes for one of ours
-        yield "\n  | ".join([f"{label}:", *text.split("\n")])
-    for call in [intervention.get("tool_call"), *calls]:
-        if isinstance(call, dict):
-            yield f"tool: {visible(str(call.get('name')), keep_newlines=False)}"
-            yield f"input: {exact_json(call.get('input'))}"
+        label = labels.get(str(name)) or one_line(str(name), MAX_LABEL)
+        yield "\n".join([f"{label}:", *set_off(text, screen)])
+    asked = [call for call in [intervention.get("tool_call"), *calls] if isinstance(call, dict)]
+    for call in asked:
+        yield f"tool: {one_line(call.get('name'), MAX_LABEL)}"
+        yield "\n".join(["input:", *set_off(exact_json(call.get("input")), screen)])
     if intervention.get("role"):
         yield f"to decide needs the role: {visible(str(intervention['role']), keep_newlines=False)}"
     if intervention.get("timeout_at"):
         default = visible(str(intervention.get("default_action")), keep_newlines=False)
         yield f"without an answer until {intervention['timeout_at']}: {default}"
+    for call in asked:
+        bound = f", input {one_line(call['input_hash'], MAX_LABEL)}" if call.get("input_hash") else ""
+        yield f"to decide on: {one_line(call.get('name'), MAX_LABEL)}{bound}"
 
 
 def decide(intervention: Mapping[str, Any], read: Read, say: Say) -> Decision:

@@ -11,6 +11,7 @@ from infra.cli.figures import usage_line
 from infra.cli.follow import Update, follow
 from infra.cli.hints import Invocation
 from infra.cli.question import Question
+from infra.cli.rows import Screen
 from infra.cli.terminal import edit_lines, forget_typed_ahead
 from infra.cli.text import encodable, one_line, visible
 from infra.cli.view import View, view_for
@@ -72,7 +73,8 @@ class Watcher:
     def put_question(self, session_id: str, intervention: Mapping[str, Any]) -> None:
         if self.interactive:
             forget_typed_ahead()
-        for line in question_lines(with_whole_input(self.client, session_id, intervention)):
+        whole = with_whole_input(self.client, session_id, intervention)
+        for line in question_lines(whole, Screen.of(sys.stdout)):
             say(line)
         question = Question(self.client, self.invocation, session_id, intervention, say)
         if self.feed is None:
