@@ -5,6 +5,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import chain, islice
 from typing import Any
 
 from infra.cli import exits
@@ -16,6 +17,8 @@ from infra.cli.text import one_line
 from infra.cli.watching import say
 
 WAITING = "/v1/interventions"
+PAGE, LAST = 100, 500
+"""How many are looked through for one that waits no longer."""
 PREFIX = "int_"
 """How interventions' ids begin (`shared/domain/ids.py`): sessions' begin otherwise."""
 SUBJECT_CHARS = 100
@@ -40,11 +43,17 @@ def interventions(arguments: Namespace) -> int:
 
 
 def session_of(client: Client, intervention_id: str) -> str:
-    """Whose open intervention it is. Raises CliError."""
-    for one in client.items(WAITING, state="pending"):
+    """Whose intervention it is: an open one, or one of the last, for a decision that comes too late is answered with
+    the one that was taken. Raises CliError.
+    """
+    waiting, last = client.items(WAITING, state="pending"), client.items(WAITING, limit=PAGE)
+    for one in chain(waiting, islice(last, LAST)):
         if one.get("intervention_id") == intervention_id:
             return str(one["session_id"])
-    raise CliError(f"nothing that waits for a person has the id {one_line(intervention_id)}")
+    raise CliError(
+        f"nothing that waits for a person has the id {one_line(intervention_id)}, and none of the last {LAST} that "
+        "were asked; if it is an older one, name its session before it"
+    )
 
 
 def is_intervention(identity: str) -> bool:

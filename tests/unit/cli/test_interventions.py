@@ -149,12 +149,29 @@ def test_an_interventions_id_alone_decides_it(
 
 
 @pytest.mark.parametrize("arguments", [("approve", "int_9"), ("answer", "int_9", "yes")])
-def test_an_intervention_that_waits_no_longer_is_one_clear_line(
+def test_an_intervention_that_is_not_there_is_one_clear_line(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
 ) -> None:
     deployment.on("GET", LISTING, page(waits()))
     assert acta(*arguments) == 2
-    assert capsys.readouterr().err == "acta: nothing that waits for a person has the id int_9\n"
+    error = capsys.readouterr().err
+    assert error.startswith(
+        "acta: nothing that waits for a person has the id int_9, and none of the last 500"
+    )
+    assert "name its session" in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [("approve", "int_1"), ("answer", "int_1", "yes")])
+def test_one_that_waits_no_longer_is_answered_with_the_decision_that_was_taken(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    deployment.on("GET", LISTING, page(), page(waits("int_2"), cursor="2"), page(waits(state="resolved")))
+    deployment.on("POST", RESOLVE, failure(409, "CONFLICT", "Decided.", details={"resolution": ["reject"]}))
+    assert acta(*arguments) == 2
+    assert "Decided. (CONFLICT): resolution: reject" in capsys.readouterr().err
+    asked = [request.path.partition("?")[2] for request in deployment.requests_to("GET", LISTING)]
+    assert asked == ["state=pending", "limit=100", "cursor=2&limit=100"]
 
 
 def test_a_decision_that_came_too_late_is_one_clear_line(
