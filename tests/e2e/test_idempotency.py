@@ -26,6 +26,23 @@ def test_a_start_sent_again_gets_the_same_answer_and_makes_one_session(ann: Pers
     assert len(behind.executions(session_id)) == 1
 
 
+def test_what_is_sent_again_after_the_session_was_deleted_gets_the_same_answer(ann: Person) -> None:
+    body = {"message": "List my files"}
+    first = ann.post("/v1/sessions", body, Idempotency_Key="k-1")
+    session_id = first.json()["data"]["session_id"]
+    ann.finished(session_id)
+    path = f"/v1/sessions/{session_id}/messages"
+    said = ann.post(path, {"content": "Again"}, Idempotency_Key="k-2")
+    assert ann.delete(f"/v1/sessions/{session_id}").status_code == 204
+
+    again = ann.post("/v1/sessions", body, Idempotency_Key="k-1")
+    said_again = ann.post(path, {"content": "Again"}, Idempotency_Key="k-2")
+
+    assert (again.status_code, again.json()) == (202, first.json())
+    assert (said_again.status_code, said_again.json()) == (202, said.json())
+    assert ann.items("/v1/sessions") == []
+
+
 def test_starts_sent_ten_times_at_once_make_one_session_and_one_execution(
     ann: Person, behind: Behind
 ) -> None:
