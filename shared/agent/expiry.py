@@ -6,6 +6,8 @@ from shared.agent.journal import Draft, Journal
 from shared.agent.resolution import settle
 from shared.agent.thread import Thread
 from shared.domain.change import Change
+from shared.domain.intervention import Intervention, is_pause
+from shared.domain.session import Head
 
 
 class _NothingDue(Exception):
@@ -16,9 +18,22 @@ def expire(change: Change) -> bool:
     """Settles all that is due, as far as a default before it has not ended the run. Whether there was any."""
     due = [one for one in change.head.interventions if one.is_due(change.now)]
     for one in due:
-        if one in change.head.interventions:
+        if one not in change.head.interventions:
+            continue
+        if _stays(change.head, one):
+            change.replace_intervention(one.model_copy(update={"timeout_at": None, "warned": False}))
+        else:
             settle(change, one, one.default_action, {}, expired=True)
     return bool(due)
+
+
+def _stays(head: Head, one: Intervention) -> bool:
+    """A paused session does not end by itself, and none completes over a message; the question then waits for a
+    person, without a deadline.
+    """
+    if one.default_action == "finish" and head.owes_an_answer:
+        return True
+    return one.default_action in ("cancel", "finish") and any(map(is_pause, head.interventions))
 
 
 def lapse(journal: Journal, thread: Thread) -> bool:

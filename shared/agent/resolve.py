@@ -135,6 +135,11 @@ def _check(registry: Registry, head: Head, one: Intervention, chosen: Resolution
             return {"input": amended(registry, head, one, given)}
         case "clarification_needed", "answer":
             return _parse(Answer, given)
+        case "budget_exceeded", "finish" if head.owes_an_answer:
+            raise Conflict(
+                "A message waits for the agent, and a run does not finish over one. Raise the budget, so that it can "
+                "be answered, or cancel the run."
+            )
         case "budget_exceeded", "raise":
             return _raised(head, _parse(Raise, given))
         case "error_recovery", "record":

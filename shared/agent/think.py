@@ -65,6 +65,7 @@ def _settle(
     is_half = paused or cut_offs == 1  # it and what goes on with it are one reply
     text_replies = 0 if absorbed.called else change.head.progress.text_replies + (not is_half)
     change.set(progress=change.head.progress.model_copy(update={"text_replies": text_replies}))
+    _grant_steps(change)
     head = change.head
     assert head.run is not None
     facts = Facts(
@@ -116,6 +117,13 @@ def _settle(
             return Draft(change, Decision(next="think", at=position(change.head)))
         case other:
             assert_never(other)
+
+
+def _grant_steps(change: Change) -> None:
+    """A message that comes at the step limit gets as many steps as it would get as a new run's (ADR 4)."""
+    head, run = change.head, change.head.run
+    if run is not None and head.undelivered and run.iteration >= run.max_steps:
+        change.set(run=run.model_copy(update={"max_steps": run.iteration + head.max_steps}))
 
 
 def _close_plan(change: Change) -> None:

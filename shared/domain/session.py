@@ -238,6 +238,12 @@ class Head(Value):
     def unfinished_calls(self) -> tuple[OpenCall, ...]:
         return tuple(call for call in self.calls if call.state != "done")
 
+    @property
+    def owes_an_answer(self) -> bool:
+        """Somebody has written since the run began, and no turn has delivered it: the run may not complete (§6.6)."""
+        began = self.run.goal_id if self.run is not None else ""
+        return bool(self.undelivered) and self.undelivered[-1] != began
+
     def open_call(self, call_id: str) -> OpenCall | None:
         return next((call for call in self.calls if call.call_id == call_id), None)
 
