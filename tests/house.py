@@ -83,7 +83,8 @@ class House:
             LambdaTool(),
         )
         self.hands = Hands(Journal(self.log, self.blobs, self.clock), self.registry, toolbox, self._policies)
-        self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
+        longest = self.settings.max_message_chars
+        self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry, longest)
         self.roles = frozenset({"member"})
         self.attempts = Attempts()
         self.decisions: list[Decision] = []

@@ -39,6 +39,7 @@ def root() -> Root:
             directory=directory,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
             registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).at),
+            max_answer_chars=chosen.max_message_chars,
         ),
         log=log,
         blobs=blobs,

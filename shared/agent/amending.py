@@ -11,6 +11,11 @@ from shared.ports.tools import Registry
 
 MAX_AMENDED_BYTES = 65_536
 """A person's input rides in the head until its call has run."""
+MAX_TOGETHER_BYTES = 131_072
+"""Those of one reply's calls, so that the head stays within what one item holds (design §6.1)."""
+INSTEAD = (
+    "Reject the call instead, with a comment that says what to change: the agent reads it and can make the call anew."
+)
 
 
 def amended(registry: Registry, head: Head, one: Intervention, given: dict[str, Any]) -> dict[str, Any]:
@@ -20,12 +25,14 @@ def amended(registry: Registry, head: Head, one: Intervention, given: dict[str, 
     wanted = _reading(registry, spec, given)
     if not wanted:
         raise ValidationFailed("modify needs the new input.", {"input": ["the tool's whole input"]})
-    if len(json.dumps(wanted)) > MAX_AMENDED_BYTES:
-        raise ValidationFailed(
-            "The input is too long. Reject the call instead, with a comment that says what to change: the agent "
-            "reads it and can make the call anew.",
-            {"input": [f"at most {MAX_AMENDED_BYTES} bytes as JSON"]},
-        )
+    size = len(json.dumps(wanted))
+    if size > MAX_AMENDED_BYTES:
+        told = {"input": [f"at most {MAX_AMENDED_BYTES} bytes as JSON"]}
+        raise ValidationFailed(f"The input is too long. {INSTEAD}", told)
+    left = MAX_TOGETHER_BYTES - sum(len(json.dumps(call.amended)) for call in head.calls if call.amended)
+    if size > left:
+        told = {"input": [f"at most {max(0, left)} bytes as JSON, beside what the other calls were given"]}
+        raise ValidationFailed(f"The inputs changed in this turn are too long together. {INSTEAD}", told)
     wrong = spec and _misfit(registry, spec, wanted)
     if wrong:
         raise ValidationFailed("The input does not fit the tool.", {"input": [wrong]})

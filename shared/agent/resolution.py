@@ -16,6 +16,8 @@ from shared.domain.conversation import ToolEntry, UserEntry
 from shared.domain.intervention import Intervention, input_hash
 from shared.domain.session import OpenCall
 
+MAX_KEPT_CHARS = 10_000
+
 REJECTED = "Error: a person rejected this call{why}. Do not repeat it; go on another way or ask."
 RETRY = "A person has looked at it and says: go on, but another way than before."
 RETRY_EXPIRED = "Nobody has said anything in time: go on, but another way than before."
@@ -42,7 +44,7 @@ def settle(
         update={
             "state": "expired" if expired else "resolved",
             "resolution": option,
-            "input": given or None,
+            "input": _kept(given, message_id) or None,
             "comment": comment,
             "resolved_by": by,
             "resolved_at": change.now,
@@ -74,6 +76,14 @@ def settle(
         wait_for_people(change)
     else:
         _go_on(change)
+
+
+def _kept(given: dict[str, Any], message_id: str) -> dict[str, Any]:
+    """What the decision remembers: the beginning of a long answer, the whole of which is a message."""
+    text = given.get("text")
+    if not message_id or not isinstance(text, str) or len(text) <= MAX_KEPT_CHARS:
+        return given
+    return {"text": f"{text[: MAX_KEPT_CHARS - 1]}…", "message_id": message_id}
 
 
 def _apply(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Set
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from shared.agent.amending import amended
 from shared.agent.entitled import NOBODY, entitled
@@ -21,11 +21,12 @@ from shared.domain.intervention import Intervention
 from shared.domain.session import Head
 from shared.domain.value import Value
 from shared.domain.visible import is_blank
-from shared.domain.wording import wording
+from shared.domain.wording import too_long, wording
 from shared.ports.log import IdempotencyRecord, SessionIndex
 from shared.ports.tools import Registry
 from shared.ports.workflow import Workflow
 
+MAX_ANSWER_CHARS = 10_000
 MAX_RECORDED_CHARS = 10_000
 
 
@@ -35,20 +36,28 @@ def _seen(text: str) -> str:
     return text
 
 
-class Answer(Value):
+class Given(Value):
+    """Values of another JSON type are refused, as in every other body."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+class Answer(Given):
     text: Annotated[str, Field(min_length=1), AfterValidator(_seen)]
 
 
-class Raise(Value):
+class Raise(Given):
+    """Within the bounds a session can be started with."""
+
     token_budget: int | None = Field(default=None, ge=1, le=100_000_000)
-    cost_budget_usd: float | None = Field(default=None, gt=0)
+    cost_budget_usd: float | None = Field(default=None, gt=0, le=1_000_000)
 
 
-class Recorded(Value):
+class Recorded(Given):
     result: Annotated[str, Field(min_length=1, max_length=MAX_RECORDED_CHARS), AfterValidator(_seen)]
 
 
-class Hint(Value):
+class Hint(Given):
     hint: str | None = Field(default=None, max_length=2_000)
 
 
@@ -61,12 +70,13 @@ class Resolution(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """What deciding needs of the world."""
+    """What deciding needs of the world. `max_answer_chars`: as long as any message may be."""
 
     journal: Journal
     directory: SessionIndex
     workflow: Workflow
     registry: Registry
+    max_answer_chars: int = MAX_ANSWER_CHARS
 
 
 Record = Callable[[Commit], IdempotencyRecord] | None
@@ -94,7 +104,7 @@ def resolve(
         if one is None:
             raise _decided(desk, tenant, session_id, intervention_id)
         entitled(one, roles)
-        given = _check(desk.registry, now.head, one, chosen)
+        given = _check(desk, now.head, one, chosen)
         settle(change, one, chosen.option, given, comment=chosen.comment, by=by, message_id=message_id)
         return Draft(change, record=record)
 
@@ -125,16 +135,16 @@ def _decided(desk: Desk, tenant: str, session_id: str, intervention_id: str) -> 
     return Conflict(f"This was decided already: {what}.", details)
 
 
-def _check(registry: Registry, head: Head, one: Intervention, chosen: Resolution) -> dict[str, Any]:
+def _check(desk: Desk, head: Head, one: Intervention, chosen: Resolution) -> dict[str, Any]:
     """The option's input, checked. Raises ValidationFailed naming the field."""
     if chosen.option not in one.options:
         raise ValidationFailed("Unknown option.", {"option": [f"one of {', '.join(one.options)}"]})
     given = chosen.input or {}
     match one.type, chosen.option:
         case "approval_required", "modify":
-            return {"input": amended(registry, head, one, given)}
+            return {"input": amended(desk.registry, head, one, given)}
         case "clarification_needed", "answer":
-            return _parse(Answer, given)
+            return _answer(desk, _parse(Answer, given))
         case "budget_exceeded", "finish" if head.owes_an_answer:
             raise Conflict(
                 "A message waits for the agent, and a run does not finish over one. Raise the budget, so that it can "
@@ -149,6 +159,13 @@ def _check(registry: Registry, head: Head, one: Intervention, chosen: Resolution
         case _ if given:
             raise ValidationFailed("This option takes no input.", {"input": ["must be left out"]})
     return {}
+
+
+def _answer(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
+    if len(given["text"]) > desk.max_answer_chars:
+        too_much = too_long(given["text"], desk.max_answer_chars)
+        raise ValidationFailed("input.text is too long.", {"input.text": [too_much]})
+    return given
 
 
 def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
@@ -169,7 +186,7 @@ def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
     return raised
 
 
-def _parse(model: type[Value], given: dict[str, Any]) -> dict[str, Any]:
+def _parse(model: type[Given], given: dict[str, Any]) -> dict[str, Any]:
     try:
         return model.model_validate(given).model_dump(exclude_none=True)
     except ValidationError as error:

@@ -1,11 +1,13 @@
 """Which text a request may carry, and the words for what it may not."""
 
+from math import isfinite
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
 from shared.domain.errors import ValidationFailed
 from shared.domain.visible import is_blank
+from shared.domain.wording import too_long
 
 
 def _readable(text: str) -> str:
@@ -24,7 +26,8 @@ def _not_blank(text: str) -> str:
     return text
 
 
-def _readable_throughout(value: dict[str, Any]) -> dict[str, Any]:
+def _usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
+    """JSON can name numbers that are infinite here (1e999); stored they would come back as null."""
     waiting: list[Any] = [value]
     while waiting:
         item = waiting.pop()
@@ -34,13 +37,15 @@ def _readable_throughout(value: dict[str, Any]) -> dict[str, Any]:
             waiting += item
         elif isinstance(item, str):
             _readable(item)
+        elif isinstance(item, float) and not isfinite(item):
+            raise ValueError("A number is too large.")
     return value
 
 
 # markers for `Annotated`, behind the bounds, so that those are told in characters
 READABLE = AfterValidator(_readable)
 NOT_BLANK = AfterValidator(_not_blank)
-JsonObject = Annotated[dict[str, Any], AfterValidator(_readable_throughout)]
+JsonObject = Annotated[dict[str, Any], AfterValidator(_usable_throughout)]
 
 
 def refuse_default(_: object) -> None:
@@ -54,5 +59,4 @@ def refuse_default(_: object) -> None:
 def refuse_longer(field: str, text: str | None, limit: int) -> None:
     """The configured limit, in characters; the models have the fixed one."""
     if text is not None and len(text) > limit:
-        message = f"The text has {len(text):,} characters; at most {limit:,} are allowed."
-        raise ValidationFailed(f"{field} is too long.", {field: [message]})
+        raise ValidationFailed(f"{field} is too long.", {field: [too_long(text, limit)]})

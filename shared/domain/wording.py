@@ -10,6 +10,11 @@ _WORDS: Mapping[str, str] = {
 }
 
 
+def too_long(text: str, limit: int) -> str:
+    """`limit`: in characters."""
+    return f"The text has {len(text):,} characters; at most {limit:,} are allowed."
+
+
 def wording(error: Mapping[str, Any]) -> str:
     """One of pydantic's errors as a sentence. The value is never quoted."""
     text = _WORDS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+from shared.agent.amending import MAX_TOGETHER_BYTES
 from shared.domain.commit import Commit, Decision, Position, StepRecord
 from shared.domain.content import INLINE_BYTES, Content
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
@@ -245,7 +246,9 @@ def largest_commit(tenant: str, session_id: str) -> Commit:
         goal=noise(MAX_GOAL_CHARS),
         plan=plan,
         calls=tuple(
-            OpenCall(call_id=call_id, name="t" * 64, amended={"text": letters(1_000)})
+            OpenCall(
+                call_id=call_id, name="t" * 64, amended={"text": letters(MAX_TOGETHER_BYTES // MAX_CALLS)}
+            )
             for call_id in ids[:MAX_CALLS]
         ),
         undelivered=tuple(f"msg_{letters(26)}" for _ in range(MAX_UNDELIVERED)),

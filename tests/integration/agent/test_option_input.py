@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from shared.agent.amending import MAX_AMENDED_BYTES
+from shared.agent.amending import MAX_AMENDED_BYTES, MAX_TOGETHER_BYTES
 from shared.domain.errors import ValidationFailed
 from shared.domain.intervention import Intervention
 from tests.house import House
-from tests.integration.agent.policies import house_with, waiting
+from tests.integration.agent.policies import WAYS, house_with, waiting
 from tests.integration.agent.test_ledger import RefundRegistry
-from tests.scripted import call, plans, says
+from tests.scripted import ScriptedModel, call, plans, says
 
 TEXT: dict[str, Any] = {"type": "string"}
 FREE: dict[str, Any] = {"type": "object"}
@@ -25,9 +25,11 @@ def closed(*required: str, **fields: Any) -> dict[str, Any]:
     }
 
 
-def refund_waits(schema: dict[str, Any], first: dict[str, Any]) -> tuple[House, str, Intervention]:
-    """An approval of a call of `refund`, whose input has that schema."""
-    house = house_with(plans("pay"), says("", call("refund", **first)), high_stakes=("refund",))
+def refund_waits(
+    schema: dict[str, Any], first: dict[str, Any], times: int = 1
+) -> tuple[House, str, Intervention]:
+    """An approval of a call of `refund`, whose input has that schema; the first of as many."""
+    house = house_with(plans("pay"), says("", *[call("refund", **first)] * times), high_stakes=("refund",))
     registry = RefundRegistry("once")
     registry.refund = registry.refund.model_copy(update={"input_schema": schema})
     house.registry = registry
@@ -84,6 +86,61 @@ def test_a_changed_input_that_is_too_long_is_refused_with_what_to_do_instead() -
     house, session, one = waiting("approval_required")
     with pytest.raises(ValidationFailed, match="Reject the call instead, with a comment"):
         house.resolve(session, one, "modify", path="x" * MAX_AMENDED_BYTES)
+
+
+def test_inputs_changed_in_one_turn_are_bounded_together() -> None:
+    house, session, first = refund_waits(FREE, {"note": "x"}, times=4)
+    second, third, fourth = house.head(session).interventions[1:]
+    note = "x" * (MAX_TOGETHER_BYTES // 2 - len('{"note": ""}'))
+    house.resolve(session, first, "modify", note=note)
+    house.resolve(session, second, "modify", note=note[:-20])
+    with pytest.raises(ValidationFailed, match="too long together.+Reject the call instead") as refused:
+        house.resolve(session, third, "modify", note="x" * 20)
+    assert refused.value.details == {
+        "input": ["at most 20 bytes as JSON, beside what the other calls were given"]
+    }
+    assert house.head(session).interventions == (third, fourth)
+    house.resolve(session, third, "modify", note="")
+
+
+def test_an_answer_is_as_long_as_a_message_may_be_and_no_longer() -> None:
+    turns, limits = WAYS["clarification_needed"]
+    house = House(ScriptedModel(turns), max_message_chars=20)
+    session = house.start("Go", **limits).session_id
+    house.run()
+    (one,) = house.head(session).interventions
+    with pytest.raises(ValidationFailed, match="is too long") as refused:
+        house.resolve(session, one, "answer", text="ü" * 21)
+    assert refused.value.details == {"input.text": ["The text has 21 characters; at most 20 are allowed."]}
+    assert house.resolve(session, one, "answer", text="ü" * 20).input == {"text": "ü" * 20}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("token_budget", "900000"), ("token_budget", 9e5), ("token_budget", True), ("token_budget", 100_000_001),
+        ("token_budget", float("inf")), ("token_budget", 0),
+        ("cost_budget_usd", float("inf")), ("cost_budget_usd", float("nan")), ("cost_budget_usd", 1e300),
+        ("cost_budget_usd", 1_000_001), ("cost_budget_usd", "5"), ("cost_budget_usd", True), ("cost_budget_usd", 0),
+    ],
+)  # fmt: skip
+def test_a_limit_is_raised_to_what_a_session_can_be_started_with(field: str, value: Any) -> None:
+    house, session, one = waiting("budget_exceeded")
+    with pytest.raises(ValidationFailed) as refused:
+        house.resolve(session, one, "raise", **{"token_budget": 900_000, field: value})
+    assert list(refused.value.details or ()) == [f"input.{field}"]
+    assert house.head(session).interventions == (one,)
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [("retry", {"hint": "x" * 2_001}), ("retry", {"hint": 7}), ("retry", {"hint": ["x"]})],
+)
+def test_a_hint_has_a_bound_and_is_text(option: str, given: dict[str, Any]) -> None:
+    house, session, one = waiting("error_recovery")
+    with pytest.raises(ValidationFailed) as refused:
+        house.resolve(session, one, option, **given)
+    assert list(refused.value.details or ()) == ["input.hint"]
 
 
 def test_an_option_s_input_is_refused_in_the_words_of_every_other_body() -> None:

@@ -102,6 +102,13 @@ def test_an_infinite_number_is_refused() -> None:
     assert list(details(send('{"cost_budget_usd": 1e999}'))) == ["cost_budget_usd"]
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e999", '{"deep": [1, {"er": 1e400}]}'])
+def test_an_infinite_number_is_refused_wherever_it_is(number: str) -> None:
+    body = f'{{"option": "modify", "input": {{"amount": {number}}}}}'
+    answer = Gateway(intervene_api().handler).request("POST", RESOLVE, body=body)
+    assert details(answer) == {"input": ["A number is too large."]}
+
+
 def test_bytes_that_are_no_text_are_refused() -> None:
     assert list(details(send(b'{"message": "\xff"}'))) == ["body"]
 

@@ -1,0 +1,50 @@
+"""However much a person says, the store takes it (design §6.1, §8)."""
+
+import base64
+import random
+from collections.abc import Iterator
+
+import pytest
+from moto import mock_aws
+
+from shared.agent.resolution import MAX_KEPT_CHARS
+from shared.domain.conversation import UserEntry
+from tests.contracts.store.backends import Aws, moto_aws
+from tests.fixtures.house import StoredHouse
+from tests.house import TENANT
+from tests.integration.agent.policies import WAYS
+from tests.scripted import ScriptedModel
+
+pytestmark = pytest.mark.contract
+
+
+@pytest.fixture
+def aws() -> Iterator[Aws]:
+    with mock_aws():
+        yield moto_aws()
+
+
+def noise(chars: int) -> str:
+    """Text that hardly becomes smaller when it is compressed."""
+    return base64.b64encode(random.Random(1).randbytes(chars))[:chars].decode()
+
+
+def test_a_long_answer_is_kept_whole_as_a_message_and_its_beginning_with_the_decision(aws: Aws) -> None:
+    turns, limits = WAYS["clarification_needed"]
+    house = StoredHouse(ScriptedModel(turns), aws)
+    session = house.start("Go", **limits).session_id
+    house.run()
+    (asked,) = house.head(session).interventions
+    text = noise(500_000)
+
+    house.say(session, text)
+    house.run()
+
+    kept = house.index.intervention(TENANT, asked.intervention_id)
+    assert kept is not None
+    assert kept.input is not None
+    assert kept.input["text"] == text[: MAX_KEPT_CHARS - 1] + "…"
+    assert house.head(session).state == "completed"
+    told, _ = house.history(session).messages(0, 50)
+    said = {one.entry.message_id: one.entry.content for one in told if isinstance(one.entry, UserEntry)}
+    assert said[kept.input["message_id"]].text == text
