@@ -14,7 +14,8 @@ MAX_AMENDED_BYTES = 65_536
 MAX_TOGETHER_BYTES = 131_072
 """Those of one reply's calls, so that the head stays within what one item holds (design §6.1)."""
 INSTEAD = (
-    "Reject the call instead, with a comment that says what to change: the agent reads it and can make the call anew."
+    "Reject the call instead, with a comment that says what to change: "
+    "the agent reads it and can make the call anew."
 )
 
 

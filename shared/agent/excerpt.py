@@ -21,6 +21,15 @@ def excerpt(arguments: dict[str, Any], most: int = MAX_SHOWN_BYTES) -> tuple[dic
     return cut, True
 
 
+def ends(text: str, most: int) -> str:
+    """At most `most` characters: the beginning and the end, where what is asked stands, and how much is between."""
+    if len(text) <= most:
+        return text
+    mark = "…\n[{:,} characters are left out here]\n…"
+    side = (most - len(mark.format(len(text)))) // 2
+    return text[:side] + mark.format(len(text) - 2 * side) + text[-side:]
+
+
 def amended_note(ran: dict[str, Any] | None) -> str:
     """Told to the model behind a result: its own call says something else, what ran is what counts."""
     shown = json.dumps(excerpt(ran or {})[0], ensure_ascii=False)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from shared.agent.excerpt import MAX_SHOWN_BYTES, excerpt
+from shared.agent.excerpt import MAX_SHOWN_BYTES, ends, excerpt
 from shared.agent.thread import position
 from shared.domain.change import Change
 from shared.domain.commit import Decision
@@ -27,7 +27,7 @@ from shared.domain.session import Head, OpenCall
 from shared.ports.clock import Clock
 
 MAX_QUESTION_CHARS = 2_000
-"""The head quotes so much of a question; the whole of it is in the conversation."""
+"""The head quotes so much of a question, its beginning and its end; the whole of it is in the conversation."""
 MAX_REVIEWED_BYTES = 8_192
 """What a review shows of its calls' inputs, all of them together."""
 MAX_SAID_CHARS = 1_000
@@ -117,11 +117,14 @@ def open_question(
     *,
     asked_by: AskedBy = "acta",
     said: str = "",
+    message_id: str = "",
     **context: Any,
 ) -> None:
     """Asks a person, without a deadline unless the agent's policy has one. `error_recovery`: of a session that is
-    stuck, not of a call.
+    stuck, not of a call. `message_id`: the agent's message that the text is from, named where it is shortened.
     """
+    if message_id and len(text) > MAX_QUESTION_CHARS:
+        context["message_id"] = message_id
     _open(change, type, _asked(asked_by, text, said) | context, clock, policies)
 
 
@@ -146,7 +149,7 @@ def open_hourly_limit(change: Change, until: datetime, limit: int, clock: Clock,
 
 
 def _asked(by: AskedBy, question: str, said: str = "") -> dict[str, Any]:
-    context: dict[str, Any] = {"asked_by": by, "question": question[:MAX_QUESTION_CHARS]}
+    context: dict[str, Any] = {"asked_by": by, "question": ends(question, MAX_QUESTION_CHARS)}
     said = said.strip()
     if said and said != question.strip():
         context["agent_said"] = said if len(said) <= MAX_SAID_CHARS else f"{said[: MAX_SAID_CHARS - 1]}…"

@@ -56,7 +56,7 @@ def _settle(
     progress = head.progress
     if absorbed.question is not None:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
-        return _ask(mind, change, absorbed.question, "agent", absorbed.text)
+        return _ask(mind, change, absorbed, absorbed.question, "agent")
     if head.plan is not None and head.plan.is_live:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
         if change.head.interventions:  # paused meanwhile
@@ -68,7 +68,7 @@ def _settle(
     attempts = progress.planning_attempts + 1
     if attempts > PLAN_RETRIES + 1:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
-        return _ask(mind, change, STUCK_QUESTION, "acta", absorbed.text)
+        return _ask(mind, change, absorbed, STUCK_QUESTION, "acta")
     change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
     hint(change, advice(reply, progress.cut_offs, planning=True))
     if change.head.interventions:
@@ -76,9 +76,17 @@ def _settle(
     return Draft(change, Decision(next="plan", at=position(change.head)))
 
 
-def _ask(mind: Mind, change: Change, question: str, by: AskedBy, said: str) -> Draft:
-    policies = mind.agent.interventions
-    open_question(change, "clarification_needed", question, mind.clock, policies, asked_by=by, said=said)
+def _ask(mind: Mind, change: Change, absorbed: Absorbed, question: str, by: AskedBy) -> Draft:
+    open_question(
+        change,
+        "clarification_needed",
+        question,
+        mind.clock,
+        mind.agent.interventions,
+        asked_by=by,
+        said=absorbed.text,
+        message_id=absorbed.message_id,
+    )
     wait_for_people(change)
     return Draft(change, asking(change.head, mind.timeouts))
 

@@ -106,7 +106,17 @@ def _settle(
             drop(change, absorbed.calls)
             by: AskedBy = "agent" if kind == "clarification_needed" else "acta"
             policies, said = mind.agent.interventions, absorbed.text
-            open_question(change, kind, question, mind.clock, policies, asked_by=by, said=said, reason=reason)
+            open_question(
+                change,
+                kind,
+                question,
+                mind.clock,
+                policies,
+                asked_by=by,
+                said=said,
+                message_id=absorbed.message_id,
+                reason=reason,
+            )
             return hold(mind, change)
         case ThinkAgain(_, nudge):
             hint(change, told or ("" if paused else nudge))

@@ -94,7 +94,7 @@ def test_inputs_changed_in_one_turn_are_bounded_together() -> None:
     note = "x" * (MAX_TOGETHER_BYTES // 2 - len('{"note": ""}'))
     house.resolve(session, first, "modify", note=note)
     house.resolve(session, second, "modify", note=note[:-20])
-    with pytest.raises(ValidationFailed, match="too long together.+Reject the call instead") as refused:
+    with pytest.raises(ValidationFailed, match="too long together") as refused:
         house.resolve(session, third, "modify", note="x" * 20)
     assert refused.value.details == {
         "input": ["at most 20 bytes as JSON, beside what the other calls were given"]

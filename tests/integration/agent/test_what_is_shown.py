@@ -1,5 +1,6 @@
 """What a person sees before deciding: whose words are whose, and all of the input (design §8)."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from shared.agent.people import MAX_REVIEWED_BYTES
 from shared.agent.whole_input import whole_input
 from shared.api.responses import intervention_view
-from shared.domain.conversation import ToolEntry
+from shared.domain.conversation import AssistantEntry, ToolEntry
 from shared.domain.errors import InterventionNotFound, ValidationFailed
 from shared.domain.intervention import Intervention, input_hash
 from shared.domain.session import MAX_CALLS
@@ -59,6 +60,25 @@ def test_an_agent_s_question_is_told_as_its_own() -> None:
     _, _, spoken = asked(plans("do"), *[says("I am not sure."), says("Hm."), says("Really?")])
     assert (shown(spoken)["asked_by"], shown(spoken)["question"]) == ("agent", "Really?")
     assert "agent_said" not in shown(spoken), "what it says is the question itself"
+
+
+def test_of_a_long_question_the_end_is_shown_too_and_where_the_whole_is() -> None:
+    long = "Background. " * 300 + "Shall I wipe the production database?"
+    asks = says("", call("update_plan", action="wait_for_user", reason=long))
+    for turns in ((plans("do"), asks), (asks,), (plans("do"), says("1"), says("2"), says(long))):
+        house, session, one = asked(*turns)
+        question = shown(one)["question"]
+        assert len(question) <= 2_000
+        assert question.startswith("Background. Background.")
+        assert question.endswith("Shall I wipe the production database?")
+        missing = re.search(r"…\n\[(1,\d\d\d) characters are left out here\]\n…", question)
+        assert missing is not None
+        left_out = int(missing[1].replace(",", ""))
+        assert len(question) - len(missing[0]) + left_out == len(long)
+        messages, _ = house.history(session).messages(0, 50)
+        whole = [m.entry for m in messages if isinstance(m.entry, AssistantEntry)][-1]
+        assert shown(one)["message_id"] == whole.message_id
+        assert long in whole.model_dump_json()
 
 
 @pytest.mark.parametrize("type", ["error_recovery", "checkpoint_review", "budget_exceeded"])
