@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from shared.agent.endings import cancelled
 from shared.agent.entitled import NOBODY, entitled
-from shared.agent.expiry import lapse
+from shared.agent.expiry import decide
 from shared.agent.journal import Draft, Journal
 from shared.agent.people import open_question, wait_for_people
 from shared.agent.recovery import send
@@ -70,8 +70,6 @@ def resume(
     is not paused and does not run, and RoleMissing where that review needs a role that is not among `roles`.
     """
     thread = journal.newest(tenant, session_id)
-    if lapse(journal, thread):
-        send(journal, workflow, thread)
 
     def build(_: Thread, change: Change) -> Draft:
         reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
@@ -84,9 +82,13 @@ def resume(
             raise _Already
         raise Conflict(f"The session is {change.head.state}, not paused.")
 
-    head = _commit(journal, thread, f"resume/{journal.clock.new_id('evt')}", build)
-    send(journal, workflow, thread)
-    return head
+    def wake() -> None:
+        send(journal, workflow, thread)
+
+    with suppress(_Already):
+        decide(journal, thread, f"resume/{journal.clock.new_id('evt')}", build, lapsed=wake)
+    wake()
+    return thread.head
 
 
 def cancel(

@@ -16,10 +16,18 @@ def failed(change: Change, code: str, message: str) -> Draft:
 
 
 def completed(
-    change: Change, *, goal_met: bool, reason: str, answer: str | None, message_id: str | None
+    change: Change,
+    *,
+    goal_met: bool,
+    reason: str,
+    answer: str | None,
+    message_id: str | None,
+    by: str | None = None,
 ) -> Draft:
-    """`answer` is the reply's text or the plan's closing reason; the head keeps the beginning of a long one."""
-    _withdraw(change)
+    """`answer` is the reply's text or the plan's closing reason; the head keeps the beginning of a long one. `by`: who
+    finished it, where a person did.
+    """
+    _withdraw(change, by)
     kept = answer
     if answer is not None and len(answer) > MAX_ANSWER_CHARS:
         kept = answer[: MAX_ANSWER_CHARS - 1] + "…"
@@ -30,19 +38,21 @@ def completed(
     return Draft(change, Decision(next="done", at=position(change.head)))
 
 
-def cancelled(change: Change, by: str) -> Draft:
+def cancelled(change: Change, by: str | None) -> Draft:
     """Calls that have started stay listed, those in doubt too: they may still act and their finish may still be
-    recorded.
+    recorded. `by` None: nobody decided in time.
     """
-    _withdraw(change)
+    _withdraw(change, by)
     begun = (call for call in change.head.calls if call.may_act)
     change.set(calls=tuple(call.model_copy(update={"state": "started"}) for call in begun))
     change.to_state("cancelled", "cancelled")
-    change.event("run.finished", {"state": "cancelled", "by": by})
+    change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
     return Draft(change)
 
 
-def _withdraw(change: Change) -> None:
+def _withdraw(change: Change, by: str | None = None) -> None:
+    """`by`: the person whose decision left nothing to decide."""
+    withdrawn = {"state": "withdrawn", "resolved_at": change.now, "resolved_by": by}
     for one in change.head.interventions:
-        change.close_intervention(one.model_copy(update={"state": "withdrawn", "resolved_at": change.now}))
+        change.close_intervention(one.model_copy(update=withdrawn))
     change.set(wait=None)

@@ -1,5 +1,6 @@
 """Expiry: what nobody decided in time takes its default action, and is recorded as that (design §8)."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from shared.agent.journal import Draft, Journal
@@ -12,6 +13,10 @@ from shared.domain.session import Head
 
 class _NothingDue(Exception):
     """Another writer was there first: nothing to write."""
+
+
+class _Late(Exception):
+    """Something has become due since what was due was settled."""
 
 
 def expire(change: Change) -> bool:
@@ -36,11 +41,32 @@ def _stays(head: Head, one: Intervention) -> bool:
     return one.default_action in ("cancel", "finish") and any(map(is_pause, head.interventions))
 
 
-def lapse(journal: Journal, thread: Thread) -> bool:
-    """Before a person decides: whoever comes late finds it expired, even where the engine has not woken up to it yet.
-
-    Whether something expired; then the engine may have to be woken.
+def decide(
+    journal: Journal,
+    thread: Thread,
+    key: str,
+    build: Callable[[Thread, Change], Draft],
+    lapsed: Callable[[], object] = lambda: None,
+) -> None:
+    """Commits what a person decides, on what is not due when the commit is made: its time decides (ADR 27). Whoever
+    comes late finds it expired, even where the engine has not woken up to it yet; `lapsed` is called then.
     """
+
+    def in_time(now: Thread, change: Change) -> Draft:
+        if any(one.is_due(change.now) for one in change.head.interventions):
+            raise _Late
+        return build(now, change)
+
+    while True:
+        if _lapse(journal, thread):
+            lapsed()
+        with suppress(_Late):
+            journal.commit(thread, key, in_time)
+            return
+
+
+def _lapse(journal: Journal, thread: Thread) -> bool:
+    """Whether something was due; then the engine may have to be woken."""
     now = journal.clock.now()
     if not any(one.is_due(now) for one in thread.head.interventions):
         return False

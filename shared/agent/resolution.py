@@ -98,7 +98,7 @@ def _apply(
 ) -> None:
     match one.type, option:
         case _, "cancel":
-            cancelled(change, by or "timeout")
+            cancelled(change, by)
         case "approval_required", "approve":
             _release(change, one, None)
         case "approval_required", "modify":
@@ -112,7 +112,8 @@ def _apply(
             limits = (given.get("token_budget"), given.get("cost_budget_usd"))
             change.set(budget=raised(change.head.budget, *limits))
         case "budget_exceeded", "finish":
-            completed(change, goal_met=False, reason="budget_exceeded", answer=None, message_id=None)
+            ending = "budget_exceeded"
+            completed(change, goal_met=False, reason=ending, answer=None, message_id=None, by=by)
         case "error_recovery", _ if one.tool_call is not None:
             _settle_doubt(change, one, option, given, expired)
         case "error_recovery", "retry":

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from shared.agent.amending import amended
 from shared.agent.entitled import NOBODY, entitled
-from shared.agent.expiry import lapse
+from shared.agent.expiry import decide
 from shared.agent.journal import Draft, Journal
 from shared.agent.recovery import send
 from shared.agent.resolution import settle
@@ -96,7 +96,6 @@ def resolve(
     (decided already; the recorded one in its details).
     """
     thread = desk.journal.newest(tenant, session_id)
-    lapse(desk.journal, thread)
     message_id = desk.journal.clock.new_id(MESSAGE)
 
     def build(now: Thread, change: Change) -> Draft:
@@ -109,7 +108,7 @@ def resolve(
         return Draft(change, record=record)
 
     try:
-        desk.journal.commit(thread, f"resolve/{intervention_id}/{message_id}", build)
+        decide(desk.journal, thread, f"resolve/{intervention_id}/{message_id}", build)
     except Conflict:
         send(desk.journal, desk.workflow, thread)  # whoever decided may have died before it woke the engine
         raise

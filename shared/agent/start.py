@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.entitled import NOBODY, entitled
-from shared.agent.expiry import lapse
+from shared.agent.expiry import decide
 from shared.agent.journal import Draft, Journal
 from shared.agent.recovery import revive, send
 from shared.agent.resolution import say, settle
@@ -69,8 +69,6 @@ def post_message(
     """
     clock = journal.clock
     thread = journal.newest(tenant, session_id)
-    if lapse(journal, thread):
-        send(journal, workflow, thread)  # the run that waited may have ended by it
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
 
     def build(_: Thread, change: Change) -> Draft:
@@ -91,7 +89,8 @@ def post_message(
         return Draft(change, record=record)
 
     key = f"say/{message_id}"
-    journal.commit(thread, key, build)
+    # A run that waited may have ended by what expires first.
+    decide(journal, thread, key, build, lapsed=lambda: send(journal, workflow, thread))
     done = thread.recorded(key)
     if done is not None and done.decision is not None:
         workflow.start(done.decision)

@@ -4,9 +4,10 @@ import pytest
 
 from functions.status.decisions import asked_in, one_asked_in
 from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
-from shared.domain.intervention import Intervention
+from shared.domain.intervention import Intervention, Policy
 from tests.house import TENANT, USER, House
-from tests.integration.agent.policies import waiting
+from tests.integration.agent.policies import DELETE, house_with, waiting
+from tests.scripted import plans
 
 
 def listed(house: House, session: str, state: str) -> tuple[Intervention, ...]:
@@ -54,3 +55,27 @@ def test_of_a_session_that_is_not_there_it_says_so_and_else_that_the_interventio
         one_asked_in(house.log, house.index, TENANT, session, "int_none")
     with pytest.raises(SessionNotFound):
         asked_in(house.log, house.index, "stranger", session, state="all", limit=1, cursor=None)
+
+
+def test_what_was_open_when_somebody_ended_the_run_names_who_did() -> None:
+    house, session, one = waiting("approval_required")
+    house.cancel(session)
+    (withdrawn,) = listed(house, session, "withdrawn")
+    assert (withdrawn.intervention_id, withdrawn.resolved_by) == (one.intervention_id, USER)
+
+    house, session, review = waiting("checkpoint_review")
+    house.pause(session)
+    house.resolve(session, review, "cancel")
+    (withdrawn,) = listed(house, session, "withdrawn")
+    assert (withdrawn.type, withdrawn.resolved_by) == ("checkpoint_review", USER)
+
+
+def test_what_was_open_when_nobody_decided_in_time_names_nobody() -> None:
+    house = house_with(plans("delete"), DELETE, policies={"checkpoint_review": Policy(timeout_seconds=60)})
+    session = house.start("Go", review_every=1).session_id
+    house.run()
+    house.clock.advance(60)
+    house.time_out(session)
+    (withdrawn,) = listed(house, session, "withdrawn")
+    assert (house.head(session).state, withdrawn.type) == ("cancelled", "approval_required")
+    assert withdrawn.resolved_by is None

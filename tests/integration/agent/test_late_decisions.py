@@ -1,8 +1,18 @@
 """Who comes after the deadline finds it expired, whichever way they come (design §8)."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from shared.agent import control
+from shared.agent.journal import Draft, Journal
+from shared.agent.resolve import Resolution, resolve
+from shared.agent.start import post_message
+from shared.domain.commit import Commit
 from shared.domain.errors import Conflict
+from shared.ports.log import NO_COMPANIONS, Companions, SessionLog
+from tests.house import TENANT, USER, House
 from tests.integration.agent.policies import files, recorded, waiting
 
 
@@ -36,3 +46,61 @@ def test_resuming_too_late_finds_the_review_expired() -> None:
     with pytest.raises(Conflict, match="cancelled"):
         house.resume(session)
     assert recorded(house, one).resolved_by is None
+
+
+class Overtaken:
+    """A log in which somebody else commits just before the first one does; whoever lost waits and tries again."""
+
+    def __init__(self, log: SessionLog, first: Callable[[], object]) -> None:
+        self._log = log
+        self._first: list[Callable[[], object]] = [first]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._log, name)
+
+    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+        if self._first:
+            self._first.pop()()
+        self._log.append(commit, companions)
+
+
+def overtaken(house: House, first: Callable[[], object]) -> Journal:
+    """Its commit comes after the minute that `waiting` gave has run out, though the request came before."""
+    house.clock.advance(59.99)
+    log: Any = Overtaken(house.log, first)
+    return Journal(log, house.blobs, house.clock)
+
+
+def test_a_decision_that_lost_a_race_until_its_time_was_over_is_late() -> None:
+    house, session, one = waiting("approval_required", timeout_seconds=60)
+    desk = house.desk._replace(journal=overtaken(house, lambda: house.say(session, "Well?")))
+    with pytest.raises(Conflict) as late:
+        resolve(desk, TENANT, session, one.intervention_id, Resolution("approve", None, None), USER)
+    assert late.value.details == {"state": ["expired"], "resolution": ["reject"]}
+    house.run()
+    assert files(house) == ["a.txt", "b.txt"]
+
+
+def test_an_answer_that_lost_a_race_until_its_time_was_over_begins_a_new_run() -> None:
+    house, session, one = waiting("clarification_needed", timeout_seconds=60)
+    first = house.head(session).run
+    thread = house.fresh_journal().newest(TENANT, session)
+
+    def another() -> None:
+        house.fresh_journal().commit(thread, "another", lambda _, change: Draft(change))
+
+    post_message(overtaken(house, another), house.workflow, TENANT, session, "This one", USER)
+    assert (recorded(house, one).state, recorded(house, one).resolved_by) == ("expired", None)
+    house.run()
+    head = house.head(session)
+    assert first is not None
+    assert head.run is not None
+    assert (head.state, head.run.run_id != first.run_id) == ("completed", True)
+
+
+def test_a_resume_that_lost_a_race_until_its_time_was_over_continues_nothing() -> None:
+    house, session, one = waiting("checkpoint_review", timeout_seconds=60)
+    journal = overtaken(house, lambda: house.say(session, "Well?"))
+    with pytest.raises(Conflict, match="cancelled"):
+        control.resume(journal, house.workflow, TENANT, session, USER)
+    assert (recorded(house, one).state, house.head(session).state) == ("expired", "cancelled")
