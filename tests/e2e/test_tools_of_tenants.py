@@ -65,8 +65,15 @@ def boss(configured: None, admit: Admit) -> Person:
     return admit(role="admin")
 
 
-def add(boss: Person, name: str, kind: str, **config: str) -> None:
-    tool = {"name": name, "description": name, "input_schema": SCHEMA, "kind": kind, "config": config}
+def add(boss: Person, name: str, kind: str, effect: str = "once", **config: str) -> None:
+    tool = {
+        "name": name,
+        "description": name,
+        "input_schema": SCHEMA,
+        "kind": kind,
+        "effect": effect,
+        "config": config,
+    }
     answer = boss.post("/v1/tools", tool)
     assert answer.status_code == 201, answer.text
 
@@ -106,7 +113,7 @@ def test_an_http_tool_runs_once_under_its_key(boss: Person, llmock: Any, sink: S
 
 
 def test_a_redirect_inside_goes_nowhere(boss: Person, llmock: Any, sink: Sink) -> None:
-    add(boss, "away", "http", url=sink.url("/away"), method="GET")
+    add(boss, "away", "http", effect="read", url=sink.url("/away"), method="GET")
     (result,) = run(boss, llmock, ToolCall("away", {"order": 7}))
     assert result.startswith("Error: away may not go there")
 
