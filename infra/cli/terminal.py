@@ -1,14 +1,18 @@
 """The terminal a person decides at."""
 
 import contextlib
+import os
 import signal
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any
+
+from infra.cli.signals import SIGNALS
 
 CALL: int | None = getattr(signal, "SIGUSR1", None)
 """Wakes the thread that reads; None where there is no such signal: a prompt then stands until it is answered."""
@@ -35,17 +39,40 @@ class Prompt:
         self.left = threading.Event()
         self.left.set()
         self.reading = False
-        self.shown = False
+        self.ended = False
+        """A signal came that raises KeyboardInterrupt."""
+        self.shown: deque[None] = deque()
+        """Empty until the line editor has the line."""
         self.typed = ""
 
     @contextmanager
     def reachable(self) -> Iterator[None]:
-        """While inside, `tell` and `call_off` reach a standing prompt. The handler stays: a signal that is late
-        must not end the process.
+        """While inside, `tell`, `call_off` and every signal reach a standing prompt. The handler stays: a signal that
+        is late must not end the process.
         """
-        if CALL is not None:
-            signal.signal(CALL, self.on_signal)
-        yield
+        if CALL is None:
+            yield
+            return
+        signal.signal(CALL, self.on_signal)
+        heard, came = os.pipe()
+        os.set_blocking(came, False)
+        threading.Thread(target=self.pass_on, args=(heard,), daemon=True).start()
+        signal.set_wakeup_fd(came, warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(-1)
+            os.close(came)
+
+    def pass_on(self, heard: int) -> None:
+        """`heard`: the numbers of the signals that came. One that came just before the read began to wait is noted
+        and not acted on until another one does wake it.
+        """
+        with os.fdopen(heard, "rb", buffering=0) as numbers:
+            while some := numbers.read(64):
+                if any(number in SIGNALS for number in some):
+                    self.ended = True
+                    self.wake()
 
     def tell(self, text: str) -> None:
         """Said at once; the prompt is shown again with what was typed. From any thread."""
@@ -64,6 +91,8 @@ class Prompt:
             try:
                 return self.line(prompt)
             except Called:
+                if self.ended:  # its KeyboardInterrupt gave way to Called
+                    raise KeyboardInterrupt from None
                 print(CLEAR_LINE, end="", flush=True)
             if self.over.is_set():
                 raise CalledOff
@@ -71,24 +100,22 @@ class Prompt:
                 self.say(self.news.popleft())
 
     def line(self, prompt: str) -> str:
-        self.shown = False
+        self.shown.clear()
         self.left.clear()
         try:
             self.reading = True
             try:
                 if self.over.is_set() or self.news:
                     raise Called
-                with typed_before(self.begin):
+                with typed_before(self.typed, self.shown):
                     return input(prompt)
+            except SystemError as odd:  # a handler was called over what another signal's had raised
+                raise first(odd) from None
             finally:
                 self.reading = False
         finally:  # reached whatever the signal interrupted above
             self.reading = False
             self.left.set()
-
-    def begin(self) -> None:
-        self.shown = True
-        line_editor().insert_text(self.typed)
 
     def wake(self) -> None:
         if CALL is None or threading.current_thread() is threading.main_thread():
@@ -107,12 +134,21 @@ class Prompt:
         raise Called
 
 
+def first(odd: SystemError) -> BaseException:
+    """What was raised before the interpreter found a call that went on regardless."""
+    cause = odd.__cause__
+    return first(cause) if isinstance(cause, SystemError) else cause or odd
+
+
 @contextmanager
-def typed_before(begin: Callable[[], None]) -> Iterator[None]:
-    """`begin` is called when the line editor shows its line; without one the terminal itself keeps what was typed."""
+def typed_before(text: str, shown: deque[None]) -> Iterator[None]:
+    """`text` is in the line when the line editor shows it, and `shown` not empty any more; without an editor the
+    terminal itself keeps what was typed.
+    """
     editor = line_editor()
     if editor is not None:
-        editor.set_startup_hook(begin)
+        # no Python code in it: a signal's handler would run there, and what it raises is dropped by the editor
+        editor.set_startup_hook(partial(shown.extend, map(editor.insert_text, [text])))
     try:
         yield
     finally:

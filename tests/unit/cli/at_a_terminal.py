@@ -2,6 +2,7 @@
 
 import os
 import pty
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,8 +16,9 @@ PATIENCE_SECONDS = 60.0
 class Terminal:
     """`shown`: all that was printed so far."""
 
-    def __init__(self, master: int) -> None:
+    def __init__(self, master: int, process: "subprocess.Popen[bytes]") -> None:
         self.master = master
+        self.process = process
         self.shown = ""
         self.read_up_to = 0
 
@@ -47,6 +49,10 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
 
+    def interrupt(self) -> None:
+        """What Ctrl-C does."""
+        self.process.send_signal(signal.SIGINT)
+
 
 @contextmanager
 def at_a_terminal(*arguments: str) -> Iterator[Terminal]:
@@ -63,7 +69,7 @@ def at_a_terminal(*arguments: str) -> Iterator[Terminal]:
     )
     os.close(slave)
     try:
-        yield Terminal(master)
+        yield Terminal(master, process)
     finally:
         process.kill()
         process.wait()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from infra.cli import exits
 from infra.local.issuer import Issuer
 from tests.unit.cli.at_a_terminal import Terminal, at_a_terminal
 from tests.unit.cli.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure, poll, session, success
@@ -68,6 +69,20 @@ def test_a_prompt_goes_when_the_matter_is_over_and_the_session_is_followed_on(
         rest = terminal.rest()
     assert "All done." in rest
     assert PROMPT not in rest
+    assert not deployment.requests_to("POST", RESOLVE)
+
+
+@pytest.mark.parametrize("time", range(4))
+def test_ctrl_c_at_the_instant_the_prompt_appears_ends_the_command(
+    deployment: FakeDeployment, time: int
+) -> None:
+    deployment.polls(waiting(), waiting(), waiting(event("intervention.warned")))
+    with watching(deployment) as terminal:
+        terminal.until(PROMPT)
+        terminal.interrupt()
+        rest = terminal.rest()
+        assert terminal.process.wait(60) == exits.INTERRUPTED
+    assert "Traceback" not in rest
     assert not deployment.requests_to("POST", RESOLVE)
 
 
