@@ -45,12 +45,14 @@ class HttpTool:
         own: Mapping[str, str] = config.headers
         until = time.monotonic() + context.deadline_seconds
         home: tuple[str, str, int] | None = None
+        acts = tool.effect != "read" and method != "GET"
         for hop in range(MAX_REDIRECTS + 1):
-            target = self._target(tool, hop, url)
+            sent = acts and hop > 0
+            target = self._target(tool, sent, url)
             home = home or target.origin
             answer = _exchange(
                 tool,
-                hop,
+                sent,
                 target,
                 method,
                 {**(own if target.origin == home else {}), **headers},
@@ -59,29 +61,29 @@ class HttpTool:
             )
             if answer.status not in REDIRECTS or not answer.location:
                 if answer.status >= 300 and method != config.method:
-                    _unknown_if_sent(tool, hop)
+                    _unknown_if(sent)
                 return _told(tool, answer)
-            url = _following(tool, url, answer.location)
+            url = _following(tool, acts, url, answer.location)
             if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
                 method, body = "GET", None
                 headers.pop("Content-Type", None)
-        _unknown_if_sent(tool, hop)
+        _unknown_if(acts)
         raise ToolFailed(f"{tool.name} was redirected more than {MAX_REDIRECTS} times. Try another way.")
 
-    def _target(self, tool: ToolDefinition, hop: int, url: str) -> Target:
+    def _target(self, tool: ToolDefinition, sent: bool, url: str) -> Target:
         try:
             return self._guard.admit(url)
         except AddressRefused as refused:
-            _unknown_if_sent(tool, hop)
+            _unknown_if(sent)
             raise ToolFailed(f"{tool.name} may not go there: {refused}. Try another way.") from None
         except (OSError, UnicodeError):
-            _unknown_if_sent(tool, hop)
+            _unknown_if(sent)
             raise ToolFailed(f"the host of {tool.name} was not found. Try another way.") from None
 
 
 def _exchange(
     tool: ToolDefinition,
-    hop: int,
+    sent: bool,
     target: Target,
     method: str,
     headers: Mapping[str, str],
@@ -93,7 +95,7 @@ def _exchange(
     try:
         return exchange(target, method, headers, body, max(0.1, seconds))
     except NotSent:
-        _unknown_if_sent(tool, hop)
+        _unknown_if(sent)
         raise ToolFailed(
             f"{tool.name} could not be reached, so nothing happened. Try again later, or go on without it."
         ) from None
@@ -105,12 +107,12 @@ def _exchange(
         ) from None
 
 
-def _unknown_if_sent(tool: ToolDefinition, hop: int = 1) -> None:
-    """Raises ToolUnanswered after a redirect: the request arrived, may have had its effect, and its answer is out of
-    reach. A caller that is not raised at tells why the first hop failed, with nothing sent, or a tool that only reads.
+def _unknown_if(sent: bool) -> None:
+    """Raises ToolUnanswered after a redirect of a request that acts: it arrived, may have had its effect, and its
+    answer is out of reach. A caller that is not raised at says why the request itself failed.
     """
-    if hop and tool.effect != "read":
-        raise ToolUnanswered(f"a tool of kind {tool.kind} redirected to where no answer came from") from None
+    if sent:
+        raise ToolUnanswered("a tool of kind http redirected to where no answer came from") from None
 
 
 def _unanswered(tool: ToolDefinition) -> NoReturn:
@@ -132,11 +134,11 @@ def _told(tool: ToolDefinition, answer: "Answer") -> Outside:
     )
 
 
-def _following(tool: ToolDefinition, url: str, location: str) -> str:
+def _following(tool: ToolDefinition, sent: bool, url: str, location: str) -> str:
     try:
         return urldefrag(urljoin(url, location)).url
     except ValueError:
-        _unknown_if_sent(tool)
+        _unknown_if(sent)
         raise ToolFailed(
             f"{tool.name} was redirected to something that is no URL. Try another way."
         ) from None

@@ -147,6 +147,12 @@ def test_a_redirect_that_leads_nowhere_leaves_in_doubt_whether_it_happened(
         run(sink.url("/pay"), sink, effect=effect)
 
 
+def test_a_get_that_is_redirected_away_did_nothing_to_ask_about(sink: Sink) -> None:
+    sink.replies["/find"] = Reply(302, headers={"Location": "https://elsewhere.example/"})
+    with pytest.raises(ToolFailed, match="may not go there"):
+        run(sink.url("/find"), sink, method="GET")
+
+
 def test_what_was_sent_and_redirected_to_what_is_down_is_never_told_as_nothing(sink: Sink) -> None:
     with Sink() as gone:
         down = gone
