@@ -68,7 +68,7 @@ def _log_again(journal: Journal, thread: Thread, at: Position, call: ToolCall) -
         _may_start(now.head, at, call.call_id)
         return Draft(change)
 
-    journal.commit(thread, at.call_key(call.call_id, f"again-{journal.clock.new_id('try')}"), build)
+    journal.commit(thread, at.call_key(call.call_id, f"again/{journal.clock.new_id('try')}"), build)
 
 
 def _may_start(head: Head, at: Position, call_id: str) -> None:
