@@ -3,17 +3,20 @@
 import base64
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from moto import mock_aws
 
 from shared.agent.resolution import MAX_KEPT_CHARS
 from shared.domain.conversation import UserEntry
+from shared.domain.nesting import MAX_DEPTH
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.fixtures.house import StoredHouse
 from tests.house import TENANT
-from tests.integration.agent.policies import WAYS
-from tests.scripted import ScriptedModel
+from tests.integration.agent.policies import ENDS, WAYS
+from tests.integration.agent.test_ledger import RefundRegistry
+from tests.scripted import ScriptedModel, call, plans, says
 
 pytestmark = pytest.mark.contract
 
@@ -48,3 +51,25 @@ def test_a_long_answer_is_kept_whole_as_a_message_and_its_beginning_with_the_dec
     told, _ = house.history(session).messages(0, 50)
     said = {one.entry.message_id: one.entry.content for one in told if isinstance(one.entry, UserEntry)}
     assert said[kept.input["message_id"]].text == text
+
+
+def test_an_input_as_deep_as_may_be_is_stored_and_read_again_wherever_it_stands(aws: Aws) -> None:
+    deep: list[Any] = []
+    for _ in range(MAX_DEPTH):
+        deep = [deep]
+    batch = says("", call("refund", note=deep), call("refund", note=1))
+    house = StoredHouse(ScriptedModel([plans("pay"), batch, *ENDS]), aws)
+    registry = RefundRegistry("once")
+    free = {"high_stakes": True, "input_schema": {"type": "object"}}
+    registry.refund = registry.refund.model_copy(update=free)
+    house.registry = registry
+    house.desk = house.desk._replace(registry=registry)
+    house.hands = house.hands._replace(registry=registry)
+    session = house.start("Go", review_every=1).session_id
+    house.run()
+    first, second, review = house.head(session).interventions
+    house.resolve(session, first, "approve")
+    assert house.resolve(session, second, "modify", input={"note": deep}).input == {"input": {"note": deep}}
+    house.resolve(session, review, "continue")
+    house.run()
+    assert house.head(session).usage.tool_calls == 2

@@ -102,6 +102,23 @@ def test_an_infinite_number_is_refused() -> None:
     assert list(details(send('{"cost_budget_usd": 1e999}'))) == ["cost_budget_usd"]
 
 
+@pytest.mark.parametrize(("levels", "status"), [(98, 200), (99, 400), (900, 400)])
+def test_a_body_is_nested_no_deeper_than_the_store_reads(levels: int, status: int) -> None:
+    """Beside the two objects around it."""
+    inner = "[" * levels + "]" * levels
+    body = f'{{"option": "modify", "input": {{"note": {inner}}}}}'
+    answer = Gateway(intervene_api().handler).request("POST", RESOLVE, body=body)
+    assert answer.status == status
+    if status == 400:
+        assert list(details(answer)) == ["body"]
+        assert "nested" in details(answer)["body"][0]
+
+
+def test_many_brackets_beside_one_another_are_not_deep() -> None:
+    body = {"option": "modify", "input": {"rows": [[[]]] * 500, "more": {str(n): {} for n in range(500)}}}
+    assert Gateway(intervene_api().handler).request("POST", RESOLVE, json_body=body).status == 200
+
+
 @pytest.mark.parametrize("number", ["1e999", "-1e999", '{"deep": [1, {"er": 1e400}]}'])
 def test_an_infinite_number_is_refused_wherever_it_is(number: str) -> None:
     body = f'{{"option": "modify", "input": {{"amount": {number}}}}}'
