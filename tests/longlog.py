@@ -9,8 +9,9 @@ from shared.domain.change import Change
 from shared.domain.commit import Commit, StepRecord
 from shared.domain.content import Content
 from shared.domain.conversation import AssistantEntry, ToolCall, ToolEntry, UserEntry
+from shared.domain.open_call import OpenCall
 from shared.domain.plan import ExecutionPlan, PlanStep
-from shared.domain.session import Budget, Head, OpenCall, Run
+from shared.domain.session import Budget, Head, Run
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 

@@ -18,7 +18,8 @@ from shared.domain.conversation import ToolCall, ToolEntry
 from shared.domain.errors import ModelFeedback
 from shared.domain.fence import Outside
 from shared.domain.intervention import NO_POLICIES, Policies
-from shared.domain.session import Head, OpenCall, effective
+from shared.domain.open_call import OpenCall, effective
+from shared.domain.session import Head
 from shared.domain.tool import ToolSpec
 from shared.ports.tools import CallContext, Registry, Toolbox
 

@@ -15,7 +15,7 @@ from shared.agent.resolve import Record
 from shared.agent.thread import Thread
 from shared.domain.change import Change
 from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
-from shared.domain.intervention import NO_POLICIES, is_pause
+from shared.domain.intervention import NO_POLICIES, has_outlasted, is_pause, outlasting
 from shared.domain.session import Head
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
@@ -67,7 +67,8 @@ def resume(
     roles: Set[str] = NOBODY,
 ) -> Head:
     """Resolves the pause with `continue`, else the review that the agent asked for. Raises Conflict where the session
-    is not paused and does not run, and RoleMissing where that review needs a role that is not among `roles`.
+    is not paused and does not run, or its pause was lifted and a review stays, and RoleMissing where that review needs
+    a role that is not among `roles`.
     """
     thread = journal.newest(tenant, session_id)
 
@@ -76,7 +77,12 @@ def resume(
         ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
         if ended is not None:
             entitled(ended, roles)
+            if has_outlasted(ended):
+                raise Conflict("It is not paused any more. A review is open: decide on it by itself.")
             settle(change, ended, "continue", {}, by=by)
+            for review in reviews:
+                if review in change.head.interventions and is_pause(ended):
+                    change.replace_intervention(outlasting(review))
             return Draft(change, record=record)
         if change.head.coarse == "active":
             raise _Already

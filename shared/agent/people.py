@@ -22,8 +22,9 @@ from shared.domain.intervention import (
     input_hash,
     is_pause,
 )
+from shared.domain.open_call import OpenCall
 from shared.domain.permission import Why
-from shared.domain.session import Head, OpenCall
+from shared.domain.session import Head
 from shared.ports.clock import Clock
 
 MAX_QUESTION_CHARS = 2_000

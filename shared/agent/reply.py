@@ -12,9 +12,10 @@ from shared.domain.conversation import AssistantEntry, ToolCall, ToolEntry
 from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.intervention import input_hash
+from shared.domain.open_call import OpenCall
 from shared.domain.plan_input import MAX_NAMED_CHARS
 from shared.domain.scratchpad import MAX_NOTE_CHARS
-from shared.domain.session import MAX_CALLS, OpenCall
+from shared.domain.session import MAX_CALLS
 from shared.domain.tool import ToolSpec
 from shared.ports.clock import Clock
 from shared.ports.model import ModelReply

@@ -14,7 +14,7 @@ from shared.domain.commit import StepRecord
 from shared.domain.content import Content
 from shared.domain.conversation import ToolEntry, UserEntry
 from shared.domain.intervention import Intervention, input_hash
-from shared.domain.session import OpenCall
+from shared.domain.open_call import OpenCall
 
 MAX_KEPT_CHARS = 10_000
 

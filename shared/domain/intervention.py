@@ -124,6 +124,17 @@ def is_pause(one: Intervention) -> bool:
     return one.type == "checkpoint_review" and "requested_by" in one.context
 
 
+def outlasting(review: Intervention) -> Intervention:
+    """The review, open still when a pause beside it was lifted: only a decision on itself ends it from now on, so that
+    lifting a pause twice is lifting it once.
+    """
+    return review.model_copy(update={"context": {**review.context, "pause_lifted": True}})
+
+
+def has_outlasted(review: Intervention) -> bool:
+    return "pause_lifted" in review.context
+
+
 def reviewed_calls(one: Intervention) -> tuple[PendingCall, ...]:
     """Of a review: the calls that run when it is answered `continue`. An earlier release stored their names alone."""
     calls = one.context.get("calls")

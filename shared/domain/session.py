@@ -5,13 +5,13 @@ does not grow with the session.
 """
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shared.domain.conversation import ToolCall
 from shared.domain.intervention import Intervention
 from shared.domain.lease import Lease
+from shared.domain.open_call import OpenCall
 from shared.domain.plan import ExecutionPlan
 from shared.domain.scratchpad import Scratchpad
 from shared.domain.value import Value
@@ -129,27 +129,6 @@ class Failure(Value):
     message: str
 
 
-class OpenCall(Value):
-    """A call of the last reply. `withheld`: a person has to approve it first, or to say whether it happened;
-    `amended`: that person's input, to be run instead of the model's; `tries`: how often a person had it run again;
-    `starter`: the attempt that logged the start, so that it knows its own after a lost answer; `approval`: whether a
-    person has to let it run, stored with the call itself, so that no way past the question is a way into the tool.
-    """
-
-    call_id: str
-    name: str
-    state: Literal["ready", "withheld", "started", "done"] = "ready"
-    amended: dict[str, Any] | None = None
-    tries: int = 0
-    starter: str = ""
-    approval: Literal["", "needed", "given"] = ""
-
-    @property
-    def may_act(self) -> bool:
-        """Whether it has started and not ended: it runs, or its end is unknown and a person has been asked."""
-        return self.state == "started" or (self.state == "withheld" and self.starter != "")
-
-
 class Wait(Value):
     """The engine's task token while it waits for people; it never leaves the server side (design §8). `entered`: when
     the engine came to the wait, `attempt`: its retry count there; a wait of the previous release tells neither.
@@ -250,8 +229,3 @@ class Head(Value):
     def with_call(self, changed: OpenCall) -> "Head":
         calls = tuple(changed if call.call_id == changed.call_id else call for call in self.calls)
         return self.model_copy(update={"calls": calls})
-
-
-def effective(call: ToolCall, open_call: OpenCall) -> dict[str, Any] | None:
-    """The input that runs: a person's amendment, else the model's."""
-    return open_call.amended if open_call.amended is not None else call.input

@@ -7,8 +7,8 @@ from shared.agent.journal import Draft
 from shared.agent.thread import Thread, position
 from shared.domain.change import Change
 from shared.domain.commit import Decision
-from shared.domain.errors import Forbidden, Refused
-from shared.domain.intervention import Policy
+from shared.domain.errors import Conflict, Forbidden, Refused
+from shared.domain.intervention import Policy, outlasting
 from shared.ports.model import ModelReply, TokenUsage
 from tests.house import TENANT, House
 from tests.integration.agent.planner import made
@@ -148,13 +148,15 @@ def test_a_pause_does_not_stand_in_for_the_review_of_its_turn() -> None:
     house.resume(session)
     house.run()
     head = house.head(session)
-    assert (head.state_reason, head.interventions) == ("checkpoint_review", (review,))
+    assert (head.state_reason, head.interventions) == ("checkpoint_review", (outlasting(review),))
     with pytest.raises(Forbidden):
         house.resume(session)
     assert "x.txt" not in files(house)
 
     house.roles = frozenset({"approver"})
-    house.resume(session)
+    with pytest.raises(Conflict):  # lifting a pause twice is lifting it once
+        house.resume(session)
+    house.resolve(session, review, "continue")
     house.run()
     assert "x.txt" in files(house)
 

@@ -10,8 +10,9 @@ from shared.api.app import Api
 from shared.api.envelope import no_content, success
 from shared.api.requests import PostMessage, Resolve, StartSession
 from shared.api.telemetry import Telemetry
+from shared.domain.open_call import OpenCall
 from shared.domain.plan import ExecutionPlan, PlanStep
-from shared.domain.session import Budget, Head, OpenCall, Run, Usage, Wait
+from shared.domain.session import Budget, Head, Run, Usage, Wait
 from shared.settings import Settings
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")
