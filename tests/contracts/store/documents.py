@@ -10,6 +10,7 @@ from shared.domain.content import INLINE_BYTES, Content
 from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
 from shared.domain.event import Event
 from shared.domain.intervention import Intervention, PendingCall
+from shared.domain.open_call import OpenCall
 from shared.domain.plan import MAX_EVIDENCE, MAX_RESULT_CHARS, MAX_STEPS, ExecutionPlan, PlanStep
 from shared.domain.session import (
     MAX_CALLS,
@@ -18,7 +19,6 @@ from shared.domain.session import (
     Budget,
     Failure,
     Head,
-    OpenCall,
     Progress,
     Restarts,
     Result,
