@@ -11,6 +11,12 @@ from select import select
 from time import monotonic
 
 PATIENCE_SECONDS = 60.0
+AS_AT_A_TERMINAL = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background have it ignored
+from infra.cli.main import main
+sys.exit(main())
+"""
 
 
 class Terminal:
@@ -58,12 +64,7 @@ class Terminal:
 def at_a_terminal(*arguments: str) -> Iterator[Terminal]:
     master, slave = pty.openpty()
     environ = {"PATH": os.environ.get("PATH", ""), "TERM": "xterm", "LANG": "C.UTF-8", "COLUMNS": "200"}
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from infra.cli.main import main; sys.exit(main())",
-        *arguments,
-    ]
+    command = [sys.executable, "-c", AS_AT_A_TERMINAL, *arguments]
     process = subprocess.Popen(
         command, stdin=slave, stdout=slave, stderr=slave, env=environ, start_new_session=True
     )
