@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from shared.agent.call_start import named
 from shared.agent.truncation import goes_on
 from shared.domain import permission, plan_update
 from shared.domain.builtins import REMEMBER, UPDATE_PLAN
@@ -11,7 +12,6 @@ from shared.domain.content import Content
 from shared.domain.conversation import AssistantEntry, ToolCall, ToolEntry
 from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
-from shared.domain.intervention import input_hash
 from shared.domain.open_call import OpenCall
 from shared.domain.plan_input import MAX_NAMED_CHARS
 from shared.domain.scratchpad import MAX_NOTE_CHARS
@@ -108,7 +108,7 @@ class ReplyReader:
                 _refuse(change, call, refusal)
             else:
                 outcome.to_run.append(call)
-                change.event("tool.requested", _requested(call))
+                change.event("tool.requested", named(call))
         change.set(calls=tuple(_opened(change, call, specs) for call in outcome.to_run))
         return Absorbed(
             message_id=self.message_id,
@@ -195,11 +195,6 @@ def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
 def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:
     asks = permission.why(change.head.plan, specs[call.name]) is not None
     return OpenCall(call_id=call.call_id, name=call.name, approval="needed" if asks else "")
-
-
-def _requested(call: ToolCall) -> dict[str, object]:
-    hashed = input_hash(call.input or {})
-    return {"call_id": call.call_id, "effect_id": call.effect_id, "name": call.name, "input_hash": hashed}
 
 
 def _result(call: ToolCall, text: str, ok: bool = True) -> ToolEntry:

@@ -11,9 +11,10 @@ from typing import Any
 
 from shared.adapters.llm import estimate, failures
 from shared.adapters.llm.anthropic_request import PROVIDER, to_body
-from shared.adapters.llm.anthropic_stream import Reading, says
+from shared.adapters.llm.anthropic_stream import Reading
 from shared.adapters.llm.deadline import Patience, within
 from shared.adapters.llm.key_on_wire import checked
+from shared.adapters.llm.reading import read
 from shared.adapters.llm.sentences import told
 from shared.domain.errors import (
     ActaError,
@@ -69,14 +70,7 @@ class AnthropicModel:
             with client.messages.create(**body, stream=True, timeout=limits) as events:
                 opened = True
                 reading = Reading(request.model, estimate.size_of_body(body), request.hearing.on_text)
-                for event in events:
-                    patience.check()
-                    if says(event):
-                        patience.heard()
-                    reading.feed(event)
-                    if reading.is_whole:
-                        patience.answered(reading.reply())
-            return reading.reply()
+                return read(events, reading, patience)
         except ActaError:
             raise
         except Exception as error:

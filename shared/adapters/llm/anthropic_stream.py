@@ -30,6 +30,9 @@ class Reading:
         self._stop: str | None = None
         self._ended = False
 
+    def says(self, event: Any) -> bool:
+        return str(event.type).startswith("content_block")
+
     def feed(self, event: Any) -> None:
         match event.type:
             case "message_start":
@@ -51,7 +54,6 @@ class Reading:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing more can come, though the connection may stay open."""
         return self._ended
 
     def reply(self) -> ModelReply:
@@ -103,11 +105,6 @@ class Reading:
                 kept.append(block if index in self._finished else {**block, "signature": ""})
         kept = only_signed(kept)
         return {"model": self._model, "blocks": kept} if any(map(is_thinking, kept)) else None
-
-
-def says(event: Any) -> bool:
-    """Whether a part of the answer is in it; a server says at once that it has begun, and may be silent then."""
-    return str(event.type).startswith("content_block")
 
 
 def _opened(block: Any) -> dict[str, Any]:

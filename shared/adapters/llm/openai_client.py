@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from shared.adapters.llm import failures
 from shared.adapters.llm.deadline import Patience
 from shared.adapters.llm.key_on_wire import checked
 from shared.adapters.llm.official import is_official
+from shared.adapters.llm.reading import Reading, read
 from shared.adapters.llm.sentences import message_of, told
 from shared.domain.errors import (
     ActaError,
@@ -23,23 +24,6 @@ PROVIDER = "openai"
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 90.0
 """Longest silence; a model that reasons out of sight sends nothing until it is done."""
-
-
-class Reading(Protocol):
-    """A reply as far as it has arrived."""
-
-    def says(self, event: Any) -> bool:
-        """Whether a part of the answer is in it: a server says at once that it has begun, and may be silent then."""
-        ...
-
-    def feed(self, event: Any) -> None: ...
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing more can come, though the connection may stay open."""
-        ...
-
-    def reply(self) -> ModelReply: ...
 
 
 class ForeignReasoning(ProviderRejected):
@@ -91,14 +75,7 @@ class OpenAIConnection:
         try:
             with ask(timeout=limits) as events:
                 opened = True
-                for event in events:
-                    patience.check()
-                    if reading.says(event):
-                        patience.heard()
-                    reading.feed(event)
-                    if reading.is_whole:
-                        patience.answered(reading.reply())
-            return reading.reply()
+                return read(events, reading, patience)
         except ActaError:
             raise
         except Exception as error:
