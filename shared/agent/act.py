@@ -7,7 +7,7 @@ from typing import NamedTuple
 from shared.agent.call_start import Withdrawn, begin, named
 from shared.agent.excerpt import amended_note
 from shared.agent.journal import Draft, Journal
-from shared.agent.people import open_doubt
+from shared.agent.people import open_doubt, wait_for_people
 from shared.agent.results import read_result, told
 from shared.agent.thread import Thread, fence_run
 from shared.domain.builtins import READ_RESULT
@@ -142,8 +142,7 @@ def ask_whether_it_happened(hands: Hands, thread: Thread, at: Position, call: To
             raise Withdrawn
         change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "withheld"})).calls)
         open_doubt(change, call, journal.clock, policies)
-        if change.head.state != "waiting_for_user":
-            change.to_state("waiting_for_user", "error_recovery")
+        wait_for_people(change)
         return Draft(change)
 
     with suppress(Withdrawn):

@@ -80,8 +80,8 @@ def resume(
             if has_outlasted(ended):
                 raise Conflict("It is not paused any more. A review is open: decide on it by itself.")
             settle(change, ended, "continue", {}, by=by)
-            for review in reviews:
-                if review in change.head.interventions and is_pause(ended):
+            if is_pause(ended):
+                for review in (one for one in reviews if one is not ended):
                     change.replace_intervention(outlasting(review))
             return Draft(change, record=record)
         if change.head.coarse == "active":

@@ -2,7 +2,7 @@
 
 from shared.agent.journal import Draft, Journal
 from shared.agent.limit import ask_at_limit
-from shared.agent.people import Timeouts, open_hourly_limit, resumed
+from shared.agent.people import Timeouts, open_hourly_limit, resumed, wait_for_people
 from shared.agent.thread import Thread, fence
 from shared.domain.change import Change
 from shared.domain.commit import Decision, Position
@@ -70,7 +70,7 @@ class HourlyLimit:
     def _wait(self, thread: Thread, at: Position, hour: int, policies: Policies) -> Decision:
         def ask(change: Change) -> None:
             open_hourly_limit(change, end_of(hour), self._limit, self._journal.clock, policies)
-            change.to_state("waiting_for_user", "budget_exceeded")
+            wait_for_people(change)
 
         # Asked anew where somebody lets it go on before the hour is over, hence not one key an hour.
         kind = f"hour-{hour}-{thread.head.last_seq}"

@@ -56,11 +56,16 @@ def ask(
     except SessionError as error:
         return error
     except TransientError as error:
-        if not lost(error):
-            mind.worker.attempts.ended(key)
-        if isinstance(error, ProviderOverloaded) and error.retry_after is not None:
-            return error
-        raise
+        return waited_out(mind, key, error)
+
+
+def waited_out(mind: Mind, key: str, error: TransientError) -> ProviderOverloaded:
+    """The error, where its provider names a time to wait; every other one is raised for the engine's own retries."""
+    if not lost(error):
+        mind.worker.attempts.ended(key)
+    if isinstance(error, ProviderOverloaded) and error.retry_after is not None:
+        return error
+    raise error
 
 
 def reader_of(mind: Mind, thread: Thread, reply: ModelReply) -> ReplyReader:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent import summary
+from shared.agent.query import waited_out
 from shared.agent.spending import Bill, affordable, lost, sized
 from shared.agent.thread import Thread
 from shared.agent.worker import Mind
@@ -121,8 +122,5 @@ def _ask(turn: Turn, cheap: Mind, request: ModelRequest) -> ModelReply | Provide
     except TransientError as error:
         if turn.attempt >= GIVEN_UP_AFTER:
             return None
-        if not lost(error):
-            cheap.worker.attempts.ended(turn.key)
-        if isinstance(error, ProviderOverloaded) and error.retry_after is not None:
-            return error if turn.thread.head.progress.provider_waits < WAITED_FOR else None
-        raise
+        busy = waited_out(cheap, turn.key, error)
+        return busy if turn.thread.head.progress.provider_waits < WAITED_FOR else None

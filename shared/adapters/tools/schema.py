@@ -26,9 +26,8 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
         errors = _errors(spec, arguments)
     except RecursionError:
         raise ToolInputInvalid(f"the input of {spec.name} is nested too deeply. Make it flatter.") from None
-    except (
-        Exception
-    ):  # the validator's own, over numbers it cannot divide and schemas that were accepted once
+    except Exception:
+        # the validator's own, over numbers it cannot divide and schemas that were accepted once
         raise ToolInputInvalid(
             f"the input of {spec.name} cannot be checked against its schema. Try other values, or another way."
         ) from None
