@@ -59,9 +59,14 @@ def take_turn(
     except SessionError as unfit:
         return _end(worker, thread, key, at, unfit)
     asked, number = request_of(mind, stage.request, thread), thread.number
-    waits = make_room(mind, thread, at, key, attempt, timeout, asked)
-    if isinstance(waits, ProviderOverloaded):
-        return _wait(worker, stage, thread, key, at, waits)
+
+    def room(left: float, *, refused: bool = False) -> Decision | None:
+        waits = make_room(mind, thread, at, key, attempt, left, asked, refused=refused)
+        return (
+            _wait(worker, stage, thread, key, at, waits) if isinstance(waits, ProviderOverloaded) else waits
+        )
+
+    waits = room(timeout)
     instead = waits or decided(thread, at, stage.kind, worker)  # something may have come meanwhile
     if instead is not None:
         return instead
@@ -81,11 +86,7 @@ def take_turn(
     if isinstance(answer, ContextTooLong):
         # Windows are estimates; what a model refuses is shortened once a turn, before a person is told.
         number = thread.number
-        waits = make_room(
-            mind, thread, at, key, attempt, _left(worker, timeout, started), asked, refused=True
-        )
-        if isinstance(waits, ProviderOverloaded):
-            return _wait(worker, stage, thread, key, at, waits)
+        waits = room(_left(worker, timeout, started), refused=True)
         if waits is not None:
             return waits
         if thread.number != number:

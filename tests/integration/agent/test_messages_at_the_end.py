@@ -3,6 +3,7 @@
 import pytest
 
 from shared.domain.errors import Conflict
+from shared.domain.session import Head
 from shared.ports.model import ModelReply, TokenUsage
 from tests.house import House
 from tests.integration.agent.policies import house_with, recorded, waiting
@@ -11,9 +12,9 @@ from tests.scripted import ScriptedModel, call, completes, plans, says, step
 LOOKS = says("I look.", call("list_files"))
 
 
-def test_a_message_that_comes_in_the_last_turn_is_answered_with_as_many_steps_as_a_new_run_has() -> None:
-    answer = (says("", step(1, "completed", "ok")), completes("Both done."))
-    model = ScriptedModel([plans("look"), LOOKS, says("", call("list_files", path="x")), *answer])
+def after_a_message_in_the_last_turn(*turns: ModelReply) -> Head:
+    """Of two steps; the last head."""
+    model = ScriptedModel([plans("look"), *turns])
     house = House(model)
     session = house.start("Look", max_steps=2).session_id
 
@@ -23,7 +24,12 @@ def test_a_message_that_comes_in_the_last_turn_is_answered_with_as_many_steps_as
 
     model.meanwhile = write
     house.run()
-    head = house.head(session)
+    return house.head(session)
+
+
+def test_a_message_that_comes_in_the_last_turn_is_answered_with_as_many_steps_as_a_new_run_has() -> None:
+    answer = (says("", step(1, "completed", "ok")), completes("Both done."))
+    head = after_a_message_in_the_last_turn(LOOKS, says("", call("list_files", path="x")), *answer)
     assert (head.state, head.undelivered) == ("completed", ())
     assert head.result is not None
     assert (head.result.goal_met, head.result.answer) == (True, "Both done.")
@@ -32,17 +38,7 @@ def test_a_message_that_comes_in_the_last_turn_is_answered_with_as_many_steps_as
 
 
 def test_a_message_at_the_step_limit_moves_it_once_and_no_further() -> None:
-    model = ScriptedModel([plans("look"), *(says("", call("list_files", path=f"f{n}")) for n in range(9))])
-    house = House(model)
-    session = house.start("Look", max_steps=2).session_id
-
-    def write() -> None:
-        if len(model.requests) == 3:
-            house.say(session, "And this!")
-
-    model.meanwhile = write
-    house.run()
-    head = house.head(session)
+    head = after_a_message_in_the_last_turn(*(says("", call("list_files", path=f"f{n}")) for n in range(9)))
     assert head.result is not None
     assert (head.state, head.result.reason, head.undelivered) == ("completed", "max_steps", ())
     assert head.run is not None
