@@ -21,6 +21,7 @@ from shared.domain.continuation import (
     decide,
 )
 from shared.domain.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
+from shared.domain.stuck import Rung, Stuck
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -33,6 +34,7 @@ def plan_with(*statuses: StepStatus, status: PlanStatus = "executing") -> Execut
 OPEN, DONE = plan_with("completed", "pending"), plan_with("completed", "skipped")
 FAILED, CLOSED = plan_with("failed", status="failed"), plan_with("completed", status="completed")
 PARTLY = plan_with("completed", "failed", status="completed")
+WAITING = plan_with("in_progress", status="waiting_for_user")
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,8 @@ PARTLY = plan_with("completed", "failed", status="completed")
         (Facts(plan=DONE, text="On?", text_replies=1), AskPerson("clarification_needed", "question", "On?")),
         (Facts(plan=DONE, text="hm", text_replies=3), AskPerson("clarification_needed", "no_progress", "hm")),
         (Facts(plan=OPEN, text="", text_replies=0), ThinkAgain("open_steps")),
+        (Facts(text="Which?", text_replies=1, undelivered=1), ThinkAgain("new_message")),
+        (Facts(plan=DONE, text="Shall I?", text_replies=0), ThinkAgain("no_tool_call")),
     ],
 )  # fmt: skip
 def test_the_first_rule_that_fits_wins(facts: Facts, expected: Continuation) -> None:
@@ -92,10 +96,11 @@ def test_only_the_last_words_ask(text: str, question: bool) -> None:
     assert asks(text) is question
 
 
+RUNGS: tuple[Rung, ...] = ("hint", "ask", "fail")
 FACTS = st.builds(
     Facts,
     cancelled=st.booleans(),
-    plan=st.sampled_from([None, OPEN, DONE, FAILED, CLOSED]),
+    plan=st.sampled_from([None, OPEN, DONE, FAILED, CLOSED, PARTLY, WAITING]),
     text=st.sampled_from([None, "", "well", "what?", "GOAL_COMPLETE\nx"]),
     calls=st.integers(0, 3),
     undelivered=st.integers(0, 2),
@@ -105,12 +110,21 @@ FACTS = st.builds(
     text_replies=st.integers(0, 5),
     question=st.sampled_from([None, "q"]),
     closing=st.sampled_from([None, "c"]),
+    stuck=st.sampled_from([None, *(Stuck("no_progress", rung) for rung in RUNGS)]),
 )  # fmt: skip
 
 
 @given(FACTS)
-def test_every_situation_has_a_way_on(facts: Facts) -> None:
-    assert isinstance(decide(facts), Stop | Complete | Fail | Act | AskPerson | ThinkAgain)
+def test_a_model_that_only_talks_is_put_before_a_person_after_a_few_replies(facts: Facts) -> None:
+    facts = facts._replace(calls=0, text="well", max_steps=1_000)
+    for _ in range(MAX_TEXT_REPLIES + 1):
+        if not isinstance(decide(facts), ThinkAgain):
+            return
+        # The next reply: it has read every message, and again calls nothing.
+        facts = facts._replace(
+            text_replies=facts.text_replies + 1, undelivered=0, question=None, closing=None
+        )
+    raise AssertionError("the run goes on and on")
 
 
 @given(FACTS)

@@ -143,6 +143,12 @@ def test_a_failed_step_may_be_taken_up_again() -> None:
     assert step.status == "in_progress"
 
 
+def test_a_step_taken_up_again_keeps_the_result_that_was_given_for_it() -> None:
+    failed = moved(created(), 1, "failed", "the file is locked")
+    again = moved(failed, 1, "in_progress")
+    assert [step.result for step in again.steps] == ["the file is locked", None]
+
+
 def test_the_same_status_again_changes_nothing_and_is_no_event() -> None:
     plan = moved(created(), 1, "in_progress")
     applied = update(plan, action="update_step", step_number=1, step_status="in_progress")
@@ -162,6 +168,19 @@ def test_a_closed_plan_takes_no_more_updates_but_a_new_one() -> None:
     again = update(closed, action="create", goal="g", steps=[{"description": "x"}])
     assert again.plan is not None
     assert (again.plan.version, again.events[0].type) == (2, "plan.created")
+
+
+@pytest.mark.parametrize("end", ["fail", "complete"])
+def test_a_question_leaves_a_closed_plan_closed(end: str) -> None:
+    done = moved(moved(created(), 1, "completed", "r"), 2, "skipped")
+    closed = update(done, action=end, reason="that is all").plan
+    assert update(closed, action="wait_for_user", reason="And now?").plan == closed
+
+
+def test_a_question_about_a_live_plan_makes_it_wait() -> None:
+    waiting = update(created(), action="wait_for_user", reason="Which one?").plan
+    assert waiting is not None
+    assert waiting.status == "waiting_for_user"
 
 
 def test_the_current_step_is_the_first_open_one() -> None:

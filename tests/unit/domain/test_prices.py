@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.price_list import PRICED_AT, PRICES
+from shared.domain.price_list import PRICED_AT, PRICES, Rates
 from shared.domain.prices import FREE, cost_microdollars, cost_usd, is_priced, price_of
 from shared.ports.model import TokenUsage
 
@@ -109,12 +109,108 @@ def test_what_costs_nothing_counts_as_priced_and_so_does_what_is_listed() -> Non
     assert not is_priced("anthropic", "somebodys-own")
 
 
-def test_the_list_is_dated_and_its_prices_are_plausible() -> None:
+PUBLISHED: dict[str, dict[str, tuple[float, float, float, float]]] = {
+    "anthropic": {
+        "claude-fable-5-2": (8, 0.2, 10, 40),
+        "claude-fable-5-1": (10, 0.25, 12.5, 50),
+        "claude-mythos-5-1": (10, 0.25, 12.5, 50),
+        "claude-fable-5": (10, 1, 12.5, 50),
+        "claude-mythos-5": (10, 1, 12.5, 50),
+        "claude-opus-5-5": (4, 0.2, 5, 20),
+        "claude-opus-5": (5, 0.5, 6.25, 25),
+        "claude-opus-4-8": (5, 0.5, 6.25, 25),
+        "claude-opus-4-7": (5, 0.5, 6.25, 25),
+        "claude-opus-4-6": (5, 0.5, 6.25, 25),
+        "claude-opus-4-5": (5, 0.5, 6.25, 25),
+        "claude-sonnet-5-5": (2, 0.1, 2.5, 10),
+        "claude-sonnet-5": (2, 0.2, 2.5, 10),
+        "claude-sonnet-4-6": (3, 0.3, 3.75, 15),
+        "claude-sonnet-4-5": (3, 0.3, 3.75, 15),
+        "claude-haiku-5-5": (0.1, 0.01, 0.125, 0.5),
+        "claude-haiku-4-5": (1, 0.1, 1.25, 5),
+    },
+    "openai": {
+        "gpt-6.2-astra": (8, 0.4, 10, 40),
+        "gpt-6.2-sol": (2, 0.1, 2.5, 10),
+        "gpt-6.1-sol": (2, 0.1, 2.5, 10),
+        "gpt-6.1-terra": (1, 0.05, 1.25, 5),
+        "gpt-6-astra": (10, 1, 12.5, 50),
+        "gpt-6-sol": (2, 0.2, 2.5, 10),
+        "gpt-6-luna": (0.1, 0.01, 0.125, 0.5),
+        "gpt-5.6": (4, 0.4, 5, 20),
+        "gpt-5.6-sol": (4, 0.4, 5, 20),
+        "gpt-5.6-terra": (2, 0.2, 2.5, 12),
+        "gpt-5.6-luna": (0.2, 0.02, 0.25, 1.2),
+        "gpt-5.5": (5, 0.5, 5, 30),
+        "gpt-5.4": (2.5, 0.25, 2.5, 15),
+        "gpt-5.4-mini": (0.75, 0.075, 0.75, 4.5),
+        "gpt-5.4-nano": (0.2, 0.02, 0.2, 1.25),
+        "gpt-5.2": (1.75, 0.175, 1.75, 14),
+        "gpt-5.1": (1.25, 0.125, 1.25, 10),
+        "gpt-5": (1.25, 0.125, 1.25, 10),
+        "gpt-5-mini": (0.25, 0.025, 0.25, 2),
+        "gpt-5-nano": (0.05, 0.005, 0.05, 0.4),
+        "gpt-4.1": (2, 0.5, 2, 8),
+        "gpt-4.1-mini": (0.4, 0.1, 0.4, 1.6),
+        "gpt-4.1-nano": (0.1, 0.025, 0.1, 0.4),
+        "gpt-4o": (2.5, 1.25, 2.5, 10),
+        "gpt-4o-mini": (0.15, 0.075, 0.15, 0.6),
+        "o3": (2, 0.5, 2, 8),
+        "o4-mini": (1.1, 0.275, 1.1, 4.4),
+        "o3-mini": (1.1, 0.55, 1.1, 4.4),
+        "o1": (15, 7.5, 15, 60),
+    },
+}
+"""Dollars per million tokens: input, read from the cache, written to the cache, output."""
+
+PUBLISHED_LONG: dict[str, tuple[int, float, float, float, float]] = {
+    "claude-haiku-5-5": (100_000, 0.5, 0.05, 0.625, 2.5),
+    "gpt-6.2-astra": (272_000, 16, 0.8, 20, 60),
+    "gpt-6.2-sol": (272_000, 4, 0.2, 5, 15),
+    "gpt-6.1-sol": (272_000, 4, 0.2, 5, 15),
+    "gpt-6.1-terra": (272_000, 2, 0.1, 2.5, 7.5),
+    "gpt-6-astra": (272_000, 20, 2, 25, 75),
+    "gpt-6-sol": (272_000, 4, 0.4, 5, 15),
+    "gpt-6-luna": (272_000, 0.2, 0.02, 0.25, 0.75),
+    "gpt-5.6": (272_000, 8, 0.8, 10, 30),
+    "gpt-5.6-sol": (272_000, 8, 0.8, 10, 30),
+    "gpt-5.6-terra": (272_000, 4, 0.4, 5, 18),
+    "gpt-5.6-luna": (272_000, 0.4, 0.04, 0.5, 1.8),
+    "gpt-5.5": (272_000, 10, 1, 10, 45),
+    "gpt-5.4": (272_000, 5, 0.5, 5, 22.5),
+}
+"""The longest prompt, in tokens, at the prices above; then the same four prices of a longer one."""
+
+
+def thousandths(*dollars: float) -> Rates:
+    return Rates(*(round(each * 1_000) for each in dollars))
+
+
+def test_every_model_of_the_list_has_its_published_price() -> None:
+    listed = {
+        provider: {model: price.rates for model, price in prices.items()}
+        for provider, prices in PRICES.items()
+    }
+    assert listed == {
+        provider: {model: thousandths(*dollars) for model, dollars in prices.items()}
+        for provider, prices in PUBLISHED.items()
+    }
+
+
+def test_every_long_prompt_has_its_published_price() -> None:
+    listed = {
+        model: (price.long_above, price.long)
+        for prices in PRICES.values()
+        for model, price in prices.items()
+        if price.long is not None
+    }
+    assert listed == {
+        model: (above, thousandths(*dollars)) for model, (above, *dollars) in PUBLISHED_LONG.items()
+    }
+
+
+def test_the_list_says_of_which_day_it_is() -> None:
     assert datetime.date.fromisoformat(PRICED_AT)
-    for prices in PRICES.values():
-        for price in prices.values():
-            for rates in filter(None, (price.rates, price.long)):
-                assert 0 < rates.cached_input < rates.input <= rates.cache_write < rates.output
 
 
 counts = st.integers(min_value=0, max_value=2_000_000)

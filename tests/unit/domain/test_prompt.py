@@ -1,0 +1,44 @@
+"""The planning prompt tells the model what the code reads in its replies (design §3)."""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from shared.domain.builtins import builtins
+from shared.domain.continuation import claims_completion
+from shared.domain.plan_update import apply
+from shared.domain.prompt import PLANNING
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def examples() -> list[dict[str, Any]]:
+    """The JSON objects that the prompt shows, in its order."""
+    places = [place.start() for place in re.finditer(r'\{"action"', PLANNING)]
+    return [json.JSONDecoder().raw_decode(PLANNING, place)[0] for place in places]
+
+
+def test_the_word_the_prompt_asks_for_is_the_one_that_completes_the_goal() -> None:
+    words = re.findall(r"\b[A-Z]+_[A-Z]+\b", PLANNING)
+    assert len(words) == 1
+    assert claims_completion(f"{words[0]}\nThe answer.")
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example["action"])
+def test_every_call_the_prompt_shows_is_accepted_by_update_plan(example: dict[str, Any]) -> None:
+    live = apply(None, examples()[0], builtins(), NOW).plan
+    assert live is not None
+    finished = live.model_copy(
+        update={"steps": tuple(step.model_copy(update={"status": "skipped"}) for step in live.steps)}
+    )
+    plan = {"create": None, "complete": finished}.get(example["action"], live)
+    assert apply(plan, example, builtins(), NOW).plan is not None
+
+
+def test_the_prompt_shows_each_action_of_update_plan() -> None:
+    actions = {example["action"] for example in examples()}
+    schema = builtins()["update_plan"].input_schema
+    assert actions == set(schema["properties"]["action"]["enum"])
