@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build" / "cdk"
 SOURCES = ("infra", "functions", "shared", "requirements")
 FILES = ("cdk.json", "package-lock.json")
-NOT_SOURCE = ("infra/cli", "infra/local")
+NOT_SOURCE = ("infra/local",)
 KEPT = 4
 
 

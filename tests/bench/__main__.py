@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from acta.cli.phases import PlainPhases
 from infra.bundle import ROOT
-from infra.cli.phases import PlainPhases
 from tests.bench import (
     cancels,
     cold,

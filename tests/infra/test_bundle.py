@@ -71,7 +71,7 @@ def test_only_step_ships_llm_sdks_and_nobody_ships_what_the_runtime_has(function
     shipped = {path.name for path in Bundler(HOST).build(function).iterdir()}
     assert ({"anthropic", "openai"} <= shipped) == (function == "step")
     assert {"functions", "shared", "pydantic", "aws_lambda_powertools"} <= shipped
-    assert not shipped & {"boto3", "botocore", "s3transfer", "bin", "tests", "infra"}
+    assert not shipped & {"boto3", "botocore", "s3transfer", "bin", "tests", "infra", "acta"}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

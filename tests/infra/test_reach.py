@@ -1,8 +1,10 @@
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from infra.bundle import ROOT
+from infra.environments import FunctionName
 from infra.reach import reach
 
 
@@ -51,3 +53,10 @@ def test_no_function_but_step_reaches_an_llm_or_its_sdk(function: str) -> None:
     found = reach(ROOT, f"functions.{function}")
     assert not found.libraries & {"anthropic", "openai"}
     assert not [path for path in found.files if "shared/adapters/llm" in path.as_posix()]
+
+
+@pytest.mark.parametrize("function", get_args(FunctionName))
+def test_no_function_reaches_the_client_or_the_installer(function: str) -> None:
+    found = reach(ROOT, f"functions.{function}")
+    assert not found.libraries & {"acta", "infra"}
+    assert {path.relative_to(ROOT).parts[0] for path in found.files} == {"functions", "shared"}

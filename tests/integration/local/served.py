@@ -82,7 +82,7 @@ def acta(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "infra.cli.main", *arguments]
+    return [sys.executable, "-m", "acta.cli.main", *arguments]
 
 
 def environ() -> dict[str, str]:

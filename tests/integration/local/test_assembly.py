@@ -7,7 +7,14 @@ from infra.local.assembly import KEPT, Assembly, forget_old
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("infra/app.py", "infra/cli/main.py", "functions/step/handler.py", "shared/x.py", "cdk.json"):
+    for name in (
+        "infra/app.py",
+        "infra/local/stack.py",
+        "acta/cli/main.py",
+        "functions/step/handler.py",
+        "shared/x.py",
+        "cdk.json",
+    ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
@@ -33,7 +40,8 @@ def test_a_moved_source_is_another_assembly(root: Path) -> None:
 
 def test_what_synth_does_not_read_changes_nothing(root: Path) -> None:
     before = key(root)
-    (root / "infra" / "cli" / "main.py").write_text("changed")
+    (root / "infra" / "local" / "stack.py").write_text("changed")
+    (root / "acta" / "cli" / "main.py").write_text("changed")
     (root / "shared" / "__pycache__").mkdir()
     (root / "shared" / "__pycache__" / "x.pyc").write_text("made")
     assert key(root) == before
