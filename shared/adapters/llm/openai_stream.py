@@ -65,6 +65,7 @@ class Reading:
             if part.function is not None and part.function.name:
                 self._calls[place]["name"] = part.function.name
         assert place is not None
+        self._calls[place]["id"] = self._calls[place]["id"] or part.id or ""
         if part.index is not None:
             self._at[part.index] = place
         if part.function is not None:

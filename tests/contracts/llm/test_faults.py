@@ -21,8 +21,12 @@ from shared.domain.errors import (
 from shared.ports.model import Model
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import KEY, PATIENCE, SECRET_TEXT, request
+from tests.contracts.llm.served import Asked, Served
+from tests.contracts.llm.wires import answer
 
 pytestmark = pytest.mark.contract
+
+ENDS = {"anthropic": "end_turn", "openai": "stop", "openai-responses": "completed", "bedrock": "end_turn"}
 
 
 def failure(model: Model, expected: type[ActaError], *, timeout: float = PATIENCE) -> ActaError:
@@ -193,12 +197,26 @@ def test_nobody_listening_is_an_unavailable_provider(wire: str) -> None:
         failure(model, ProviderUnavailable)
 
 
-def test_the_key_is_sent_and_the_request_is_streamed(model: Model, llmock: Any) -> None:
-    llmock.reply("ok")
+def asked_of(wire: str, served: Served) -> Asked:
+    """The one request that an answered call makes."""
+    stream = "application/vnd.amazon.eventstream" if wire == "bedrock" else "text/event-stream"
+    served.tell(*answer(wire, "ok", ENDS[wire]), headers={"content-type": stream})
+    assert MODELS[wire](served.url).complete(request(), timeout=PATIENCE).text == "ok"
+    (asked,) = served.asked
+    return asked
 
-    model.complete(request(), timeout=PATIENCE)
 
-    body = llmock.last_request.body
-    assert body["stream"] is True
-    assert SECRET_TEXT in json.dumps(body)
-    assert llmock.last_request.sdk_retry_count in (None, 0)
+def test_the_key_is_sent_in_one_header_and_nowhere_else(wire: str, served: Served) -> None:
+    asked = asked_of(wire, served)
+    sent = "AWS4-HMAC-SHA256 Credential=" if wire == "bedrock" else "Bearer "  # there, the key's id
+    assert asked.headers["authorization"].startswith(sent + KEY)
+    apart = ("authorization", "x-amz-security-token")
+    others = {name: value for name, value in asked.headers.items() if name not in apart}
+    assert KEY not in json.dumps([asked.path, others, asked.body])
+
+
+def test_the_request_is_streamed_and_the_sdk_does_not_retry(wire: str, served: Served) -> None:
+    asked = asked_of(wire, served)
+    assert asked.body.get("stream", asked.path.endswith("/invoke-with-response-stream")) is True
+    assert SECRET_TEXT in json.dumps(asked.body)
+    assert asked.headers.get("x-stainless-retry-count", "0") == "0"

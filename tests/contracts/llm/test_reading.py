@@ -255,6 +255,19 @@ def test_calls_under_one_index_are_told_apart_by_their_ids() -> None:
     assert reply.stop == "tools", "a forced call ends with `stop`"
 
 
+def test_an_id_that_comes_after_its_call_has_begun_begins_no_other_call() -> None:
+    reply = _openai(_part(0, '{"path":', None, "read_file"), _part(0, '"1"}', "a"), _part(0, " ", "a"))
+
+    assert [(c.name, c.input) for c in reply.calls] == [("read_file", {"path": "1"})]
+
+
+def test_a_call_whose_id_came_late_is_told_apart_from_the_next_by_it() -> None:
+    first = (_part(0, '{"path":', None, "read_file"), _part(0, '"1"}', "a"))
+    reply = _openai(*first, _part(0, '{"path":', "b", "read_file"), _part(0, '"2"}', "b"))
+
+    assert [c.input for c in reply.calls] == [{"path": "1"}, {"path": "2"}]
+
+
 def test_a_refusal_in_its_own_field_is_a_refusal() -> None:
     reply = _openai({"refusal": "I can't "}, {"refusal": "help."})
 

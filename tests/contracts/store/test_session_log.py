@@ -237,9 +237,12 @@ def test_an_hours_tokens_are_granted_with_the_commit_or_not_at_all(stores: Store
     assert stores.index.granted(tenant, 7) == 500
     assert stores.index.granted(tenant, 8) == 0
 
-    stale = Companions(lease=LeaseGrant(tenant, 7, 0, 900))
-    with pytest.raises(LeaseMoved):
-        stores.log.append(make_commit(tenant, "ses_1", 2), stale)
+    for stale in (0, 300, 499, 501):
+        with pytest.raises(LeaseMoved):
+            stores.log.append(
+                make_commit(tenant, "ses_1", 2), Companions(lease=LeaseGrant(tenant, 7, stale, 900))
+            )
+    assert stores.index.granted(tenant, 7) == 500
     assert stores.log.tail(tenant, "ses_1", 2).commits == ()
 
     stores.log.append(make_commit(tenant, "ses_1", 2), Companions(lease=LeaseGrant(tenant, 7, 500, 900)))

@@ -1,5 +1,7 @@
 """The admin function over stores in memory."""
 
+from collections.abc import Callable
+
 from functions.admin.root import Root
 from functions.admin.routes import build
 from shared.adapters.memory.clock import FakeClock
@@ -10,7 +12,9 @@ from shared.adapters.memory.memories import MemoryMemories
 from shared.adapters.memory.table import MemoryTable
 from shared.adapters.memory.tools import MemoryToolStore
 from shared.api.once import Once
+from shared.ports.clock import Clock
 from shared.ports.files import FileStore
+from shared.ports.log import SessionIndex
 from shared.settings import Settings
 from tests.unit.api.gateway import Gateway, claims
 
@@ -18,7 +22,11 @@ SETTINGS = Settings(env="test", table="table", bucket="bucket")
 MOST_MEMORIES = 3
 
 
-def admin_root(settings: Settings = SETTINGS, files: FileStore | None = None) -> Root:
+def admin_root(
+    settings: Settings = SETTINGS,
+    files: FileStore | None = None,
+    index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
+) -> Root:
     clock, table = FakeClock(), MemoryTable()
     return Root(
         settings=settings,
@@ -26,7 +34,7 @@ def admin_root(settings: Settings = SETTINGS, files: FileStore | None = None) ->
         definitions=MemoryDefinitions(table, clock),
         tools=MemoryToolStore(table, clock),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
-        once=Once(MemoryIndex(table, clock), clock),
+        once=Once(index(table, clock), clock),
         clock=clock,
     )
 
@@ -34,8 +42,12 @@ def admin_root(settings: Settings = SETTINGS, files: FileStore | None = None) ->
 class Office:
     """One deployment's admin API, and who calls it."""
 
-    def __init__(self, settings: Settings = SETTINGS) -> None:
-        self.root = admin_root(settings)
+    def __init__(
+        self,
+        settings: Settings = SETTINGS,
+        index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
+    ) -> None:
+        self.root = admin_root(settings, index=index)
         self._handler = build(self.root).handler
         self.admin = self.as_caller()
         self.member = self.as_caller(roles="[member]")

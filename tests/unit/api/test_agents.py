@@ -1,10 +1,16 @@
 """`/v1/agents`."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
+from shared.adapters.memory.index import MemoryIndex
+from shared.adapters.memory.table import MemoryTable
 from shared.domain.agent import built_in
+from shared.ports.clock import Clock
+from shared.ports.log import IdempotencyRecord
 from tests.unit.api.admin import Office
 
 AGENT = {
@@ -131,6 +137,47 @@ def test_a_repeated_request_with_its_key_makes_one_agent(office: Office) -> None
     other = office.admin.request("POST", "/v1/agents", json_body={"name": "Other"}, headers=key)
     assert (other.status, other.error["code"]) == (422, "IDEMPOTENCY_MISMATCH")
     assert len(office.admin.request("GET", "/v1/agents").data["items"]) == 2
+
+
+class Overtaken(MemoryIndex):
+    """Between a request's first look for its key and its write, the next of `meanwhile` happens."""
+
+    def __init__(self, meanwhile: list[Callable[[], object]], table: MemoryTable, clock: Clock) -> None:
+        super().__init__(table, clock)
+        self._meanwhile = meanwhile
+
+    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        found = super().idempotency(tenant, route, key)
+        if self._meanwhile:
+            self._meanwhile.pop()()
+        return found
+
+
+@pytest.mark.parametrize("body", [{**AGENT, "agent_id": "a"}, AGENT], ids=["its-own-id", "a-new-id"])
+def test_of_two_requests_with_one_key_at_once_both_get_the_answer_of_the_first(body: dict[str, Any]) -> None:
+    """The id that is taken by then is a conflict, and that of the same request is none."""
+    meanwhile: list[Callable[[], object]] = []
+    office, answers = Office(index=partial(Overtaken, meanwhile)), []
+
+    def create() -> None:
+        answers.append(
+            office.admin.request("POST", "/v1/agents", json_body=body, headers={"Idempotency-Key": "k"})
+        )
+
+    meanwhile.append(create)
+    create()
+
+    assert [answer.status for answer in answers] == [201, 201]
+    assert answers[0].data == answers[1].data
+    assert len(office.admin.request("GET", "/v1/agents").data["items"]) == 2
+
+
+def test_of_two_requests_with_two_keys_at_once_the_second_finds_the_id_taken() -> None:
+    meanwhile: list[Callable[[], object]] = []
+    office, body = Office(index=partial(Overtaken, meanwhile)), {**AGENT, "agent_id": "a"}
+    meanwhile.append(lambda: create(office, agent_id="a"))
+    answer = office.admin.request("POST", "/v1/agents", json_body=body, headers={"Idempotency-Key": "k"})
+    assert (answer.status, answer.error["code"]) == (409, "CONFLICT")
 
 
 def test_members_read_admins_write_and_strangers_see_nothing(office: Office) -> None:

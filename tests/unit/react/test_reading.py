@@ -47,6 +47,8 @@ def test_a_final_answer_is_read_as_it_stands() -> None:
         (f"{json.dumps(ACTION)}\nObservation: alpha", "not valid JSON"),
         (f"{json.dumps(ACTION)}\n{json.dumps(ANSWER)}", "not valid JSON"),
         (f"```json\n{json.dumps(ACTION)}\n```\n```json\n{json.dumps(ANSWER)}\n```", "not valid JSON"),
+        (f"```json\n{json.dumps(ACTION)}\n```\nThat will do.", "not valid JSON"),
+        (f"```json\n{json.dumps(ACTION)}\n``` That will do.", "not valid JSON"),
         (f"Here:\n```json\n{json.dumps(ACTION)}\n```", "begin with {"),
         (f"```python\n{json.dumps(ACTION)}\n```", "not valid JSON"),
         (f"```json\n{json.dumps(ACTION)}", "not valid JSON"),
