@@ -2,9 +2,11 @@
 
 import pytest
 
+from shared.agent.recovery import revive
+from shared.agent.think import think
 from shared.domain.compaction import limits
 from shared.domain.conversation import ToolEntry, UserEntry
-from shared.domain.errors import ProviderRejected
+from shared.domain.errors import Fenced, ProviderRejected
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT
 from tests.integration.agent.reader import (
@@ -101,6 +103,28 @@ def test_a_run_cancelled_while_it_is_summarised_pays_for_that_and_asks_nothing_m
     assert len(model.requests) == asked
     assert head.usage.llm_calls == before.usage.llm_calls + 1
     assert head.compacted_at == 0
+
+
+def test_a_worker_that_is_overtaken_while_it_summarises_leaves_the_conversation_alone() -> None:
+    model = Reading(script(), stops)
+    house = house_of(model)
+    session = house.start("Read every file").session_id
+    decision = until_the_first_summary(house)
+
+    def is_overtaken(request: ModelRequest) -> ModelReply:
+        house.workflow.close(decision)
+        assert revive(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+        return summarises(request)
+
+    model.summariser = is_overtaken
+    with pytest.raises(Fenced):
+        think(house.worker, decision.at, 0, 60)
+
+    assert compactions(house, session) == []
+    model.summariser = summarises
+    house.run()
+    assert house.head(session).state == "completed"
+    assert compactions(house, session)
 
 
 def test_a_message_that_comes_while_it_is_summarised_is_in_the_very_turn() -> None:

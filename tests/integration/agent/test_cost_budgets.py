@@ -6,7 +6,7 @@ import pytest
 
 from shared.adapters.llm.fallback import with_fallbacks
 from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Models, built_in
-from shared.domain.errors import ProviderOverloaded
+from shared.domain.errors import ProviderOverloaded, ValidationFailed
 from shared.domain.prices import FREE, cost_usd
 from shared.ports.model import Model, TokenUsage
 from tests.house import TENANT, House
@@ -105,6 +105,19 @@ def test_a_fallback_without_a_price_counts_at_the_first_models_and_the_limit_hol
     with pytest.raises(AssertionError, match="no more turns"):
         house.run()
     assert len(first.requests) == 4, "the raised limit carries calls again"
+
+
+def test_a_limit_in_dollars_is_raised_above_what_is_spent_already() -> None:
+    house = house_with(speaking("anthropic", plans("look")._replace(usage=DEAR)), model=PRICED)
+    session = house.start("Look", cost_budget_usd=0.02).session_id
+    house.run()
+    (asked,) = house.head(session).interventions
+    for too_low in (0.021, priced(PRICED)):
+        with pytest.raises(ValidationFailed, match="used up already") as refused:
+            house.resolve(session, asked, "raise", cost_budget_usd=too_low)
+        assert refused.value.details == {"input.cost_budget_usd": [f"more than {priced(PRICED)}"]}
+    house.resolve(session, asked, "raise", cost_budget_usd=0.031)
+    assert house.head(session).budget.cost_budget_usd == 0.031
 
 
 def test_what_is_known_goes_on_being_counted_after_a_call_without_a_price() -> None:

@@ -134,12 +134,17 @@ def test_rolling_over_goes_on_in_the_next_generation_and_ends_the_same() -> None
     assert len(house.workflow.executions) == head.run.generation
 
 
-def test_a_provider_that_names_a_time_is_waited_for_by_the_engine() -> None:
-    overloaded = ProviderOverloaded("busy", retry_after=7)
+@pytest.mark.parametrize(
+    ("asked", "waited"), [(0, 1), (0.2, 1), (7, 8), (899, 900), (900, 900), (365 * 24 * 3_600, 900)]
+)
+def test_a_provider_that_names_a_time_is_waited_for_by_the_engine_but_not_for_ever(
+    asked: float, waited: int
+) -> None:
+    overloaded = ProviderOverloaded("busy", retry_after=asked)
     house = House(ScriptedModel([plans("write"), overloaded, *SCRIPT[1:]]))
     session = house.start("Write").session_id
     house.run()
-    assert house.waits == [8]
+    assert house.waits == [waited]
     head = house.head(session)
     assert head.state == "completed"
     assert head.run is not None

@@ -4,7 +4,7 @@ import pytest
 
 from shared.agent import control
 from shared.agent.plan import plan
-from shared.domain.commit import Decision
+from shared.domain.commit import Commit, Decision
 from tests.house import TENANT, USER, House
 from tests.integration.agent.started import about_to_act, again, died, meanwhile, results, until_act
 from tests.integration.agent.test_ledger import RefundRegistry, Sink
@@ -68,6 +68,29 @@ def test_a_call_that_ends_while_the_next_run_plans_has_one_result(order: tuple[i
     assert house.head(session).state == "completed"
     (result,) = results(house, session)
     assert result.startswith(told)
+
+
+def test_a_call_that_ends_after_its_run_was_cancelled_is_recorded_and_moves_nothing() -> None:
+    turns = [plans("pay"), says("", step(1, "in_progress"), call("refund", order=7))]
+    house, sink = House(ScriptedModel(turns)), Sink()
+    house.registry = RefundRegistry("idempotent")
+    house.hands = house.hands._replace(registry=house.registry, toolbox=sink)
+    session = house.start("Pay").session_id
+    until_act(house)
+    meanwhile(house, sink, lambda: house.cancel(session))
+    again(house, house.decisions[-1])
+
+    cancelled = next(c.head for c in kept(house, session) if c.key.startswith("cancel/"))
+    head = house.head(session)
+    assert results(house, session) == ["Refunded."]
+    assert head.usage.tool_calls == cancelled.usage.tool_calls + 1
+    assert (head.state, head.plan, head.run) == ("cancelled", cancelled.plan, cancelled.run)
+    assert [call.state for call in head.calls] == ["done"]
+    assert [event.type for event in kept(house, session)[-1].events] == ["tool.finished"]
+
+
+def kept(house: House, session: str) -> tuple[Commit, ...]:
+    return house.log.tail(TENANT, session, 1).commits
 
 
 def test_a_cancel_while_a_call_is_in_doubt_names_it_as_in_flight() -> None:

@@ -2,11 +2,15 @@
 
 import pytest
 
+from shared.adapters.memory.log import MemoryLog
+from shared.agent.plan import plan
+from shared.domain.commit import Commit
 from shared.domain.conversation import ToolEntry
-from shared.domain.errors import ProviderUnavailable, StoreUnavailable
-from shared.ports.model import ModelReply, TokenUsage
+from shared.domain.errors import ProviderRejected, ProviderUnavailable, StoreUnavailable
+from shared.ports.log import NO_COMPANIONS, Companions
+from shared.ports.model import ModelReply, ModelRequest, TokenUsage
 from tests.house import TENANT, House
-from tests.scripted import ScriptedModel, call, completes, plans, says, step
+from tests.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 
 
 def kinds(house: House, session: str) -> list[str]:
@@ -78,19 +82,25 @@ def test_a_call_is_given_no_more_output_than_the_budget_carries() -> None:
     assert all(request.max_tokens < 4_000 for request in model.requests)
 
 
-def test_an_attempt_that_vanished_is_charged_at_its_reservation() -> None:
-    house = House(ScriptedModel([plans("look")]))
+@pytest.mark.parametrize(
+    ("turn", "state"),
+    [(plans("look"), "executing"), (ProviderRejected("no such model"), "failed")],
+    ids=["answered", "refused"],
+)
+def test_attempts_that_vanished_are_charged_to_the_session_and_to_the_hour(turn: Turn, state: str) -> None:
+    house = House(ScriptedModel([turn]), tenant_tokens_per_hour=1_000_000)
     session = house.start("Look").session_id
     first = house.workflow.take()
     assert first is not None
-    from shared.agent.plan import plan
 
-    plan(
-        house.worker, first.at, 2, 60
-    )  # the engine's third attempt; this process knows nothing of the first two
-    budget = house.head(session).budget
-    assert budget.vanished_tokens > 2 * house.settings.max_output_tokens
-    assert house.head(session).usage.total_tokens == 120
+    plan(house.worker, first.at, 2, 60)  # the third attempt; this process knows nothing of the first two
+
+    head = house.head(session)
+    assert head.state == state
+    assert head.budget.vanished_tokens > 2 * house.settings.max_output_tokens
+    assert head.usage.total_tokens == (120 if state == "executing" else 0)
+    assert head.lease is not None
+    assert head.lease.used == head.budget.vanished_tokens + head.usage.total_tokens
 
 
 def test_an_attempt_the_provider_turned_away_costs_nothing() -> None:
@@ -98,8 +108,6 @@ def test_an_attempt_the_provider_turned_away_costs_nothing() -> None:
     session = house.start("Look").session_id
     first = house.workflow.take()
     assert first is not None
-    from shared.agent.plan import plan
-
     with pytest.raises(ProviderUnavailable):
         plan(house.worker, first.at, 0, 60)
     plan(house.worker, first.at, 1, 60)
@@ -244,18 +252,48 @@ def test_a_plan_can_be_revised_and_every_version_read() -> None:
 
 def test_a_refused_update_is_explained_and_an_event_and_leaves_the_plan() -> None:
     bad = call("update_plan", action="update_step", step_number=7, step_status="completed", step_result="x")
-    house = House(ScriptedModel([plans("a"), says("", bad), says("", step(1, "skipped")), completes("ok")]))
+    plans_seen = []
+
+    def skips(request: ModelRequest) -> ModelReply:
+        plans_seen.append(house.head(session).plan)
+        return says("", step(1, "skipped"))
+
+    def refused(request: ModelRequest) -> ModelReply:
+        plans_seen.append(house.head(session).plan)
+        return says("", bad)
+
+    model = ScriptedModel([plans("a"), refused, skips, completes("ok")])
+    house = House(model)
     session = house.start("Go").session_id
     house.run()
+    assert plans_seen[0] == plans_seen[1] is not None
+    (told,) = [entry for entry in model.requests[2].entries if isinstance(entry, ToolEntry) and not entry.ok]
+    assert "The plan has no step 7; it has 1." in told.content.loaded
     rejected = [s.event.data for s in house.poll(session).events if s.event.type == "plan.rejected"]
     assert [(data["action"], data["code"]) for data in rejected] == [("update_step", "NO_SUCH_STEP")]
 
 
-def test_a_store_that_stays_away_ends_the_run() -> None:
-    house = House(ScriptedModel([StoreUnavailable("away")]))
+class TakesNoTurn(MemoryLog):
+    """A store that is away whenever a turn is to be committed."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        vars(self).update(vars(log))
+
+    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+        if commit.key.endswith("/think"):
+            raise StoreUnavailable("away")
+        super().append(commit, companions)
+
+
+def test_a_turn_that_the_store_never_takes_ends_the_run_and_its_calls_are_not_made() -> None:
+    house = House(ScriptedModel([plans("write"), says("", call("create_file", path="a.md", content="x"))]))
+    house.log = TakesNoTurn(house.log)
+    house.journal = house.fresh_journal()
     session = house.start("Go").session_id
     house.run()
-    assert house.head(session).state == "failed"
+    head = house.head(session)
+    assert (head.state, head.error and head.error.code) == ("failed", "STORE_UNAVAILABLE")
+    assert (head.plan is not None, head.usage.llm_calls) == (True, 1)
     assert house.files.list(TENANT, "", 1).files == ()
 
 

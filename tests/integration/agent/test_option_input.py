@@ -7,8 +7,9 @@ import pytest
 from shared.agent.amending import MAX_AMENDED_BYTES, MAX_TOGETHER_BYTES
 from shared.domain.errors import ValidationFailed
 from shared.domain.intervention import Intervention
+from shared.ports.model import TokenUsage
 from tests.house import House
-from tests.integration.agent.policies import WAYS, house_with, waiting
+from tests.integration.agent.policies import ENDS, WAYS, house_with, waiting
 from tests.integration.agent.test_ledger import RefundRegistry
 from tests.scripted import ScriptedModel, call, plans, says
 
@@ -130,6 +131,21 @@ def test_a_limit_is_raised_to_what_a_session_can_be_started_with(field: str, val
         house.resolve(session, one, "raise", **{"token_budget": 900_000, field: value})
     assert list(refused.value.details or ()) == [f"input.{field}"]
     assert house.head(session).interventions == (one,)
+
+
+def test_a_limit_is_raised_above_what_is_used_already() -> None:
+    house = House(ScriptedModel([plans("look")._replace(usage=TokenUsage(9_000, 4_000)), *ENDS]))
+    session = house.start("Go", token_budget=10_000).session_id
+    house.run()
+    (one,) = house.head(session).interventions
+    assert one.type == "budget_exceeded"
+    for too_low in (10_001, 13_000):
+        with pytest.raises(ValidationFailed, match="used up already") as refused:
+            house.resolve(session, one, "raise", token_budget=too_low)
+        assert refused.value.details == {"input.token_budget": ["more than 13000"]}
+        assert house.head(session).interventions == (one,)
+    house.resolve(session, one, "raise", token_budget=13_001)
+    assert house.head(session).budget.token_budget == 13_001
 
 
 @pytest.mark.parametrize(

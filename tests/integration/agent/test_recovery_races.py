@@ -1,12 +1,16 @@
 """Recovery beside everyone else who moves a session, and how often it tries (design §2)."""
 
+from datetime import datetime
+
 import pytest
 
+from shared.adapters.memory.index import MemoryIndex
 from shared.adapters.memory.log import MemoryLog
 from shared.agent.recovery import MOST_RESTARTS, next_generation
 from shared.agent.tend import Tally
 from shared.domain.commit import Commit, Decision
 from shared.domain.errors import SchemaUnknown
+from shared.ports.log import LiveKind, LivePage
 from tests.house import TENANT, House
 from tests.integration.agent.fragile import (
     GRACE,
@@ -15,7 +19,7 @@ from tests.integration.agent.fragile import (
     FragileHouse,
     generation,
 )
-from tests.scripted import call, completes, plans, says, step
+from tests.scripted import ScriptedModel, call, completes, plans, says, step
 
 
 def test_a_session_that_is_at_work_is_not_disturbed() -> None:
@@ -132,6 +136,25 @@ def test_each_turn_may_lose_its_engine_anew_and_waiting_for_people_does_not_coun
     assert house.head(session).state == "completed"
 
 
+def test_a_wait_that_is_over_counts_although_another_question_is_still_open() -> None:
+    house = FragileHouse(SCRIPT)
+    session = house.start("Tidy up").session_id
+    house.run_until("think")
+    assert isinstance(house.model, ScriptedModel)
+    house.model.meanwhile = lambda: house.pause(session)
+    house.go_on(house.decisions[-1])
+    paused, asked = house.head(session).interventions
+    assert (paused.timeout_at, asked.timeout_at is None) == (None, False)
+    house.clock.advance(1_801)
+
+    for _ in range(MOST_RESTARTS):
+        house.lose(session)
+        assert house.tend(everything=True) == Tally(looked=1, restarted=1)
+    house.lose(session)
+
+    assert house.tend(everything=True) == Tally(looked=1, failed=1)
+
+
 def test_one_session_that_cannot_be_read_does_not_stop_the_others() -> None:
     house = FragileHouse([*SCRIPT, *SCRIPT])
     sessions = [house.start("Tidy up").session_id for _ in range(3)]
@@ -164,6 +187,25 @@ def test_what_there_was_no_time_for_is_counted_and_left_for_the_next_minute() ->
 
     assert house.tend(time_is_left=False) == Tally(left=1)
     assert house.tend() == Tally(looked=1, restarted=1)
+
+
+class ShortPages(MemoryIndex):
+    """An index that never has more than two sessions on a page, whatever it is asked for."""
+
+    def __init__(self, house: House) -> None:
+        vars(self).update(vars(house.index))
+
+    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        return super().live(kind, before=before, limit=min(limit, 2), cursor=cursor)
+
+
+def test_sessions_on_every_page_of_the_index_are_recovered() -> None:
+    house = FragileHouse([])
+    house.index = ShortPages(house)
+    for _ in range(7):
+        house.lose(house.start("Tidy up").session_id)
+
+    assert house.recover() == Tally(looked=7, restarted=7)
 
 
 def test_sessions_at_rest_and_deleted_ones_are_not_looked_at() -> None:
