@@ -26,7 +26,7 @@ READ_STREAM = (
     "dynamodb:ListStreams",
 )
 TOLD = {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}}}
-"""Interventions that begin or change (`shared/adapters/dynamodb/items.py`); nothing else reaches the function."""
+"""Interventions that begin or change (`dynamodb/session_items.py`); nothing else reaches the function."""
 USE_QUEUE = (
     "sqs:DeleteMessage",
     "sqs:GetQueueAttributes",

@@ -11,7 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra.environments import FunctionName
-from shared.domain.prompt import SEEDS
+from shared.domain.definitions.prompt import SEEDS
 
 READERS: tuple[FunctionName, ...] = ("step",)
 """Replaced after the prompts: a process keeps what it has read for as long as its tenant changes nothing."""

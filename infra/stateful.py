@@ -60,7 +60,7 @@ class StatefulStack(Stack):
             removal_policy=self._removal,
         )
         # Sparse: only sessions that have work or a wait carry `live`; recovery reads them by time. Its keys alone say
-        # whose session it is (shared/adapters/dynamodb/items.py).
+        # whose session it is (shared/adapters/dynamodb/session_items.py).
         table.add_global_secondary_index(
             index_name=LIVE_INDEX,
             partition_key=dynamodb.Attribute(name="live", type=dynamodb.AttributeType.STRING),

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from shared.adapters.aws_clients import make_client
+from shared.adapters.aws.clients import make_client
 
 ANSWERS_WITHIN_SECONDS = 90
 """Longer than the function runs."""

@@ -4,50 +4,47 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from shared.adapters.memory.blobs import MemoryBlobs
-from shared.adapters.memory.clock import FakeClock
-from shared.adapters.memory.definitions import MemoryDefinitions
-from shared.adapters.memory.files import MemoryFiles
-from shared.adapters.memory.index import MemoryIndex
-from shared.adapters.memory.log import MemoryLog
-from shared.adapters.memory.memories import MemoryMemories
-from shared.adapters.memory.partials import MemoryPartials
-from shared.adapters.memory.table import MemoryTable
-from shared.adapters.memory.workflow import MemoryWorkflow
-from shared.adapters.registry import TenantRegistry
-from shared.adapters.tools.address import Guard
-from shared.adapters.tools.builtin import BuiltinTools
-from shared.adapters.tools.http import HttpTool
-from shared.adapters.tools.lambda_ import LambdaTool
-from shared.adapters.tools.memory import MemoryTools
-from shared.adapters.tools.tenant import TenantTools
-from shared.agent import control
-from shared.agent.act import Hands, lose_call, run_call
-from shared.agent.ask import ask
-from shared.agent.attempts import Attempts
-from shared.agent.engine import give_up, roll_over
-from shared.agent.history import History
-from shared.agent.journal import Journal
-from shared.agent.leasing import HourlyLimit
-from shared.agent.people import Timeouts
-from shared.agent.plan import plan
-from shared.agent.recollection import Recollections
-from shared.agent.resolve import Desk, Resolution, resolve
-from shared.agent.running_text import RunningText
-from shared.agent.start import NewSession, post_message, start
-from shared.agent.think import think
-from shared.agent.thread import position
-from shared.agent.watch import Cursor, Snapshot, poll
-from shared.agent.worker import Worker
-from shared.domain.agent import DEFAULT_AGENT
-from shared.domain.commit import Decision
+from shared.adapters.egress.address import Guard
+from shared.adapters.tools.builtin.files import BuiltinTools
+from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.adapters.tools.registry import TenantRegistry
+from shared.adapters.tools.tenant.http import HttpTool
+from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.adapters.tools.tenant.toolbox import TenantTools
+from shared.agent.budget.tenant_hour import HourlyLimit
+from shared.agent.interventions.resolve import Desk, Resolution, resolve
+from shared.agent.interventions.wait import ask
+from shared.agent.lifecycle import control
+from shared.agent.lifecycle.start import NewSession, post_message, start
+from shared.agent.model_call.context import Attempts, Recollections, Worker
+from shared.agent.model_call.streaming import RunningText
+from shared.agent.queries.history import History
+from shared.agent.queries.poll import Cursor, Snapshot, poll
+from shared.agent.recovery.give_up import give_up, roll_over
+from shared.agent.session.position import Timeouts, position
+from shared.agent.session.repository import Journal
+from shared.agent.tools.execute import Hands, lose_call, run_call
+from shared.agent.turn.plan import plan
+from shared.agent.turn.think import think
+from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import EngineError
-from shared.domain.intervention import NO_POLICIES, Intervention, Policies
-from shared.domain.session import Head, Wait
+from shared.domain.interventions.intervention import NO_POLICIES, Intervention, Policies
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Head, Wait
 from shared.ports.model import Model
 from shared.ports.partials import Partials
 from shared.ports.tools import Registry
 from shared.settings import Settings
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.clock import FakeClock
+from tests.doubles.definitions import MemoryDefinitions
+from tests.doubles.files import MemoryFiles
+from tests.doubles.index import MemoryIndex
+from tests.doubles.log import MemoryLog
+from tests.doubles.memories import MemoryMemories
+from tests.doubles.partials import MemoryPartials
+from tests.doubles.table import MemoryTable
+from tests.doubles.workflow import MemoryWorkflow
 from tests.whole import WholeHistory
 
 TENANT, USER = "acme", "ann"

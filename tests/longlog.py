@@ -4,14 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal, NamedTuple
 
-from shared.agent.offload import offloaded
-from shared.domain.change import Change
-from shared.domain.commit import Commit, StepRecord
-from shared.domain.content import Content
-from shared.domain.conversation import AssistantEntry, ToolCall, ToolEntry, UserEntry
-from shared.domain.open_call import OpenCall
-from shared.domain.plan import ExecutionPlan, PlanStep
-from shared.domain.session import Budget, Head, Run
+from shared.agent.session.large_texts import offloaded
+from shared.domain.plan.plan import ExecutionPlan, PlanStep
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Commit, StepRecord
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.head import Budget, Head, Run
+from shared.domain.session.open_call import OpenCall
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 

@@ -1,6 +1,6 @@
 """A log that loses answers."""
 
-from shared.domain.commit import Commit
+from shared.domain.session.commit import Commit
 from shared.ports.log import NO_COMPANIONS, Companions, NumberTaken
 from tests.house import House
 

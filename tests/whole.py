@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from shared.agent.history import History, Row
-from shared.agent.retelling import Mark, Placed
-from shared.domain.commit import StepRecord
-from shared.domain.plan import ExecutionPlan
-from shared.domain.session import Head
+from shared.agent.queries.history import History, Mark, Placed, Row
+from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.session.commit import StepRecord
+from shared.domain.session.head import Head
 
 ROWS = 7
 """Of a page: few, so that every history a test looks at has several."""

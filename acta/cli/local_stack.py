@@ -15,7 +15,7 @@ from infra.local.front import PortTaken
 from infra.local.needs import ToolMissing
 from infra.local.stack import LocalStack, StackFailed, lost_since
 from infra.local.state import StateInUse
-from shared.adapters.llm.catalogue import DEFAULT_MODELS
+from shared.adapters.llm.models import DEFAULT_MODELS
 from shared.settings import SettingsError
 
 

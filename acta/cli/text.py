@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from shared.domain.visible import visible
+from shared.domain.untrusted.visible import visible
 
 __all__ = ["encodable", "exact_json", "one_line", "visible"]
 

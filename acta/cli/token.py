@@ -9,7 +9,7 @@ from acta.cli.errors import CliError
 from acta.cli.text import one_line
 from infra.local.issuer import Issuer
 from infra.local.state import DEFAULT_STATE_DIR, StateDir
-from shared.domain.intervention import ROLE_PATTERN
+from shared.domain.interventions.intervention import ROLE_PATTERN
 
 
 def token(arguments: Namespace) -> int:

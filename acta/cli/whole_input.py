@@ -5,7 +5,7 @@ from typing import Any
 
 from acta.cli.client import Client, session_path
 from acta.cli.errors import CliError
-from shared.domain.intervention import input_hash
+from shared.domain.interventions.intervention import input_hash
 
 
 def with_whole_input(client: Client, session_id: str, intervention: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,16 +9,16 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from functions.admin.paging import Cursor, bad_cursor
 from shared.api.app import Api
-from shared.api.definition_views import agent_view
-from shared.api.envelope import no_content, success
-from shared.api.etag import admits, etag
-from shared.api.once import Once
-from shared.api.requests import AgentBody, CreateAgent, PutAgent
-from shared.domain.agent import AgentDefinition, Fallback, Limits, Models, unknown_tools
+from shared.api.request.bodies import AgentBody, CreateAgent, PutAgent
+from shared.api.request.idempotency import Once
+from shared.api.response.definition_views import agent_view
+from shared.api.response.envelope import no_content, success
+from shared.api.response.etag import admits, etag
+from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits, Models, unknown_tools
+from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Conflict, NotFound, ValidationFailed
 from shared.domain.ids import AGENT
-from shared.domain.intervention import Policy, wrong_default
-from shared.domain.tool import ToolSpec
+from shared.domain.interventions.intervention import Policy, wrong_default
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
 from shared.ports.log import IdempotencyRecord

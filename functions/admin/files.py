@@ -6,10 +6,10 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from shared.api.app import Api
-from shared.api.envelope import no_content, raw, success
-from shared.api.responses import instant
+from shared.api.response.envelope import no_content, raw, success
+from shared.api.response.views import instant
 from shared.domain.errors import NotFound, PayloadTooLarge, ValidationFailed
-from shared.domain.path import PathRefused, check_path
+from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.files import FileMissing, FileStore
 
 MAX_PAGE = 1_000

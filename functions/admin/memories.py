@@ -8,14 +8,14 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from functions.admin.paging import Cursor, bad_cursor
 from shared.api.app import Api
-from shared.api.definition_views import memory_view
-from shared.api.envelope import no_content, success
-from shared.api.etag import admits, etag
-from shared.api.once import Once
-from shared.api.requests import CreateMemory, PutMemory
+from shared.api.request.bodies import CreateMemory, PutMemory
+from shared.api.request.idempotency import Once
+from shared.api.response.definition_views import memory_view
+from shared.api.response.envelope import no_content, success
+from shared.api.response.etag import admits, etag
+from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind, Source
 from shared.domain.errors import Conflict, NotFound, ValidationFailed
 from shared.domain.ids import MEMORY
-from shared.domain.memory import MAX_PER_AGENT, Memory, MemoryKind, Source
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
 from shared.ports.log import IdempotencyRecord

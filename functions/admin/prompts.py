@@ -8,13 +8,13 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from functions.admin.paging import Cursor, bad_cursor
 from shared.api.app import Api
-from shared.api.definition_views import prompt_view
-from shared.api.envelope import success
-from shared.api.etag import admits, etag
-from shared.api.once import Once
-from shared.api.requests import PutPrompt, RestorePrompt
+from shared.api.request.bodies import PutPrompt, RestorePrompt
+from shared.api.request.idempotency import Once
+from shared.api.response.definition_views import prompt_view
+from shared.api.response.envelope import success
+from shared.api.response.etag import admits, etag
+from shared.domain.definitions.prompt import SEEDS, Prompt
 from shared.domain.errors import Conflict, NotFound
-from shared.domain.prompt import SEEDS, Prompt
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged, DefinitionStore
 from shared.ports.log import IdempotencyRecord

@@ -3,18 +3,18 @@
 from functools import cache
 from typing import NamedTuple
 
-from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
-from shared.adapters.dynamodb.index import DynamoIndex
 from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.s3.files import S3Files
-from shared.api.once import Once
+from shared.adapters.system_clock import SystemClock
+from shared.api.request.idempotency import Once
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
-from shared.ports.registry import ToolStore
+from shared.ports.tool_store import ToolStore
 from shared.settings import Settings, settings
 
 

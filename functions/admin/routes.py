@@ -8,9 +8,9 @@ from functions.admin.memories import add_memories
 from functions.admin.prompts import add_prompts
 from functions.admin.root import Root
 from functions.admin.tools import add_tools, registered
-from shared.adapters.tools.address import Guard
+from shared.adapters.egress.address import Guard
 from shared.api.app import Api
-from shared.api.envelope import success
+from shared.api.response.envelope import success
 
 
 def build(root: Root) -> Api:

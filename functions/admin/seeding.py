@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.request import Request, urlopen
 
-from shared.domain import prompt
+from shared.domain.definitions import prompt
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
 

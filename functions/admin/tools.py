@@ -7,20 +7,20 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
-from shared.adapters.tools.address import Guard
-from shared.adapters.tools.definition import Unusable, check_schema, to_config
+from shared.adapters.egress.address import Guard
+from shared.adapters.tools.tenant.definition import Unusable, check_schema, to_config
 from shared.api.app import Api
-from shared.api.definition_views import tool_view
-from shared.api.envelope import no_content, success
-from shared.api.etag import admits, etag
-from shared.api.once import Once
-from shared.api.requests import CreateTool, PutTool
-from shared.domain.builtins import builtins
+from shared.api.request.bodies import CreateTool, PutTool
+from shared.api.request.idempotency import Once
+from shared.api.response.definition_views import tool_view
+from shared.api.response.envelope import no_content, success
+from shared.api.response.etag import admits, etag
+from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.tool import MAX_TENANT_TOOLS, ToolDefinition, ToolSpec
 from shared.domain.errors import Conflict, NotFound, ValidationFailed
-from shared.domain.tool import MAX_TENANT_TOOLS, ToolDefinition, ToolSpec
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
-from shared.ports.registry import ToolChanged, ToolExists, ToolStore
+from shared.ports.tool_store import ToolChanged, ToolExists, ToolStore
 
 
 def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:

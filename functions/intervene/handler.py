@@ -4,11 +4,11 @@ from typing import Any
 
 from functions.intervene.http import api
 from functions.intervene.root import root
-from shared.agent.ask import ask
-from shared.agent.engine import give_up, roll_over
-from shared.api.engine import EngineEvent, engine_event
+from shared.agent.interventions.wait import ask
+from shared.agent.recovery.give_up import give_up, roll_over
+from shared.api.engine_event import EngineEvent, engine_event
 from shared.domain.errors import Refused
-from shared.domain.session import Wait
+from shared.domain.session.head import Wait
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:

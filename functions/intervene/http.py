@@ -8,15 +8,15 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from functions.intervene.root import root
-from shared.agent import control
-from shared.agent.recovery import send
-from shared.agent.resolve import Record, Resolution, resolve
+from shared.agent.interventions.resolve import Record, Resolution, resolve
+from shared.agent.lifecycle import control
+from shared.agent.recovery.recover import send
 from shared.api.app import Api
-from shared.api.envelope import no_content, success
-from shared.api.requests import Resolve
-from shared.api.responses import intervention_view, session_view
-from shared.domain.commit import Commit
+from shared.api.request.bodies import Resolve
+from shared.api.response.envelope import no_content, success
+from shared.api.response.views import intervention_view, session_view
 from shared.domain.errors import SessionNotFound
+from shared.domain.session.commit import Commit
 from shared.settings import settings
 
 api = Api("intervene", settings())

@@ -6,7 +6,7 @@ from typing import Any
 
 from functions.notify.root import Root, root
 from shared.api.telemetry import Telemetry
-from shared.domain.notification import Notification, notification_of
+from shared.domain.interventions.notification import Notification, notification_of
 from shared.ports.notifier import NotDelivered, NotificationRefused, Notifier
 
 telemetry = Telemetry("notify")

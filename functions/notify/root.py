@@ -4,12 +4,12 @@ import os
 from functools import cache
 from typing import NamedTuple
 
-from shared.adapters.clock import SystemClock
+from shared.adapters.aws.secrets import secret_text
 from shared.adapters.dynamodb.stream import StreamedChanges
-from shared.adapters.secrets import secret_text
-from shared.adapters.sns import Topic
-from shared.adapters.sqs import Queue
-from shared.adapters.webhook import Webhook
+from shared.adapters.notifications.sns import Topic
+from shared.adapters.notifications.sqs import Queue
+from shared.adapters.notifications.webhook import Webhook
+from shared.adapters.system_clock import SystemClock
 from shared.ports.notifier import Changes, Later, Notifier
 from shared.settings import Settings, settings
 

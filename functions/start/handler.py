@@ -7,14 +7,13 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from functions.start.root import root
-from shared.agent.start import NewSession, post_message, restart, start
+from shared.agent.lifecycle.start import NewSession, post_message, restart, start
 from shared.api.app import Api
-from shared.api.envelope import success
-from shared.api.once import Record
-from shared.api.requests import PostMessage, StartSession
-from shared.api.responses import session_view
-from shared.api.text import refuse_longer
-from shared.domain.agent import DEFAULT_AGENT
+from shared.api.request.bodies import PostMessage, StartSession, refuse_longer
+from shared.api.request.idempotency import Record
+from shared.api.response.envelope import success
+from shared.api.response.views import session_view
+from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import SessionNotFound, ValidationFailed
 from shared.settings import settings
 

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
-from shared.domain.intervention import Intervention, InterventionState
+from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.ports.log import InterventionPage, SessionIndex, SessionLog
 
 EVERY = "all"

@@ -11,12 +11,12 @@ from functions.status.app import api
 from functions.status.decisions import asked_in, one_asked_in, state_of
 from functions.status.paging import listed
 from functions.status.root import root
-from shared.agent.whole_input import whole_input
-from shared.api.envelope import success
-from shared.api.responses import intervention_view, session_view
+from shared.agent.queries.call_input import whole_input
+from shared.api.response.envelope import success
+from shared.api.response.views import intervention_view, session_view
 from shared.domain.errors import FinalError, ValidationFailed
-from shared.domain.intervention import Intervention
-from shared.domain.session import CoarseState, Head, SessionState
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.head import CoarseState, Head, SessionState
 from shared.ports.log import IndexEntry, InterventionPage, SessionIndex
 
 PARALLEL = 8

@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
-from shared.agent.history import Row
-from shared.agent.retelling import Mark
-from shared.agent.watch import Snapshot
-from shared.api.envelope import to_json
+from shared.agent.queries.history import Mark, Row
+from shared.agent.queries.poll import Snapshot
+from shared.api.response.envelope import to_json
 from shared.domain.errors import ValidationFailed
 
 PAGE_BYTES = 900_000

@@ -9,13 +9,13 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from functions.status.app import api
 from functions.status.paging import bounded
 from functions.status.root import root
-from shared.agent.running_text import running_text
-from shared.agent.watch import Cursor, Snapshot, poll
+from shared.agent.model_call.streaming import running_text
+from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.api.cursors import Cursor as PublicCursor
 from shared.api.cursors import parse
-from shared.api.envelope import not_modified, raw, success
-from shared.api.etag import etag, matches
-from shared.api.responses import event_view, partial_view, session_view
+from shared.api.response.envelope import not_modified, raw, success
+from shared.api.response.etag import etag, matches
+from shared.api.response.views import event_view, partial_view, session_view
 
 STREAM_WAIT_SECONDS = 20
 """The gateway buffers: a stream's answer ends as soon as there are events, or then."""

@@ -9,9 +9,9 @@ from functions.status.app import api
 from functions.status.paging import mark, page
 from functions.status.root import root
 from functions.status.views import message_view
-from shared.agent.history import History
-from shared.api.envelope import success
-from shared.api.responses import plan_view, step_view
+from shared.agent.queries.history import History
+from shared.api.response.envelope import success
+from shared.api.response.views import plan_view, step_view
 from shared.domain.errors import PlanNotFound
 
 Limit = Annotated[int, Query(ge=1, le=200)]

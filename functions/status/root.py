@@ -3,11 +3,11 @@
 from functools import cache
 from typing import NamedTuple
 
-from shared.adapters.clock import SystemClock
-from shared.adapters.dynamodb.index import DynamoIndex
-from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.partials import DynamoPartials
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.system_clock import SystemClock
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import SessionIndex, SessionLog

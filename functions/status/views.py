@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from shared.agent.retelling import Placed
-from shared.api.responses import instant
-from shared.domain.conversation import AssistantEntry, ToolEntry
+from shared.agent.queries.history import Placed
+from shared.api.response.views import instant
+from shared.domain.session.conversation import AssistantEntry, ToolEntry
 
 
 def message_view(one: Placed) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from typing import Any
 
 from functions.step.deadline import model_seconds
 from functions.step.root import worker
-from shared.agent.plan import plan
-from shared.agent.think import think
-from shared.api.engine import engine_event
+from shared.agent.turn.plan import plan
+from shared.agent.turn.think import think
+from shared.api.engine_event import engine_event
 from shared.api.telemetry import Telemetry
 from shared.domain.errors import Refused
 from shared.settings import settings

@@ -7,10 +7,10 @@ from aws_lambda_powertools.event_handler import Response
 
 from functions.step.root import Desk
 from shared.api.app import Api
-from shared.api.envelope import success
-from shared.domain.agent import AgentDefinition
-from shared.domain.price_list import PRICED_AT, Price, Rates
-from shared.domain.prices import FREE, price_of
+from shared.api.response.envelope import success
+from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.rules.price_list import PRICED_AT, Price, Rates
+from shared.domain.rules.prices import FREE, price_of
 from shared.ports.definitions import DefinitionStore
 
 PAGE = 100

@@ -5,32 +5,30 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.adapters.clock import SystemClock
+from shared.adapters.aws.secrets import secret_text
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
-from shared.adapters.dynamodb.index import DynamoIndex
-from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.partials import DynamoPartials
-from shared.adapters.llm.catalogue import context_window
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.llm.choose import choose_for
-from shared.adapters.registry import TenantRegistry
+from shared.adapters.llm.models import context_window
 from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.secrets import secret_text
-from shared.agent.attempts import Attempts
-from shared.agent.journal import Journal
-from shared.agent.leasing import HourlyLimit
-from shared.agent.people import Timeouts
-from shared.agent.recollection import Recollections
-from shared.agent.running_text import RunningText
-from shared.agent.worker import Worker
-from shared.domain.agent import AgentDefinition, Purpose
+from shared.adapters.system_clock import SystemClock
+from shared.adapters.tools.registry import TenantRegistry
+from shared.agent.budget.tenant_hour import HourlyLimit
+from shared.agent.model_call.context import Attempts, Recollections, Worker
+from shared.agent.model_call.streaming import RunningText
+from shared.agent.session.position import Timeouts
+from shared.agent.session.repository import Journal
+from shared.domain.definitions.agent import AgentDefinition, Purpose
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
 from shared.ports.model import Model
 from shared.settings import Settings, settings
 
 if TYPE_CHECKING:
-    from shared.adapters.llm.configured import Configured
+    from shared.adapters.llm.health import Configured
 
 
 @cache
@@ -86,7 +84,7 @@ class Desk(NamedTuple):
 @cache
 def desk() -> Desk:
     # Turns do not pay for the API's part.
-    from shared.adapters.llm.configured import Configured
+    from shared.adapters.llm.health import Configured
 
     configured = Configured(settings(), os.environ, secret_text)
     return Desk(configured, DynamoDefinitions(settings().table, SystemClock()))

@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from functions.tend.root import root
-from shared.agent.recovery import repair
-from shared.agent.tend import Rounds, tend
+from shared.agent.recovery.recover import repair
+from shared.agent.recovery.sweep import Rounds, tend
 from shared.api.telemetry import Telemetry
 from shared.domain.errors import CallerError, Refused
 from shared.domain.value import Value

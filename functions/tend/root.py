@@ -3,12 +3,12 @@
 from functools import cache
 from typing import NamedTuple
 
-from shared.adapters.clock import SystemClock
-from shared.adapters.dynamodb.index import DynamoIndex
-from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.aws.step_functions import StepFunctionsWorkflow
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.stepfunctions import StepFunctionsWorkflow
-from shared.agent.journal import Journal
+from shared.adapters.system_clock import SystemClock
+from shared.agent.session.repository import Journal
 from shared.ports.log import SessionIndex
 from shared.ports.workflow import Workflow
 from shared.settings import settings

@@ -3,8 +3,8 @@
 from typing import Any
 
 from functions.tool.root import hands
-from shared.agent.act import lose_call, run_call
-from shared.api.engine import engine_event
+from shared.agent.tools.execute import lose_call, run_call
+from shared.api.engine_event import engine_event
 from shared.api.telemetry import Telemetry
 from shared.domain.errors import Refused
 

@@ -2,22 +2,22 @@
 
 from functools import cache
 
-from shared.adapters.clock import SystemClock
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
-from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.memories import DynamoMemories
-from shared.adapters.registry import TenantRegistry
+from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.egress.address import Guard
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
-from shared.adapters.tools.address import Guard
-from shared.adapters.tools.builtin import BuiltinTools
-from shared.adapters.tools.http import HttpTool
-from shared.adapters.tools.lambda_ import LambdaTool
-from shared.adapters.tools.memory import MemoryTools
-from shared.adapters.tools.tenant import TenantTools
-from shared.agent.act import Hands
-from shared.agent.journal import Journal
-from shared.domain.intervention import NO_POLICIES, Policies
+from shared.adapters.system_clock import SystemClock
+from shared.adapters.tools.builtin.files import BuiltinTools
+from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.adapters.tools.registry import TenantRegistry
+from shared.adapters.tools.tenant.http import HttpTool
+from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.adapters.tools.tenant.toolbox import TenantTools
+from shared.agent.session.repository import Journal
+from shared.agent.tools.execute import Hands
+from shared.domain.interventions.intervention import NO_POLICIES, Policies
 from shared.settings import settings
 
 

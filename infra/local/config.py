@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from shared.domain.notification import key_of
+from shared.domain.interventions.notification import key_of
 from shared.settings import PREFIX, Settings, SettingsError
 
 PROVIDER_VARIABLES = (

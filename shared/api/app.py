@@ -23,13 +23,12 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.metrics import MetricUnit
 
-from shared.api import errors
-from shared.api.body import parse_json
-from shared.api.envelope import seal, to_gateway
-from shared.api.identity import Caller
-from shared.api.incoming import Incoming, read
-from shared.api.routes import ROUTES, Function, Route
-from shared.api.routing import rule
+from shared.api.request.body import parse_json
+from shared.api.request.identity import Caller
+from shared.api.request.incoming import Incoming, read
+from shared.api.response import errors
+from shared.api.response.envelope import seal, to_gateway
+from shared.api.routes import ROUTES, Function, Route, rule
 from shared.api.telemetry import Handler, Telemetry
 from shared.domain.errors import RoleMissing, Unauthorized
 from shared.settings import Settings

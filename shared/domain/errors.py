@@ -14,7 +14,7 @@
     ├── ModelFeedback        the model is told, as text, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
     └── CallerError          the HTTP caller is told, as `code` and status
-        └── ValidationFailed, NotFound, Conflict, ... (see shared/api/errors.py for the statuses)
+        └── ValidationFailed, NotFound, Conflict, ... (see shared/api/response/errors.py for the statuses)
 
 A message of any of these may reach a log: it never quotes prompts, replies, plan text, files or tokens. The
 text for the model or the caller is the message itself where the class says so (`ModelFeedback`, `CallerError`).

@@ -10,9 +10,9 @@ know, SchemaUnknown.
 
 from typing import NamedTuple, Protocol
 
-from shared.domain.agent import AgentDefinition
-from shared.domain.prompt import Prompt
-from shared.domain.tool import ToolDefinition
+from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.prompt import Prompt
+from shared.domain.definitions.tool import ToolDefinition
 from shared.ports.log import IdempotencyRecord
 
 

@@ -1,6 +1,6 @@
 """A tenant's storage: what the file tools and the files routes see.
 
-Paths are the checked ones of `shared.domain.path`; keys are built under the tenant's prefix by the adapter.
+Paths are the checked ones of `shared.domain.untrusted.path`; keys are built under the tenant's prefix by the adapter.
 """
 
 from datetime import datetime

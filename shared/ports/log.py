@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, Protocol
 
-from shared.domain.commit import Commit
-from shared.domain.intervention import Intervention, InterventionState
-from shared.domain.session import CoarseState
+from shared.domain.interventions.intervention import Intervention, InterventionState
+from shared.domain.session.commit import Commit
+from shared.domain.session.head import CoarseState
 
 TOMBSTONE_LIFE = timedelta(hours=1)
 """Longer than any Lambda runs."""

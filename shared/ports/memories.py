@@ -6,7 +6,7 @@ know, SchemaUnknown.
 
 from typing import NamedTuple, Protocol
 
-from shared.domain.memory import Memory, MemoryKind
+from shared.domain.definitions.memory import Memory, MemoryKind
 from shared.ports.log import IdempotencyRecord
 
 
@@ -52,5 +52,5 @@ class MemoryStore(Protocol):
     def relevant(
         self, tenant: str, agent_id: str, query: str, limit: int, max_chars: int
     ) -> tuple[Memory, ...]:
-        """Of the agent's memories those that fit the query (`shared.domain.memory.relevant`), best first."""
+        """Of the agent's memories those that fit the query (`memory.relevant`), best first."""
         ...

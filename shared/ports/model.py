@@ -9,7 +9,7 @@ retries are the engine's, so that attempts × time stays inside the step's deadl
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
-from shared.domain.conversation import Entry
+from shared.domain.session.conversation import Entry
 
 StopReason = Literal["end", "tools", "max_tokens", "pause", "refusal"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from shared.domain.intervention import Intervention
-from shared.domain.notification import Notification
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.notification import Notification
 
 
 class NotDelivered(Exception):

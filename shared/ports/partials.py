@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Protocol
 
-from shared.domain.partial import Partial
+from shared.domain.session.partial import Partial
 
 PARTIAL_LIFE = timedelta(minutes=15)
 """Longer than any turn."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from shared.domain.fence import Outside
-from shared.domain.tool import ToolSpec
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.untrusted.quoting import Outside
 
 
 class CallContext(NamedTuple):

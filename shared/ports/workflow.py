@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
-from shared.domain.commit import Decision
+from shared.domain.session.commit import Decision
 
 ExecutionStatus = Literal["absent", "running", "closed"]
 """`absent`: never started, or forgotten since. Once closed an execution stays so."""

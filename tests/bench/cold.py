@@ -1,6 +1,6 @@
 """What a worker pays that starts in the middle of a session: it reads the log, and the texts it points to."""
 
-from shared.agent.thread import position
+from shared.agent.session.position import position
 from tests.bench.stand import TENANT, Stand
 from tests.bench.work import Figures
 

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Self
 from infra.bundle import ROOT, Bundler
 from infra.local.stack import RUNTIME_PYTHON
 from infra.uv import Target
-from shared.agent.start import NewSession, start
-from shared.domain.agent import DEFAULT_AGENT
-from shared.domain.commit import Decision
+from shared.agent.lifecycle.start import NewSession, start
+from shared.domain.definitions.agent import DEFAULT_AGENT
+from shared.domain.session.commit import Decision
 from shared.ports.workflow import ExecutionStatus
 from tests.bench.script import Reply
 from tests.bench.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand

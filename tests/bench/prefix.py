@@ -19,10 +19,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from shared.adapters.llm import anthropic_request, openai_responses_request
-from shared.adapters.llm.catalogue import DEFAULT_MODELS
-from shared.domain.prices import cost_usd
-from shared.domain.session import BYTES_PER_TOKEN
+from shared.adapters.llm.anthropic import request as anthropic_request
+from shared.adapters.llm.models import DEFAULT_MODELS
+from shared.adapters.llm.openai import responses_request as openai_responses_request
+from shared.domain.rules.prices import cost_usd
+from shared.domain.session.head import BYTES_PER_TOKEN
 from shared.ports.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from tests.bench.script import Reply, note, reading
 from tests.bench.stand import GOAL

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from shared.adapters.llm.react import ReActModel
+from shared.adapters.llm.react.model import ReActModel
 from shared.ports.model import ModelReply, RequestedCall
 from tests.bench.table import columns, heading
 from tests.e2e.scenarios import ALL

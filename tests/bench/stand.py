@@ -16,12 +16,12 @@ from infra.local.emulator_process import free_port
 from infra.local.issuer import Role
 from infra.local.progress import Progress
 from infra.local.stack import LocalStack
-from shared.adapters.aws_clients import make_client
-from shared.adapters.clock import SystemClock
-from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.aws.clients import make_client
+from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
-from shared.agent.journal import Journal
+from shared.adapters.system_clock import SystemClock
+from shared.agent.session.repository import Journal
 from tests.bench.provider import ScriptedProvider
 from tests.bench.proxy import CountingProxy
 from tests.bench.script import Reply

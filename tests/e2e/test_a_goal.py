@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.domain.session import TRANSITIONS, SessionState
+from shared.domain.session.head import TRANSITIONS, SessionState
 from tests.e2e.conftest import Admit
 from tests.e2e.person import Person, Seen, carries_the_headers
 from tests.e2e.samples import FILES, GOAL, give_files

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.session import TRANSITIONS
+from shared.domain.session.head import TRANSITIONS
 from tests.e2e.person import OVER, Json, Person, Seen
 
 WALKS = 3

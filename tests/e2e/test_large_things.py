@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.clock import SystemClock
-from shared.adapters.dynamodb import items
+from shared.adapters.dynamodb import session_items as items
 from shared.adapters.s3.blobs import S3Blobs
-from shared.domain.commit import Commit
+from shared.adapters.system_clock import SystemClock
+from shared.domain.session.commit import Commit
 from tests import longlog
 from tests.bench.script import Call, Reply
 from tests.e2e.behind import Behind, payloads

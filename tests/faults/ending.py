@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from shared.domain.session import Head
+from shared.domain.session.head import Head
 from tests.faults.ledger import Effect, receipt
 from tests.faults.person import Insistent, Json
 from tests.faults.script import CHARGE

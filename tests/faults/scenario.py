@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from shared.domain.session import Head
+from shared.domain.session.head import Head
 from tests.faults.ending import Ending, ending
 from tests.faults.person import Insistent, Json, truth
 from tests.faults.point import Fault, Track

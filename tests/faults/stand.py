@@ -12,12 +12,12 @@ from typing import Any, Self
 from infra.local.emulator_process import REGION, free_port
 from infra.local.progress import Progress, Silent
 from infra.local.stack import LocalStack
-from shared.adapters.aws_clients import make_client
-from shared.adapters.clock import SystemClock
-from shared.adapters.dynamodb.log import DynamoLog
+from shared.adapters.aws.clients import make_client
+from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
-from shared.agent.journal import Journal
-from shared.domain.session import Head
+from shared.adapters.system_clock import SystemClock
+from shared.agent.session.repository import Journal
+from shared.domain.session.head import Head
 from tests.conftest import neutral_environ
 from tests.faults.calls import AWS, MODEL, SINK
 from tests.faults.ledger import Ledger

@@ -1,6 +1,6 @@
 """The prompts a deployment stores."""
 
-from shared.domain.prompt import SEEDS
+from shared.domain.definitions.prompt import SEEDS
 from tests.infra.conftest import Synthesised
 
 

@@ -1,7 +1,7 @@
 import json
 
 from infra.stateful import LIVE_INDEX
-from shared.adapters.dynamodb import items
+from shared.adapters.dynamodb import session_items as items
 from shared.adapters.llm.choose import NO_KEY_YET
 from tests.infra.conftest import Synthesised
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from infra.local.toolchain import make_side_environment
-from shared.adapters.llm.openai import OpenAIModel
+from shared.adapters.llm.openai.chat import OpenAIModel
 from tests.e2e.conftest import Admit, admit, ann, behind
 from tests.model.server import KEY, ModelServer
 

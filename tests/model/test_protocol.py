@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.llm.openai import OpenAIModel
+from shared.adapters.llm.openai.chat import OpenAIModel
 from shared.domain.errors import (
     ActaError,
     ProviderKeyRefused,

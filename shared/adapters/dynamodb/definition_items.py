@@ -1,4 +1,4 @@
-"""Items of agents, tools and managed prompts, beside those of `items`.
+"""Items of agents and managed prompts, and the one way in which a tenant's definitions are written.
 
 pk                        sk                        attributes
 T#{tenant}                R                         r revision, another text after each write of a definition
@@ -11,18 +11,36 @@ D                         P#{prompt}                the deployment's seed: v, z 
 
 from datetime import datetime
 
-from shared.adapters.definition_documents import (
-    AGENT_VERSION,
-    PROMPT_VERSION,
-    from_agent,
-    from_prompt,
-    to_agent,
-    to_prompt,
-)
-from shared.adapters.dynamodb.items import Item, stored, tenant_pk
-from shared.adapters.keys import key_part
-from shared.domain.agent import AgentDefinition
-from shared.domain.prompt import Prompt
+from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb.session_items import Item, stored, tenant_pk
+from shared.adapters.dynamodb.transaction import Action, ConditionFailed, put, put_record, transact
+from shared.adapters.storage.documents import dump, load
+from shared.adapters.storage.keys import key_part
+from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.prompt import Prompt
+from shared.ports.clock import Clock
+from shared.ports.definitions import DefinitionChanged
+from shared.ports.log import IdempotencyRecord, KeyTaken
+
+AGENT_VERSION = 1
+PROMPT_VERSION = 1
+
+
+def from_agent(agent: AgentDefinition) -> bytes:
+    return dump(agent)
+
+
+def to_agent(version: int, data: bytes) -> AgentDefinition:
+    return load("agent", AgentDefinition, version, AGENT_VERSION, data)
+
+
+def from_prompt(prompt: Prompt) -> bytes:
+    return dump(prompt)
+
+
+def to_prompt(version: int, data: bytes) -> Prompt:
+    return load("prompt", Prompt, version, PROMPT_VERSION, data)
+
 
 AGENT = "A#"
 VERSION = "V#"
@@ -97,3 +115,23 @@ def _body(prompt: Prompt) -> Item:
 
 def _key(pk: str, sk: str) -> Item:
     return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def change_definition(
+    dynamodb: Service,
+    table: str,
+    clock: Clock,
+    tenant: str,
+    decisive: Action,
+    record: IdempotencyRecord | None = None,
+    *more: Action,
+) -> None:
+    """The revision is a text nobody had before, not a count, so there is nothing to read and nothing to lose. Raises
+    DefinitionChanged where a condition does not hold, KeyTaken.
+    """
+    revision = put(table, revision_item(tenant, clock.new_id("rev")))
+    kept = [] if record is None else [put_record(table, record, clock)]
+    try:
+        transact(dynamodb, clock, [decisive, revision, *more, *kept])
+    except ConditionFailed as failed:
+        raise (KeyTaken if failed.failed == {2 + len(more)} else DefinitionChanged) from None

@@ -3,17 +3,17 @@
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.cursors import from_cursor, to_cursor
+from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import definition_items as items
-from shared.adapters.dynamodb.definition_change import change_definition
-from shared.adapters.dynamodb.items import Item, tenant_pk
+from shared.adapters.dynamodb.definition_items import change_definition
+from shared.adapters.dynamodb.session_items import Item, tenant_pk
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
-from shared.domain import prompt as prompts
-from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_default
-from shared.domain.prompt import Prompt
-from shared.domain.tool import ToolDefinition
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.domain.definitions import prompt as prompts
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_default
+from shared.domain.definitions.prompt import Prompt
+from shared.domain.definitions.tool import ToolDefinition
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, PromptPage
 from shared.ports.log import IdempotencyRecord

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.dynamodb import items
+from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb import session_items as items
 from shared.domain.errors import StoreThrottled
 from shared.ports.clock import Clock
 from shared.ports.log import TOMBSTONE_LIFE

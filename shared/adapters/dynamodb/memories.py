@@ -8,10 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.cursors import from_cursor, to_cursor
+from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import memory_items as items
-from shared.adapters.dynamodb.items import Item, tenant_pk
+from shared.adapters.dynamodb.session_items import Item, tenant_pk
 from shared.adapters.dynamodb.transaction import (
     ATTEMPTS,
     FREE,
@@ -23,9 +22,10 @@ from shared.adapters.dynamodb.transaction import (
     put_record,
     transact,
 )
-from shared.domain import memory as ranking
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.domain.definitions import memory as ranking
+from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind
 from shared.domain.errors import StoreThrottled
-from shared.domain.memory import MAX_PER_AGENT, Memory, MemoryKind
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord, KeyTaken
 from shared.ports.memories import MemoryChanged, MemoryFull, MemoryPage

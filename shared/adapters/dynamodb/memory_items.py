@@ -1,5 +1,5 @@
-"""Items of long-term memories, beside those of `items`. A memory is two of them, so that it is found by its id, in its
-tenant's listing and in its agent's with one strongly consistent read each.
+"""Items of long-term memories. Each memory is two items: one strongly consistent read finds it by its id, in its
+tenant's listing or in its agent's.
 
     pk                        sk                        attributes
     T#{tenant}                M#{memory}                k kind, u updated at, v, z body
@@ -7,10 +7,21 @@ tenant's listing and in its agent's with one strongly consistent read each.
     T#{tenant}#M#{agent}      H                         n how many, r revision, another text after each write
 """
 
-from shared.adapters.dynamodb.items import Item, stored, tenant_pk
-from shared.adapters.keys import key_part
-from shared.adapters.memory_documents import MEMORY_VERSION, from_memory, to_memory
-from shared.domain.memory import Memory
+from shared.adapters.dynamodb.session_items import Item, stored, tenant_pk
+from shared.adapters.storage.documents import dump, load
+from shared.adapters.storage.keys import key_part
+from shared.domain.definitions.memory import Memory
+
+MEMORY_VERSION = 1
+
+
+def from_memory(memory: Memory) -> bytes:
+    return dump(memory)
+
+
+def to_memory(version: int, data: bytes) -> Memory:
+    return load("memory", Memory, version, MEMORY_VERSION, data)
+
 
 MEMORY = "M#"
 

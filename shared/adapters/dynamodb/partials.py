@@ -6,12 +6,21 @@ T#{tenant}#S#{session}    P     p body, v schema version, ttl; of a deleted sess
 
 from typing import Any
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.aws_errors import AwsRefused
-from shared.adapters.dynamodb import items
-from shared.adapters.partial_documents import from_partial, to_partial
-from shared.domain.partial import PARTIAL_VERSION, Partial
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.dynamodb import session_items as items
+from shared.adapters.storage.documents import dump, load
+from shared.domain.session.partial import PARTIAL_VERSION, Partial
 from shared.ports.partials import PARTIAL_LIFE
+
+
+def from_partial(partial: Partial) -> bytes:
+    return dump(partial)
+
+
+def to_partial(version: int, data: bytes) -> Partial:
+    return load("partial text", Partial, version, PARTIAL_VERSION, data)
+
 
 _NOT_DELETED = "attribute_not_exists(pk) OR attribute_exists(p)"
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.dynamodb import items
-from shared.domain.intervention import Intervention
+from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb import session_items as items
+from shared.domain.interventions.intervention import Intervention
 from shared.ports.notifier import Changed
 
 TENANT = "T#"

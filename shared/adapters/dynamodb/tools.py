@@ -2,17 +2,28 @@
 
 from typing import Any
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.dynamodb.definition_change import change_definition
-from shared.adapters.dynamodb.items import Item, stored, tenant_pk
+from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb.definition_items import change_definition
+from shared.adapters.dynamodb.session_items import Item, stored, tenant_pk
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
-from shared.adapters.keys import key_part
-from shared.adapters.tool_documents import TOOL_VERSION, from_tool, to_tool
-from shared.domain.tool import ToolDefinition
+from shared.adapters.storage.documents import dump, load
+from shared.adapters.storage.keys import key_part
+from shared.domain.definitions.tool import ToolDefinition
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged
 from shared.ports.log import IdempotencyRecord
-from shared.ports.registry import ToolChanged, ToolExists
+from shared.ports.tool_store import ToolChanged, ToolExists
+
+TOOL_VERSION = 1
+
+
+def from_tool(tool: ToolDefinition) -> bytes:
+    return dump(tool)
+
+
+def to_tool(version: int, data: bytes) -> ToolDefinition:
+    return load("tool", ToolDefinition, version, TOOL_VERSION, data)
+
 
 TOOL = "F#"
 AS_READ = "n = :n AND c = :c"

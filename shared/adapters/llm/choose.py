@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from shared.adapters.llm.catalogue import DEFAULT_MODELS, takes_tools_in_chat
-from shared.adapters.llm.official import is_official
-from shared.adapters.llm.rotating import RotatingModel, Secrets
-from shared.adapters.secrets import SecretUnreadable
-from shared.domain.agent import Protocol
+from shared.adapters.aws.secrets import SecretUnreadable
+from shared.adapters.llm.common.connection import is_official
+from shared.adapters.llm.key_rotation import RotatingModel, Secrets
+from shared.adapters.llm.models import DEFAULT_MODELS, takes_tools_in_chat
+from shared.domain.definitions.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused
 from shared.ports.model import Model, ModelReply, ModelRequest
 from shared.settings import Settings
@@ -113,7 +113,7 @@ def _api(settings: Settings, base_url: str | None) -> Api:
 
 @cache
 def _react(provider: str, key: str | None, base_url: str | None, api: Api) -> Model:
-    from shared.adapters.llm.react import ReActModel
+    from shared.adapters.llm.react.model import ReActModel
 
     return ReActModel(_native(provider, key, base_url, api))
 
@@ -125,20 +125,20 @@ def _native(provider: str, key: str | None, base_url: str | None, api: Api) -> M
 
         return OfflineModel()
     if provider == BEDROCK:
-        from shared.adapters.llm.bedrock import BedrockModel
+        from shared.adapters.llm.anthropic.bedrock import BedrockModel
 
         return BedrockModel(base_url=base_url)
     if not key:
         return Keyless(provider, "no API key is configured" if key == "" else UNREADABLE)
     if provider == "anthropic":
-        from shared.adapters.llm.anthropic import AnthropicModel
+        from shared.adapters.llm.anthropic.client import AnthropicModel
 
         return AnthropicModel(key, base_url)
     if api == "responses":
-        from shared.adapters.llm.openai_responses import OpenAIResponsesModel
+        from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 
         return OpenAIResponsesModel(key, base_url)
-    from shared.adapters.llm.openai import OpenAIModel
+    from shared.adapters.llm.openai.chat import OpenAIModel
 
     return OpenAIModel(key, base_url)
 

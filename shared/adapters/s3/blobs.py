@@ -5,10 +5,10 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.aws_errors import AwsRefused
-from shared.adapters.keys import key_part
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.s3.objects import delete_prefix, read_object
+from shared.adapters.storage.keys import key_part
 from shared.domain.errors import PoisonedSession
 from shared.ports.blobs import BlobMissing
 

@@ -3,12 +3,12 @@
 from datetime import UTC
 from typing import Any
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.aws_errors import AwsRefused
-from shared.adapters.cursors import from_cursor, to_cursor
-from shared.adapters.keys import key_part
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.s3.objects import read_object
-from shared.domain.path import PathRefused, check_path
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.keys import key_part
+from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.files import FileInfo, FileMissing, FilePage
 
 MAX_KEY_BYTES = 1_024

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.aws_errors import translated
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import translated
 from shared.domain.errors import StoreUnavailable
 
 

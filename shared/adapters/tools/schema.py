@@ -1,7 +1,8 @@
 """A call's input against its tool's JSON Schema (Draft 2020-12).
 
-The `jsonschema` package is imported at the first check, and a schema is compiled once per process. References
-are resolved inside the schema only: nothing is fetched.
+The `jsonschema` package is imported at the first check, and a schema is compiled once per process. A schema is accepted
+only if it is usable: a reference to nothing, or one that leads back to where it began with the same value, would be
+found only by the input that needs it.
 """
 
 import json
@@ -9,11 +10,13 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolInputInvalid
-from shared.domain.tool import ToolSpec
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 
 MAX_PROBLEMS = 5
 """More do not help a model; the first ones do."""
@@ -97,3 +100,75 @@ def _kind(field: object) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names)[:MAX_PROBLEM_CHARS]
+
+
+REFERENCES = ("$ref", "$dynamicRef")
+MAX_CHAIN = 32
+"""Schemas for one and the same value, one inside or behind the other: the check of an input recurses through them."""
+
+
+class LeadsNowhere(Exception):
+    """The message says how, in words for the admin."""
+
+
+def check_references(schema: Mapping[str, Any]) -> None:
+    """`schema` is valid by the rules of its kind. Raises LeadsNowhere."""
+    from jsonschema import Draft202012Validator, SchemaError
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    root = DRAFT202012.create_resource(schema)
+    new = [(schema, Registry().resolver_with_root(root))]
+    behind: dict[int, list[int]] = {}
+    followed: list[tuple[Any, Any]] = []
+    while new or followed:
+        if not new:
+            target, resolver = followed.pop()
+            if id(target) in behind:
+                continue
+            try:  # it may lie where no schema is expected, unchecked until now
+                Draft202012Validator.check_schema(target)
+            except SchemaError:
+                raise LeadsNowhere("A $ref leads to something that is no schema.") from None
+            except RecursionError:
+                raise LeadsNowhere("The schema is nested too deeply.") from None
+            new.append((target, resolver))
+        here, resolver = new.pop()
+        behind[id(here)] = [id(each) for each in _for_the_same_value(here)]
+        for each in DRAFT202012.subresources_of(here):
+            new.append((each, resolver.in_subresource(DRAFT202012.create_resource(each))))
+        for reference in _references(here):
+            try:
+                found = resolver.lookup(reference)
+            except (Unresolvable, TypeError, ValueError):
+                raise LeadsNowhere("A $ref leads to nothing in the schema.") from None
+            behind[id(here)].append(id(found.contents))
+            followed.append((found.contents, found.resolver))
+    _check_ends(behind)
+
+
+def _references(schema: Any) -> list[str]:
+    return [schema[name] for name in REFERENCES if name in schema] if isinstance(schema, dict) else []
+
+
+def _for_the_same_value(schema: Any) -> Iterator[Any]:
+    """The schemas in `schema` that hold for the value it holds for, not for a part of it."""
+    if not isinstance(schema, dict):
+        return
+    yield from (schema[name] for name in ("not", "if", "then", "else") if name in schema)
+    for name in ("allOf", "anyOf", "oneOf"):
+        yield from schema.get(name, ())
+    yield from schema.get("dependentSchemas", {}).values()
+
+
+def _check_ends(behind: Mapping[int, list[int]]) -> None:
+    """`behind`: by schema, those that come next for the same value."""
+    chains: dict[int, int] = {}
+    try:
+        for each in TopologicalSorter(behind).static_order():
+            chains[each] = 1 + max((chains[one] for one in behind[each]), default=0)
+    except CycleError:
+        raise LeadsNowhere("A $ref leads back to itself: no input can ever be checked.") from None
+    if max(chains.values()) > MAX_CHAIN:
+        raise LeadsNowhere(f"More than {MAX_CHAIN} schemas follow each other for one value.")

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.anthropic import AnthropicModel
-from shared.adapters.llm.bedrock import BedrockModel
-from shared.adapters.llm.openai import OpenAIModel
-from shared.adapters.llm.openai_responses import OpenAIResponsesModel
+from shared.adapters.llm.anthropic.bedrock import BedrockModel
+from shared.adapters.llm.anthropic.client import AnthropicModel
+from shared.adapters.llm.openai.chat import OpenAIModel
+from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 from shared.ports.model import Model
 from tests.contracts.llm.bedrock_front import REGION, BedrockFront
 from tests.contracts.llm.conversations import KEY

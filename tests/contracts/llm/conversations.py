@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from shared.domain.content import Content
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
 from shared.ports.model import ModelRequest, ToolDefinition
 
 KEY = "sk-test-not-to-be-seen"

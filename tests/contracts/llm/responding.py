@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.adapters.llm.openai_responses import OpenAIResponsesModel
+from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 from shared.ports.model import ModelReply
 from tests.contracts.llm.conversations import KEY, PATIENCE, request
 from tests.contracts.llm.served import Served

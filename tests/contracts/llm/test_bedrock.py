@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shared.adapters.llm.bedrock import BedrockModel
+from shared.adapters.llm.anthropic.bedrock import BedrockModel
 from shared.domain.errors import (
     ActaError,
     ContextTooLong,

@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from shared.adapters.llm.choose import choose, choose_for
-from shared.adapters.llm.openai import OpenAIModel
-from shared.adapters.llm.openai_responses import OpenAIResponsesModel
-from shared.adapters.llm.react import ReActModel
-from shared.adapters.llm.rotating import Secrets
-from shared.domain.agent import Protocol
+from shared.adapters.llm.key_rotation import Secrets
+from shared.adapters.llm.openai.chat import OpenAIModel
+from shared.adapters.llm.openai.responses import OpenAIResponsesModel
+from shared.adapters.llm.react.model import ReActModel
+from shared.domain.definitions.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused
 from shared.ports.model import Model
 from shared.settings import Settings

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm import anthropic_request, bedrock, openai_request, openai_responses_request
-from shared.adapters.llm.react_request import UNREADABLE, to_inner
-from shared.domain.content import Content
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall
+from shared.adapters.llm.anthropic import bedrock
+from shared.adapters.llm.anthropic import request as anthropic_request
+from shared.adapters.llm.openai import chat_request as openai_request
+from shared.adapters.llm.openai import responses_request as openai_responses_request
+from shared.adapters.llm.react.request import UNREADABLE, to_inner
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
 from shared.ports.model import Model, ModelRequest
 from tests.contracts.llm import rules
 from tests.contracts.llm.conversations import PATIENCE, assistant, call, request, result, user

@@ -2,8 +2,15 @@
 
 import pytest
 
-from shared.adapters.llm.failures import from_status, from_stream, retry_after
-from shared.adapters.llm.sentences import BALANCE, OVER_THE_SLOT, TOO_LONG, told
+from shared.adapters.llm.errors import (
+    BALANCE,
+    OVER_THE_SLOT,
+    TOO_LONG,
+    from_status,
+    from_stream,
+    retry_after,
+    told,
+)
 from shared.domain.errors import (
     ActaError,
     ContextTooLong,

@@ -8,7 +8,7 @@ import pytest
 from llmock.scenarios import Fail, Match, Reply, SlowFirstToken, StreamFault, ToolCall
 
 from shared.adapters.llm.fallback import with_fallbacks
-from shared.adapters.llm.react import ReActModel
+from shared.adapters.llm.react.model import ReActModel
 from shared.domain.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
 from shared.ports.model import Hearing, Model
 from tests.contracts.llm.conftest import MODELS

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.local.emulator_process import free_port
-from shared.adapters.llm.key_check import check
+from shared.adapters.llm.health import check
 from tests.contracts.llm.conversations import KEY
 from tests.keyed import KeyedProvider
 

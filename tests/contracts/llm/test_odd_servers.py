@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.anthropic import AnthropicModel
-from shared.adapters.llm.openai import OpenAIModel
-from shared.adapters.llm.openai_responses import OpenAIResponsesModel
+from shared.adapters.llm.anthropic.client import AnthropicModel
+from shared.adapters.llm.openai.chat import OpenAIModel
+from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 from shared.domain.errors import (
     ActaError,
     ContextTooLong,

@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm import anthropic_request, bedrock, openai_request, openai_responses_request
-from shared.domain.conversation import Entry
+from shared.adapters.llm.anthropic import bedrock
+from shared.adapters.llm.anthropic import request as anthropic_request
+from shared.adapters.llm.openai import chat_request as openai_request
+from shared.adapters.llm.openai import responses_request as openai_responses_request
+from shared.domain.session.conversation import Entry
 from shared.ports.model import ModelRequest
 from tests.contracts.llm.conversations import assistant, call, request, result, user
 

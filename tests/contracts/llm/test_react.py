@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from llmock.scenarios import Reply, StreamFault
 
-from shared.adapters.llm.react import ReActModel
-from shared.adapters.llm.react_request import UNREADABLE
+from shared.adapters.llm.react.model import ReActModel
+from shared.adapters.llm.react.request import UNREADABLE
 from shared.domain.errors import StreamBroken
 from shared.ports.model import Model, RequestedCall
 from tests.contracts.llm.conversations import PATIENCE, assistant, call, request, result, user

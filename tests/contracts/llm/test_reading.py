@@ -8,7 +8,8 @@ from anthropic.types import RawMessageStreamEvent, TextBlock
 from openai.types.chat import ChatCompletionChunk
 from pydantic import TypeAdapter
 
-from shared.adapters.llm import anthropic_stream, openai_stream
+from shared.adapters.llm.anthropic import stream as anthropic_stream
+from shared.adapters.llm.openai import chat_stream as openai_stream
 from shared.domain.errors import StreamBroken
 from shared.ports.model import ModelReply, TokenUsage
 

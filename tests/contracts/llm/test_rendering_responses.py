@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm import openai_responses_request
-from shared.domain.conversation import ToolCall
+from shared.adapters.llm.openai import responses_request as openai_responses_request
+from shared.domain.session.conversation import ToolCall
 from tests.contracts.llm.conversations import READ_FILE, UPDATE_PLAN, assistant, call, request, result, user
 from tests.contracts.llm.wires import reasoned
 

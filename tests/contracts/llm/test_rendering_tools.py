@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm import anthropic_request, openai_request, openai_responses_request
-from shared.adapters.tools.definition import Unusable, check_schema
+from shared.adapters.llm.anthropic import request as anthropic_request
+from shared.adapters.llm.openai import chat_request as openai_request
+from shared.adapters.llm.openai import responses_request as openai_responses_request
+from shared.adapters.tools.tenant.definition import Unusable, check_schema
 from shared.ports.model import ToolDefinition
 from tests.contracts.llm.conversations import READ_FILE, request
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.openai_responses import OpenAIResponsesModel
+from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 from shared.domain.errors import (
     ActaError,
     ProviderOverloaded,

@@ -2,10 +2,10 @@
 
 import pytest
 
+from shared.adapters.aws.secrets import SecretUnreadable
 from shared.adapters.llm.choose import choose, choose_for
-from shared.adapters.llm.rotating import RotatingModel
-from shared.adapters.secrets import SecretUnreadable
-from shared.domain.agent import Protocol
+from shared.adapters.llm.key_rotation import RotatingModel
+from shared.domain.definitions.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused, ProviderOverloaded, ProviderUnavailable, StoreUnavailable
 from shared.ports.model import Model, ModelReply, ModelRequest
 from shared.settings import Settings

@@ -1,10 +1,10 @@
-"""Every way an answer can end, on every wire, in Acta's terms (`shared/adapters/llm/stops.py`)."""
+"""Every way an answer can end, on every wire, in Acta's terms (`shared/adapters/llm/common/stops.py`)."""
 
 import pytest
 
-from shared.adapters.llm import stops
-from shared.adapters.llm.react import ReActModel
-from shared.adapters.llm.react_request import UNREADABLE
+from shared.adapters.llm.common import stops
+from shared.adapters.llm.react.model import ReActModel
+from shared.adapters.llm.react.request import UNREADABLE
 from shared.domain.errors import StreamBroken
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import PATIENCE, request

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.openai import OpenAIModel
-from shared.domain.conversation import AssistantEntry
+from shared.adapters.llm.openai.chat import OpenAIModel
 from shared.domain.errors import ProviderRejected
+from shared.domain.session.conversation import AssistantEntry
 from shared.ports.model import ModelReply
 from tests.contracts.llm.conversations import (
     KEY,

@@ -6,34 +6,34 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from shared.adapters.aws_clients import make_client
-from shared.adapters.clock import SystemClock
-from shared.adapters.dynamodb import items
+from shared.adapters.aws.clients import make_client
+from shared.adapters.dynamodb import session_items as items
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
-from shared.adapters.dynamodb.index import DynamoIndex
-from shared.adapters.dynamodb.log import DynamoLog
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.partials import DynamoPartials
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.dynamodb.tools import DynamoToolStore
-from shared.adapters.memory.blobs import MemoryBlobs
-from shared.adapters.memory.clock import FakeClock
-from shared.adapters.memory.definitions import MemoryDefinitions
-from shared.adapters.memory.files import MemoryFiles
-from shared.adapters.memory.index import MemoryIndex
-from shared.adapters.memory.log import MemoryLog
-from shared.adapters.memory.memories import MemoryMemories
-from shared.adapters.memory.partials import MemoryPartials
-from shared.adapters.memory.table import MemoryTable
-from shared.adapters.memory.tools import MemoryToolStore
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
+from shared.adapters.system_clock import SystemClock
 from shared.ports.blobs import BlobStore
 from shared.ports.definitions import DefinitionStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
 from shared.ports.partials import Partials
-from shared.ports.registry import ToolStore
+from shared.ports.tool_store import ToolStore
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.clock import FakeClock
+from tests.doubles.definitions import MemoryDefinitions
+from tests.doubles.files import MemoryFiles
+from tests.doubles.index import MemoryIndex
+from tests.doubles.log import MemoryLog
+from tests.doubles.memories import MemoryMemories
+from tests.doubles.partials import MemoryPartials
+from tests.doubles.table import MemoryTable
+from tests.doubles.tools import MemoryToolStore
 
 ENDPOINT = "ACTA_TEST_AWS_ENDPOINT"
 TABLE, BUCKET = "ACTA_TEST_TABLE", "ACTA_TEST_BUCKET"

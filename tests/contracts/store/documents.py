@@ -4,15 +4,14 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from shared.agent.amending import MAX_TOGETHER_BYTES
-from shared.domain.commit import Commit, Decision, Position, StepRecord
-from shared.domain.content import INLINE_BYTES, Content
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
-from shared.domain.event import Event
-from shared.domain.intervention import Intervention, PendingCall
-from shared.domain.open_call import OpenCall
-from shared.domain.plan import MAX_EVIDENCE, MAX_RESULT_CHARS, MAX_STEPS, ExecutionPlan, PlanStep
-from shared.domain.session import (
+from shared.agent.interventions.resolve import MAX_TOGETHER_BYTES
+from shared.domain.interventions.intervention import Intervention, PendingCall
+from shared.domain.plan.plan import MAX_EVIDENCE, MAX_RESULT_CHARS, MAX_STEPS, ExecutionPlan, PlanStep
+from shared.domain.session.commit import Commit, Decision, Position, StepRecord
+from shared.domain.session.content import INLINE_BYTES, Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.event import Event
+from shared.domain.session.head import (
     MAX_CALLS,
     MAX_GOAL_CHARS,
     MAX_UNDELIVERED,
@@ -26,6 +25,7 @@ from shared.domain.session import (
     Usage,
     Wait,
 )
+from shared.domain.session.open_call import OpenCall
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
 

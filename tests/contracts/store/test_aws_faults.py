@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from shared.adapters.aws_clients import Service, make_client
-from shared.adapters.aws_errors import AwsRefused
-from shared.adapters.dynamodb.log import DynamoLog
-from shared.adapters.memory.clock import FakeClock
+from shared.adapters.aws.clients import Service, make_client
+from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.domain.errors import StoreThrottled, StoreUnavailable
 from shared.ports.log import Companions, IndexEntry, KeyTaken, NumberTaken
 from tests.contracts.store.backends import Aws, aws_stores
 from tests.contracts.store.documents import make_commit, record_for
+from tests.doubles.clock import FakeClock
 
 pytestmark = pytest.mark.contract
 
@@ -141,9 +141,9 @@ def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_
 def test_the_sdk_is_not_imported_before_a_client_is_needed() -> None:
     program = (
         "import sys\n"
-        "import shared.adapters.aws_errors, shared.adapters.clock, shared.adapters.dynamodb.index\n"
-        "import shared.adapters.dynamodb.log, shared.adapters.s3.blobs, shared.adapters.s3.files\n"
-        "from shared.adapters.stepfunctions import StepFunctionsWorkflow\n"
+        "import shared.adapters.aws.errors, shared.adapters.system_clock, shared.adapters.dynamodb.session_index\n"
+        "import shared.adapters.dynamodb.session_log, shared.adapters.s3.blobs, shared.adapters.s3.files\n"
+        "from shared.adapters.aws.step_functions import StepFunctionsWorkflow\n"
         "StepFunctionsWorkflow('arn')\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('boto3', 'botocore', 'urllib3')])"
     )

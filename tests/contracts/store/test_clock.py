@@ -4,10 +4,10 @@ from datetime import UTC
 
 import pytest
 
-from shared.adapters.clock import SystemClock
-from shared.adapters.memory.clock import FakeClock
+from shared.adapters.system_clock import SystemClock
 from shared.domain.ids import SESSION, is_id
 from shared.ports.clock import Clock
+from tests.doubles.clock import FakeClock
 
 pytestmark = pytest.mark.contract
 

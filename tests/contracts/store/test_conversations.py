@@ -2,15 +2,16 @@
 
 import pytest
 
-from shared.agent.journal import Draft, Journal
-from shared.agent.thread import Thread, position
-from shared.domain.change import Change
-from shared.domain.commit import Position
-from shared.domain.compaction import Compacted
-from shared.domain.content import INLINE_BYTES, Content
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.agent.session.position import position
+from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.session import Thread
 from shared.domain.errors import SchemaUnknown
-from shared.domain.session import Run
+from shared.domain.rules.compaction import Compacted
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Position
+from shared.domain.session.content import INLINE_BYTES, Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.head import Run
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import make_head
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
-from shared.domain.intervention import Policy
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
+from shared.domain.interventions.intervention import Policy
 from shared.ports.definitions import AgentExists, DefinitionChanged
 from shared.ports.log import KeyTaken
 from tests.contracts.store.backends import Stores

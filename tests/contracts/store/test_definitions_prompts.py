@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.domain import prompt as prompts
-from shared.domain.prompt import AGENT_PLANNING_SYSTEM, Prompt
+from shared.domain.definitions import prompt as prompts
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, Prompt
 from shared.ports.definitions import DefinitionChanged
 from tests.contracts.store.backends import Stores
 

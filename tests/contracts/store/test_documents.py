@@ -7,8 +7,12 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from shared.adapters.definition_documents import to_agent, to_prompt
-from shared.adapters.documents import (
+from shared.adapters.dynamodb.definition_items import to_agent, to_prompt
+from shared.adapters.dynamodb.memory_items import to_memory
+from shared.adapters.dynamodb.session_items import item_commit
+from shared.adapters.dynamodb.tools import to_tool
+from shared.adapters.storage.compression import BY_CHECKSUM
+from shared.adapters.storage.documents import (
     from_commit,
     from_intervention,
     load_json,
@@ -17,16 +21,12 @@ from shared.adapters.documents import (
     to_intervention,
     unpack,
 )
-from shared.adapters.dynamodb.items import item_commit
-from shared.adapters.memory_documents import to_memory
-from shared.adapters.phrases import BY_CHECKSUM
-from shared.adapters.tool_documents import to_tool
-from shared.agent.offload import load_entry, read_compacted
-from shared.domain.commit import COMMIT_VERSION, Commit
-from shared.domain.content import Content
-from shared.domain.conversation import AssistantEntry
+from shared.agent.session.large_texts import load_entry, read_compacted
 from shared.domain.errors import PoisonedSession, SchemaUnknown
-from shared.domain.intervention import Intervention
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.commit import COMMIT_VERSION, Commit
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry
 from tests.contracts.store.documents import full_commit, largest_commit, make_commit
 from tests.contracts.store.strategies import documents
 

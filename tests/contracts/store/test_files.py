@@ -4,7 +4,7 @@ from datetime import UTC, timedelta
 
 import pytest
 
-from shared.domain.path import PathRefused
+from shared.domain.untrusted.path import PathRefused
 from shared.ports.files import FileMissing
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.cursors import from_cursor, to_cursor
-from shared.adapters.keys import MAX_PART_BYTES, key_part
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.keys import MAX_PART_BYTES, key_part
 
 pytestmark = pytest.mark.contract
 

@@ -8,14 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from shared.adapters.dynamodb import items
-from shared.adapters.memory.clock import FakeClock
-from shared.domain.commit import Commit
-from shared.domain.intervention import Intervention
+from shared.adapters.dynamodb import session_items as items
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.commit import Commit
 from shared.ports.log import TOMBSTONE_LIFE, IndexEntry, LeaseGrant
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.contracts.store.documents import NOW, record_for
 from tests.contracts.store.strategies import documents
+from tests.doubles.clock import FakeClock
 from tests.fixtures.house import StoredHouse
 from tests.fixtures.stored import items_in
 from tests.fixtures.write import SHAPES, amid_calls

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.dynamodb.memories import DynamoMemories
-from shared.domain.memory import Memory, MemoryKind, Source
+from shared.domain.definitions.memory import Memory, MemoryKind, Source
 from shared.ports.log import KeyTaken
 from shared.ports.memories import MemoryChanged, MemoryFull
 from tests.contracts.store.backends import MOST_MEMORIES, Aws, Stores, aws_stores

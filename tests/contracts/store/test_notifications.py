@@ -7,13 +7,13 @@ from uuid import uuid4
 import pytest
 from moto import mock_aws
 
-from shared.adapters.aws_clients import make_client
-from shared.adapters.aws_errors import AwsRefused
-from shared.adapters.dynamodb import items
+from shared.adapters.aws.clients import make_client
+from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.dynamodb import session_items as items
 from shared.adapters.dynamodb.stream import StreamedChanges
-from shared.adapters.sns import Topic
-from shared.adapters.sqs import Queue
-from shared.domain.notification import notification_of
+from shared.adapters.notifications.sns import Topic
+from shared.adapters.notifications.sqs import Queue
+from shared.domain.interventions.notification import notification_of
 from shared.ports.notifier import NotDelivered
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.documents import make_intervention

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from shared.adapters.dynamodb import items
+from shared.adapters.dynamodb import session_items as items
 from shared.domain.errors import SchemaUnknown
-from shared.domain.partial import PARTIAL_VERSION, Partial
+from shared.domain.session.partial import PARTIAL_VERSION, Partial
 from shared.ports.partials import PARTIAL_LIFE
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit

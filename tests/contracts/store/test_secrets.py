@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from shared.adapters.aws_clients import Service, make_client
-from shared.adapters.secrets import KEPT_SECONDS, KeptSecrets, SecretUnreadable
+from shared.adapters.aws.clients import Service, make_client
+from shared.adapters.aws.secrets import KEPT_SECONDS, KeptSecrets, SecretUnreadable
 
 NAME = "acta/test/anthropic"
 

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.domain.intervention import InterventionState
-from shared.domain.session import CoarseState
+from shared.domain.interventions.intervention import InterventionState
+from shared.domain.session.head import CoarseState
 from shared.ports.log import Companions, IndexEntry, InterventionPage, Live, LiveKind, LiveSession
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention

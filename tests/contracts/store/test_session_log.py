@@ -5,10 +5,10 @@ from threading import Barrier, Thread
 
 import pytest
 
-from shared.domain.commit import Commit
-from shared.domain.content import Content
-from shared.domain.conversation import UserEntry
 from shared.domain.errors import SchemaUnknown
+from shared.domain.session.commit import Commit
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import UserEntry
 from shared.ports.log import (
     Companions,
     IndexEntry,

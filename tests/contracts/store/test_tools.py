@@ -5,11 +5,17 @@ from random import Random
 
 import pytest
 
-from shared.adapters.registry import TenantRegistry
-from shared.domain.builtins import builtins
-from shared.domain.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS, HttpConfig, LambdaConfig, ToolDefinition
+from shared.adapters.tools.registry import TenantRegistry
+from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.tool import (
+    MAX_SCHEMA_BYTES,
+    MAX_TENANT_TOOLS,
+    HttpConfig,
+    LambdaConfig,
+    ToolDefinition,
+)
 from shared.ports.log import KeyTaken
-from shared.ports.registry import ToolChanged, ToolExists
+from shared.ports.tool_store import ToolChanged, ToolExists
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import record_for
 

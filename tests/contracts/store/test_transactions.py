@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from shared.adapters.aws_clients import Service
-from shared.adapters.aws_errors import AwsRefused
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.transaction import ATTEMPTS, ConditionFailed, transact
-from shared.adapters.memory.clock import FakeClock
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.errors import StoreThrottled
-from shared.domain.prompt import AGENT_PLANNING_SYSTEM
 from tests.contracts.store.backends import Aws, aws_stores
+from tests.doubles.clock import FakeClock
 
 pytestmark = pytest.mark.contract
 

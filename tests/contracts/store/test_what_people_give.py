@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from shared.agent.resolution import MAX_KEPT_CHARS
-from shared.domain.conversation import UserEntry
-from shared.domain.nesting import MAX_DEPTH
+from shared.agent.interventions.effects import MAX_KEPT_CHARS
+from shared.domain.session.conversation import UserEntry
+from shared.domain.untrusted.nesting import MAX_DEPTH
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.fixtures.house import StoredHouse
 from tests.house import TENANT

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from shared.adapters.memory.blobs import MemoryBlobs
-from shared.adapters.memory.log import MemoryLog
-from shared.adapters.registry import BuiltinRegistry
-from shared.domain.commit import Commit
-from shared.domain.conversation import AssistantEntry, ToolEntry
-from shared.domain.fence import Outside
-from shared.domain.tool import Effect, ToolSpec
+from shared.adapters.tools.registry import BuiltinRegistry
+from shared.domain.definitions.tool import Effect, ToolSpec
+from shared.domain.session.commit import Commit
+from shared.domain.session.conversation import AssistantEntry, ToolEntry
+from shared.domain.untrusted.quoting import Outside
 from shared.ports.log import NO_COMPANIONS, Companions, Tail
 from shared.ports.model import ModelReply, ModelRequest
 from shared.ports.tools import CallContext
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
 from tests.lockstep import Lockstep
 from tests.scripted import call, completes, plans, says, step

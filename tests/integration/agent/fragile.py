@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory.workflow import MemoryWorkflow
-from shared.adapters.registry import BuiltinRegistry
-from shared.agent.resolve import Desk
-from shared.agent.tend import Rounds, Tally, tend
-from shared.domain.commit import Decision
-from shared.domain.session import Head
-from shared.domain.tool import Effect, ToolSpec
+from shared.adapters.tools.registry import BuiltinRegistry
+from shared.agent.interventions.resolve import Desk
+from shared.agent.recovery.sweep import Rounds, Tally, tend
+from shared.domain.definitions.tool import Effect, ToolSpec
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Head
 from shared.ports.model import ModelReply
 from shared.ports.tools import CallContext
+from tests.doubles.workflow import MemoryWorkflow
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
 

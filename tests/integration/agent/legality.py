@@ -3,13 +3,13 @@
 from typing import Any
 
 from functions.status.views import message_view
-from shared.agent.retelling import Placed
-from shared.api.envelope import to_json
-from shared.api.responses import step_view
-from shared.domain.commit import Commit
-from shared.domain.conversation import AssistantEntry, ToolEntry, UserEntry
-from shared.domain.intervention import Intervention
-from shared.domain.session import TRANSITIONS, Head
+from shared.agent.queries.history import Placed
+from shared.api.response.envelope import to_json
+from shared.api.response.views import step_view
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.commit import Commit
+from shared.domain.session.conversation import AssistantEntry, ToolEntry, UserEntry
+from shared.domain.session.head import TRANSITIONS, Head
 from tests.whole import WholeHistory
 
 

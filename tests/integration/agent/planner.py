@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.domain.plan import ExecutionPlan
+from shared.domain.plan.plan import ExecutionPlan
 from shared.ports.model import ModelReply
 from tests.house import House
 from tests.scripted import ScriptedModel, call, says

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, built_in
-from shared.domain.intervention import Intervention, InterventionType, Policy
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in
+from shared.domain.interventions.intervention import Intervention, InterventionType, Policy
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

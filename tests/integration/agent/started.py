@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.agent.act import run_call
-from shared.agent.recovery import revive
-from shared.domain.commit import Decision
-from shared.domain.conversation import ToolEntry
-from shared.domain.fence import Outside
-from shared.domain.tool import Effect, ToolSpec
+from shared.agent.recovery.recover import revive
+from shared.agent.tools.execute import run_call
+from shared.domain.definitions.tool import Effect, ToolSpec
+from shared.domain.session.commit import Decision
+from shared.domain.session.conversation import ToolEntry
+from shared.domain.untrusted.quoting import Outside
 from shared.ports.tools import CallContext
 from tests.house import TENANT, House
 from tests.integration.agent.test_ledger import Crash, Sink, house_with_sink

@@ -1,7 +1,7 @@
 """Whole runs in one process: the use cases, the engine's loop, memory adapters."""
 
 from shared.adapters.llm.offline.model import OfflineModel
-from shared.domain.conversation import AssistantEntry, ToolEntry
+from shared.domain.session.conversation import AssistantEntry, ToolEntry
 from shared.ports.model import Model
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step

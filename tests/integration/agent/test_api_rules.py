@@ -15,13 +15,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from shared.agent.engine import give_up
-from shared.agent.watch import Cursor
-from shared.api.envelope import to_json
-from shared.api.responses import event_view, session_view
-from shared.domain.commit import Commit, Decision
+from shared.agent.queries.poll import Cursor
+from shared.agent.recovery.give_up import give_up
+from shared.api.response.envelope import to_json
+from shared.api.response.views import event_view, session_view
 from shared.domain.errors import CallerError, EngineError, Fenced
-from shared.domain.intervention import Intervention
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.commit import Commit, Decision
 from tests.house import TENANT, House
 from tests.integration.agent.drawn import CHOICES, LIMITS, LONG, TURNS, Drawn
 from tests.integration.agent.legality import check, check_told, fitting

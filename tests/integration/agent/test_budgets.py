@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from shared.domain.errors import ValidationFailed
-from shared.domain.intervention import Intervention
-from shared.domain.prices import FREE
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.rules.prices import FREE
 from shared.ports.model import ModelReply, TokenUsage
 from tests.house import House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step

@@ -2,11 +2,11 @@
 
 import pytest
 
-from shared.agent.journal import Journal
-from shared.agent.spending import sized
-from shared.domain.commit import Decision
-from shared.domain.compaction import limits
-from shared.domain.conversation import AssistantEntry, ToolEntry, UserEntry
+from shared.agent.budget.session_budget import sized
+from shared.agent.session.repository import Journal
+from shared.domain.rules.compaction import limits
+from shared.domain.session.commit import Decision
+from shared.domain.session.conversation import AssistantEntry, ToolEntry, UserEntry
 from shared.ports.log import Tail
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House

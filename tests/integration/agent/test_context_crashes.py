@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from shared.adapters.memory.blobs import MemoryBlobs
-from shared.adapters.memory.log import MemoryLog
-from shared.agent.journal import Journal
-from shared.domain.commit import Commit
+from shared.agent.session.repository import Journal
+from shared.domain.session.commit import Commit
 from shared.ports.log import NO_COMPANIONS, Companions, Tail
 from shared.ports.model import ModelReply, ModelRequest
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.log import MemoryLog
 from tests.house import House
 from tests.integration.agent.reader import Reading, compactions, house_of, script
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from shared.adapters.llm.fallback import with_fallbacks
-from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Models, built_in
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Models, built_in
 from shared.domain.errors import ProviderOverloaded, ValidationFailed
-from shared.domain.prices import FREE, cost_usd
+from shared.domain.rules.prices import FREE, cost_usd
 from shared.ports.model import Model, TokenUsage
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, Turn, call, completes, plans, says, step

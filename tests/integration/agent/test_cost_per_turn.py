@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import pytest
 
-from shared.adapters.memory.blobs import MemoryBlobs
-from shared.adapters.memory.definitions import MemoryDefinitions, MemorySnapshot
-from shared.adapters.memory.log import MemoryLog
-from shared.agent.thread import position
-from shared.domain.commit import Commit, Decision
+from shared.agent.session.position import position
+from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_COMPANIONS, Companions, Tail
 from shared.ports.model import ModelReply
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.definitions import MemoryDefinitions, MemorySnapshot
+from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, plans, says
 

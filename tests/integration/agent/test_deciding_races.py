@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from shared.agent.ask import ask
-from shared.agent.resolve import Desk, Resolution, resolve
-from shared.domain.commit import Decision
+from shared.agent.interventions.resolve import Desk, Resolution, resolve
+from shared.agent.interventions.wait import ask
 from shared.domain.errors import CallerError, Conflict
-from shared.domain.intervention import Intervention
-from shared.domain.session import Wait
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Wait
 from shared.ports.workflow import Workflow
 from tests.house import TENANT, House
 from tests.integration.agent.policies import files, recorded, waiting

@@ -4,7 +4,7 @@ import pytest
 
 from functions.status.decisions import asked_in, one_asked_in
 from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
-from shared.domain.intervention import Intervention, Policy
+from shared.domain.interventions.intervention import Intervention, Policy
 from tests.house import TENANT, USER, House
 from tests.integration.agent.policies import DELETE, house_with, waiting
 from tests.scripted import plans

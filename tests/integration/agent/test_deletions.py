@@ -2,9 +2,6 @@
 
 import pytest
 
-from shared.adapters.memory.log import MemoryLog
-from shared.adapters.memory.workflow import MemoryWorkflow
-from shared.domain.commit import Commit
 from shared.domain.errors import (
     CommitContention,
     PoisonedSession,
@@ -13,7 +10,10 @@ from shared.domain.errors import (
     StoreThrottled,
     StoreUnavailable,
 )
+from shared.domain.session.commit import Commit
 from shared.ports.log import NO_COMPANIONS, Companions
+from tests.doubles.log import MemoryLog
+from tests.doubles.workflow import MemoryWorkflow
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
 

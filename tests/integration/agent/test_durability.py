@@ -2,12 +2,11 @@
 
 import pytest
 
-from shared.agent.act import run_call
-from shared.agent.engine import give_up
-from shared.agent.journal import Journal
-from shared.agent.plan import plan
-from shared.agent.think import think
-from shared.domain.commit import Decision
+from shared.agent.recovery.give_up import give_up
+from shared.agent.session.repository import Journal
+from shared.agent.tools.execute import run_call
+from shared.agent.turn.plan import plan
+from shared.agent.turn.think import think
 from shared.domain.errors import (
     Fenced,
     ProviderKeyRefused,
@@ -18,6 +17,7 @@ from shared.domain.errors import (
     StoreUnavailable,
     StreamBroken,
 )
+from shared.domain.session.commit import Decision
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
 from tests.lossy import LossyLog

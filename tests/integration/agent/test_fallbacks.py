@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.llm.fallback import with_fallbacks
-from shared.agent.plan import plan
-from shared.domain.conversation import AssistantEntry
+from shared.agent.turn.plan import plan
 from shared.domain.errors import (
     ProviderKeyRefused,
     ProviderOverloaded,
@@ -16,8 +15,9 @@ from shared.domain.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from shared.domain.prices import cost_usd
-from shared.domain.session import Head
+from shared.domain.rules.prices import cost_usd
+from shared.domain.session.conversation import AssistantEntry
+from shared.domain.session.head import Head
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import House
 from tests.integration.agent.reader import WINDOW, Reading, compactions, script, text_of

@@ -9,17 +9,16 @@ import pytest
 
 from functions.status.paging import Page, bounded, json_bytes, mark, page
 from functions.status.views import message_view
-from shared.adapters.documents import from_commit
-from shared.adapters.memory.log import MemoryLog
-from shared.agent.history import History, Row
-from shared.agent.retelling import Mark
-from shared.agent.watch import PAGE_COMMITS, Cursor
-from shared.api.responses import event_view, plan_view, session_view, step_view
-from shared.domain.conversation import ToolEntry
-from shared.domain.tool import HttpConfig, ToolDefinition
+from shared.adapters.storage.documents import from_commit
+from shared.agent.queries.history import History, Mark, Row
+from shared.agent.queries.poll import PAGE_COMMITS, Cursor
+from shared.api.response.views import event_view, plan_view, session_view, step_view
+from shared.domain.definitions.tool import HttpConfig, ToolDefinition
+from shared.domain.session.conversation import ToolEntry
 from shared.ports.log import Tail
 from shared.ports.model import ModelReply, ModelRequest
 from tests import longlog
+from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.sink import Reply, Sink

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.agent import control
-from shared.agent.journal import Draft, Journal
-from shared.agent.resolve import Resolution, resolve
-from shared.agent.start import post_message
-from shared.domain.commit import Commit
+from shared.agent.interventions.resolve import Resolution, resolve
+from shared.agent.lifecycle import control
+from shared.agent.lifecycle.start import post_message
+from shared.agent.session.repository import Draft, Journal
 from shared.domain.errors import Conflict
+from shared.domain.session.commit import Commit
 from shared.ports.log import NO_COMPANIONS, Companions, SessionLog
 from tests.house import TENANT, USER, House
 from tests.integration.agent.policies import files, recorded, waiting

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.agent import control
-from shared.agent.plan import plan
-from shared.domain.commit import Commit, Decision
+from shared.agent.lifecycle import control
+from shared.agent.turn.plan import plan
+from shared.domain.session.commit import Commit, Decision
 from tests.house import TENANT, USER, House
 from tests.integration.agent.started import about_to_act, again, died, meanwhile, results, until_act
 from tests.integration.agent.test_ledger import RefundRegistry, Sink

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from shared.adapters.memory.log import MemoryLog
-from shared.agent.ask import ask
-from shared.agent.recovery import revive
-from shared.domain.commit import Commit, Decision
-from shared.domain.session import Wait
+from shared.agent.interventions.wait import ask
+from shared.agent.recovery.recover import revive
+from shared.domain.session.commit import Commit, Decision
+from shared.domain.session.head import Wait
 from shared.ports.log import NO_COMPANIONS, Companions
+from tests.doubles.log import MemoryLog
 from tests.house import TENANT
 from tests.integration.agent.fragile import SCRIPT, FragileHouse
 

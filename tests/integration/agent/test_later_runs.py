@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.agent.engine import give_up
-from shared.agent.recovery import repair, revive
-from shared.domain.commit import Decision
+from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.recover import repair, revive
+from shared.domain.session.commit import Decision
 from tests.house import TENANT
 from tests.integration.agent.fragile import Crash, FragileHouse
 from tests.scripted import call, completes, plans, says, step

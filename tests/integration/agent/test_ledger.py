@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.registry import BuiltinRegistry
-from shared.agent.act import run_call
-from shared.domain.commit import Commit, Decision
-from shared.domain.conversation import ToolEntry
+from shared.adapters.tools.registry import BuiltinRegistry
+from shared.agent.tools.execute import run_call
+from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.errors import StoreUnavailable
-from shared.domain.fence import Outside
-from shared.domain.tool import Effect, ToolSpec
+from shared.domain.session.commit import Commit, Decision
+from shared.domain.session.conversation import ToolEntry
+from shared.domain.untrusted.quoting import Outside
 from shared.ports.log import NO_COMPANIONS, Companions, NumberTaken
 from shared.ports.tools import CallContext
 from tests.house import TENANT, House

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory.log import MemoryLog
-from shared.agent.plan import plan
-from shared.agent.recovery import revive
-from shared.domain.commit import Commit, Decision
+from shared.agent.recovery.recover import revive
+from shared.agent.turn.plan import plan
 from shared.domain.errors import Fenced
+from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_COMPANIONS, Companions
+from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, plans
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.adapters.memory.log import MemoryLog
-from shared.agent.plan import plan
-from shared.domain.commit import Commit
-from shared.domain.conversation import ToolEntry
+from tests.doubles.log import MemoryLog
+from shared.agent.turn.plan import plan
+from shared.domain.session.commit import Commit
+from shared.domain.session.conversation import ToolEntry
 from shared.domain.errors import ProviderRejected, ProviderUnavailable, StoreUnavailable
 from shared.ports.log import NO_COMPANIONS, Companions
 from shared.ports.model import ModelReply, ModelRequest, TokenUsage

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from functions.status.paging import Page, json_bytes, listed
-from shared.api.responses import intervention_view, session_view
-from shared.domain.intervention import Intervention
-from shared.domain.session import Head
+from shared.api.response.views import intervention_view, session_view
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.head import Head
 from shared.ports.log import Companions
 from tests.contracts.store.documents import make_commit, make_intervention
 from tests.house import TENANT, House

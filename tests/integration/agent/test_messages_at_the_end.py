@@ -3,7 +3,7 @@
 import pytest
 
 from shared.domain.errors import Conflict
-from shared.domain.session import Head
+from shared.domain.session.head import Head
 from shared.ports.model import ModelReply, TokenUsage
 from tests.house import House
 from tests.integration.agent.policies import house_with, recorded, waiting

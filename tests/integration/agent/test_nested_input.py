@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.documents import from_commit, to_commit
-from shared.domain.nesting import MAX_DEPTH, is_too_deep
+from shared.adapters.storage.documents import from_commit, to_commit
+from shared.domain.untrusted.nesting import MAX_DEPTH, is_too_deep
 from tests.house import TENANT, House
 from tests.integration.agent.test_ledger import RefundRegistry, Sink
 from tests.scripted import ScriptedModel, call, completes, plans, says, step

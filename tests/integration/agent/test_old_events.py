@@ -4,15 +4,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from shared.agent.act import lose_call, run_call
-from shared.agent.ask import ask
-from shared.agent.engine import give_up, roll_over
-from shared.agent.plan import plan
-from shared.agent.think import think
-from shared.domain.commit import Decision
+from shared.agent.interventions.wait import ask
+from shared.agent.recovery.give_up import give_up, roll_over
+from shared.agent.tools.execute import lose_call, run_call
+from shared.agent.turn.plan import plan
+from shared.agent.turn.think import think
+from shared.domain.definitions.tool import Effect
 from shared.domain.errors import FinalError
-from shared.domain.session import Wait
-from shared.domain.tool import Effect
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Wait
 from tests.house import TENANT, House
 from tests.integration.agent.engines import Engines, Notes, clean
 from tests.scripted import ScriptedModel, call, completes, plans, says, step

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.agent.amending import MAX_AMENDED_BYTES, MAX_TOGETHER_BYTES
+from shared.agent.interventions.resolve import MAX_AMENDED_BYTES, MAX_TOGETHER_BYTES
 from shared.domain.errors import ValidationFailed
-from shared.domain.intervention import Intervention
+from shared.domain.interventions.intervention import Intervention
 from shared.ports.model import TokenUsage
 from tests.house import House
 from tests.integration.agent.policies import ENDS, WAYS, house_with, waiting

@@ -1,6 +1,6 @@
 """Replies that their provider paused, over whole runs: what came is kept, and the model is asked again (design §9)."""
 
-from shared.domain.conversation import AssistantEntry
+from shared.domain.session.conversation import AssistantEntry
 from shared.ports.model import ModelReply
 from tests.house import House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step

@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.domain.commit import Decision
-from shared.domain.conversation import ToolEntry, UserEntry
 from shared.domain.errors import Conflict, InterventionNotFound, SessionNotFound, ValidationFailed
-from shared.domain.session import Head
+from shared.domain.session.commit import Decision
+from shared.domain.session.conversation import ToolEntry, UserEntry
+from shared.domain.session.head import Head
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from shared.domain.agent import AgentDefinition
-from shared.domain.conversation import ToolEntry
-from shared.domain.event import Event
-from shared.domain.plan import ExecutionPlan
+from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.session.conversation import ToolEntry
+from shared.domain.session.event import Event
 from shared.ports.model import ModelRequest
 from tests.house import TENANT, House
 from tests.integration.agent.bad_plans import BAD_PLANS, BAD_UPDATES, BOUND

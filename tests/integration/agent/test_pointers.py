@@ -5,14 +5,14 @@ from contextlib import suppress
 
 import pytest
 
-from shared.adapters.memory.blobs import MemoryBlobs
-from shared.adapters.memory.log import MemoryLog
-from shared.agent.journal import Journal
-from shared.agent.offload import pointers, read_compacted
-from shared.domain.commit import Commit
-from shared.domain.conversation import Entry, ToolEntry
+from shared.agent.session.large_texts import pointers, read_compacted
+from shared.agent.session.repository import Journal
+from shared.domain.session.commit import Commit
+from shared.domain.session.conversation import Entry, ToolEntry
 from shared.ports.log import NO_COMPANIONS, Companions, Tail
 from shared.ports.model import ModelReply, ModelRequest
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -6,9 +6,10 @@ from typing import Any, get_args
 
 import pytest
 
-from shared.agent.act import run_call
+from shared.agent.tools.execute import run_call
+from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Forbidden
-from shared.domain.intervention import (
+from shared.domain.interventions.intervention import (
     DEFAULTS,
     OPTIONS,
     STUCK_OPTIONS,
@@ -16,7 +17,6 @@ from shared.domain.intervention import (
     Policy,
     wrong_default,
 )
-from shared.domain.tool import ToolSpec
 from shared.ports.tools import CallContext
 from tests.integration.agent.policies import DELETE, ENDS, files, house_with, recorded, waiting
 from tests.integration.agent.test_ledger import Crash, RefundRegistry, Sink, run_with_a_crash

@@ -2,13 +2,14 @@
 
 import pytest
 
-from shared.agent.act import lose_call, run_call
-from shared.agent.journal import Draft
-from shared.agent.thread import Thread, position
-from shared.domain.change import Change
-from shared.domain.commit import Decision
+from shared.agent.session.position import position
+from shared.agent.session.repository import Draft
+from shared.agent.session.session import Thread
+from shared.agent.tools.execute import lose_call, run_call
 from shared.domain.errors import Conflict, Forbidden, Refused
-from shared.domain.intervention import Policy, outlasting
+from shared.domain.interventions.intervention import Policy, outlasting
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision
 from shared.ports.model import ModelReply, TokenUsage
 from tests.house import TENANT, House
 from tests.integration.agent.planner import made

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterable
 
-from shared.adapters.llm.react import ReActModel
-from shared.adapters.llm.react_request import UNREADABLE
-from shared.domain.conversation import AssistantEntry, ToolEntry
+from shared.adapters.llm.react.model import ReActModel
+from shared.adapters.llm.react.request import UNREADABLE
+from shared.domain.session.conversation import AssistantEntry, ToolEntry
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
 from tests.scripted import USAGE, ScriptedModel

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.agent.tend import Tally
+from shared.agent.recovery.sweep import Tally
 from tests.house import TENANT
 from tests.integration.agent.fragile import (
     ASKS,

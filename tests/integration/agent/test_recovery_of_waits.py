@@ -2,13 +2,13 @@
 
 import pytest
 
-from shared.adapters.memory.log import MemoryLog
-from shared.agent.recovery import next_generation
-from shared.agent.tend import Tally
-from shared.agent.thread import position
-from shared.domain.commit import Commit, Decision
+from shared.agent.recovery.recover import next_generation
+from shared.agent.recovery.sweep import Tally
+from shared.agent.session.position import position
+from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_COMPANIONS, Companions
 from shared.ports.model import TokenUsage
+from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
 from tests.integration.agent.fragile import (
     ASKS,

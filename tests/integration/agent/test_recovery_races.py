@@ -4,11 +4,11 @@ from datetime import datetime
 
 import pytest
 
-from shared.adapters.memory.index import MemoryIndex
-from shared.adapters.memory.log import MemoryLog
-from shared.agent.recovery import MOST_RESTARTS, next_generation
-from shared.agent.tend import Tally
-from shared.domain.commit import Commit, Decision
+from tests.doubles.index import MemoryIndex
+from tests.doubles.log import MemoryLog
+from shared.agent.recovery.recover import MOST_RESTARTS, next_generation
+from shared.agent.recovery.sweep import Tally
+from shared.domain.session.commit import Commit, Decision
 from shared.domain.errors import SchemaUnknown
 from shared.ports.log import LiveKind, LivePage
 from tests.house import TENANT, House

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.agent.engine import give_up
-from shared.agent.giving_up import FAILURES
-from shared.agent.recovery import repair, revive
+from shared.agent.recovery.failure_messages import FAILURES
+from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.recover import repair, revive
 from shared.domain.errors import Conflict
 from tests.house import TENANT
 from tests.integration.agent.fragile import (

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from shared.domain.conversation import ToolEntry
+from shared.domain.session.conversation import ToolEntry
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, Turn, call, completes, plans, says, step

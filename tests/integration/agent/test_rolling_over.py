@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from shared.domain.commit import Decision
+from shared.domain.session.commit import Decision
 from shared.ports.model import ModelReply
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shared.agent.running_text import RunningText, running_text
+from shared.agent.model_call.streaming import RunningText, running_text
 from shared.domain.errors import SchemaUnknown, StoreUnavailable
-from shared.domain.partial import MAX_PARTIAL_BYTES, Partial
+from shared.domain.session.partial import MAX_PARTIAL_BYTES, Partial
 from shared.ports.model import ModelReply, ModelRequest
 from shared.ports.partials import Partials
 from tests.house import TENANT, House

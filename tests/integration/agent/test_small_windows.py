@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.agent.summarise import TIME_SHARE
+from shared.agent.compaction.summarise import TIME_SHARE
 from shared.domain.errors import ContextTooLong
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House

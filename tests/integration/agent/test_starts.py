@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.adapters.registry import BuiltinRegistry
-from shared.agent import control
-from shared.agent.act import lose_call
+from shared.adapters.tools.registry import BuiltinRegistry
+from shared.agent.lifecycle import control
+from shared.agent.tools.execute import lose_call
+from shared.domain.definitions.tool import Effect
 from shared.domain.errors import Fenced
-from shared.domain.tool import Effect
 from tests.house import TENANT, USER, House
 from tests.integration.agent.started import about_to_act, again, died, meanwhile, results, taken_over
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from moto import mock_aws
 
-from shared.domain.builtins import READ_RESULT
-from shared.domain.commit import Decision
-from shared.domain.conversation import ToolEntry, UserEntry
-from shared.domain.prompt import AGENT_PLANNING_SYSTEM
+from shared.domain.definitions.builtins import READ_RESULT
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
+from shared.domain.session.commit import Decision
+from shared.domain.session.conversation import ToolEntry, UserEntry
 from shared.ports.model import ModelReply, ModelRequest
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.fixtures.house import StoredHouse

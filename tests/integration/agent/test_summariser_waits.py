@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.agent.summarise import WAITED_FOR
-from shared.agent.think import think
+from shared.agent.compaction.summarise import WAITED_FOR
+from shared.agent.turn.think import think
 from shared.domain.errors import ProviderOverloaded, ProviderTimeout
 from shared.ports.model import ModelReply, ModelRequest
 from tests.integration.agent.reader import (

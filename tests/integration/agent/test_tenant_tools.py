@@ -1,7 +1,7 @@
 """A whole run with a tool that a tenant's admin added, against a server that counts what is done to it."""
 
-from shared.domain.conversation import ToolEntry
-from shared.domain.tool import Effect, HttpConfig, ToolDefinition
+from shared.domain.definitions.tool import Effect, HttpConfig, ToolDefinition
+from shared.domain.session.conversation import ToolEntry
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.sink import Reply, Sink

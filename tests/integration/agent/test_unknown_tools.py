@@ -1,7 +1,7 @@
 """A tool the model made up is explained to it, in few words."""
 
-from shared.agent.reply import MAX_UNKNOWN_NAME_CHARS
-from shared.domain.conversation import ToolEntry
+from shared.agent.turn.reply import MAX_UNKNOWN_NAME_CHARS
+from shared.domain.session.conversation import ToolEntry
 from shared.ports.model import ModelRequest
 from tests.house import House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.agent.people import MAX_REVIEWED_BYTES
-from shared.agent.whole_input import whole_input
-from shared.api.responses import intervention_view
-from shared.domain.conversation import AssistantEntry, ToolEntry
+from shared.agent.interventions.opening import MAX_REVIEWED_BYTES
+from shared.agent.queries.call_input import whole_input
+from shared.api.response.views import intervention_view
 from shared.domain.errors import InterventionNotFound, ValidationFailed
-from shared.domain.intervention import Intervention, input_hash
-from shared.domain.session import MAX_CALLS
+from shared.domain.interventions.intervention import Intervention, input_hash
+from shared.domain.session.conversation import AssistantEntry, ToolEntry
+from shared.domain.session.head import MAX_CALLS
 from tests.house import TENANT, House
 from tests.integration.agent.planner import made
 from tests.integration.agent.policies import ENDS, files, house_with, waiting

@@ -2,7 +2,7 @@
 
 import time
 
-from shared.api.engine import engine_event
+from shared.api.engine_event import engine_event
 from tests.contracts.emulator.cloud import refusal
 from tests.integration.state_machine.machine import Json, Machine, raises
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.agent.excerpt import MAX_SHOWN_BYTES, excerpt
-from shared.domain.intervention import input_hash
+from shared.agent.interventions.excerpt import MAX_SHOWN_BYTES, excerpt
+from shared.domain.interventions.intervention import input_hash
 
 
 def size(value: Any) -> int:

@@ -3,15 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.memory.blobs import MemoryBlobs
-from shared.adapters.memory.clock import FakeClock
-from shared.adapters.memory.log import MemoryLog
-from shared.adapters.memory.table import MemoryTable
-from shared.agent.journal import Journal
-from shared.agent.results import Told, read_result, told
-from shared.domain.content import Content
-from shared.domain.fence import Outside
+from shared.agent.session.repository import Journal
+from shared.agent.tools.results import Told, read_result, told
+from shared.domain.session.content import Content
+from shared.domain.untrusted.quoting import Outside
 from tests.contracts.store.documents import make_head
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.clock import FakeClock
+from tests.doubles.log import MemoryLog
+from tests.doubles.table import MemoryTable
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60)
 HEAD = make_head("acme", "ses_1")

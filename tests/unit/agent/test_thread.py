@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.agent.thread import Thread
-from shared.domain.commit import Commit
-from shared.domain.compaction import Compacted
-from shared.domain.content import Content
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.agent.session.session import Thread
+from shared.domain.rules.compaction import Compacted
+from shared.domain.session.commit import Commit
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
 from tests.contracts.store.documents import make_commit
 
 SUMMARY = UserEntry(message_id="msg_sum", content=Content.of("Summary."), origin="summary")

@@ -4,18 +4,18 @@ from collections.abc import Callable
 
 from functions.admin.root import Root
 from functions.admin.routes import build
-from shared.adapters.memory.clock import FakeClock
-from shared.adapters.memory.definitions import MemoryDefinitions
-from shared.adapters.memory.files import MemoryFiles
-from shared.adapters.memory.index import MemoryIndex
-from shared.adapters.memory.memories import MemoryMemories
-from shared.adapters.memory.table import MemoryTable
-from shared.adapters.memory.tools import MemoryToolStore
-from shared.api.once import Once
+from shared.api.request.idempotency import Once
 from shared.ports.clock import Clock
 from shared.ports.files import FileStore
 from shared.ports.log import SessionIndex
 from shared.settings import Settings
+from tests.doubles.clock import FakeClock
+from tests.doubles.definitions import MemoryDefinitions
+from tests.doubles.files import MemoryFiles
+from tests.doubles.index import MemoryIndex
+from tests.doubles.memories import MemoryMemories
+from tests.doubles.table import MemoryTable
+from tests.doubles.tools import MemoryToolStore
 from tests.unit.api.gateway import Gateway, claims
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")

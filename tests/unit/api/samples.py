@@ -7,12 +7,12 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from shared.api.app import Api
-from shared.api.envelope import no_content, success
-from shared.api.requests import PostMessage, Resolve, StartSession
+from shared.api.request.bodies import PostMessage, Resolve, StartSession
+from shared.api.response.envelope import no_content, success
 from shared.api.telemetry import Telemetry
-from shared.domain.open_call import OpenCall
-from shared.domain.plan import ExecutionPlan, PlanStep
-from shared.domain.session import Budget, Head, Run, Usage, Wait
+from shared.domain.plan.plan import ExecutionPlan, PlanStep
+from shared.domain.session.head import Budget, Head, Run, Usage, Wait
+from shared.domain.session.open_call import OpenCall
 from shared.settings import Settings
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")

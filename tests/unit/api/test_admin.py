@@ -3,11 +3,11 @@
 import pytest
 
 from functions.admin.routes import build
-from shared.adapters.memory.clock import FakeClock
-from shared.adapters.memory.files import MemoryFiles
-from shared.domain.builtins import builtins
-from shared.domain.path import PathRefused
+from shared.domain.definitions.builtins import builtins
+from shared.domain.untrusted.path import PathRefused
 from shared.settings import Settings
+from tests.doubles.clock import FakeClock
+from tests.doubles.files import MemoryFiles
 from tests.unit.api.admin import admin_root
 from tests.unit.api.gateway import Gateway, claims
 

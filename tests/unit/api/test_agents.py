@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory.index import MemoryIndex
-from shared.adapters.memory.table import MemoryTable
-from shared.domain.agent import built_in
+from shared.domain.definitions.agent import built_in
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
+from tests.doubles.index import MemoryIndex
+from tests.doubles.table import MemoryTable
 from tests.unit.api.admin import Office
 
 AGENT = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.api.text import refuse_longer
+from shared.api.request.bodies import refuse_longer
 from shared.domain.errors import ValidationFailed
 from tests.unit.api.gateway import Answer, Gateway
 from tests.unit.api.samples import intervene_api, start_api

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.api.engine import engine_event
+from shared.api.engine_event import engine_event
 from shared.domain.errors import Refused
 
 AT = {"tenant": "acme", "session_id": "ses_1", "run_id": "run_1", "generation": 1, "turn": 1, "first": 1}

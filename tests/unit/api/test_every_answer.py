@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.api.envelope import HEADERS, seal, to_json
+from shared.api.response.envelope import HEADERS, seal, to_json
 from shared.domain import errors
 from tests.unit.api.gateway import Answer, Gateway, claims
 from tests.unit.api.samples import intervene_api, start_api, status_api

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.api.identity import Caller, from_event, roles_from
+from shared.api.request.identity import Caller, from_event, roles_from
 from shared.domain.errors import CallerError, Forbidden, Unauthorized
 from tests.unit.api.gateway import Gateway, claims
 from tests.unit.api.samples import start_api

@@ -7,15 +7,15 @@ import pytest
 
 from functions.step.models import add_models
 from functions.step.root import Desk
-from shared.adapters.llm.configured import Configured
-from shared.adapters.llm.rotating import Secrets
-from shared.adapters.memory.clock import FakeClock
-from shared.adapters.memory.definitions import MemoryDefinitions
-from shared.adapters.memory.table import MemoryTable
-from shared.adapters.secrets import SecretUnreadable
+from shared.adapters.aws.secrets import SecretUnreadable
+from shared.adapters.llm.health import Configured
+from shared.adapters.llm.key_rotation import Secrets
 from shared.api.app import Api
-from shared.domain.agent import AgentDefinition, Fallback, Models
+from shared.domain.definitions.agent import AgentDefinition, Fallback, Models
 from shared.settings import Settings
+from tests.doubles.clock import FakeClock
+from tests.doubles.definitions import MemoryDefinitions
+from tests.doubles.table import MemoryTable
 from tests.unit.api.gateway import TENANT, Gateway, claims
 
 KEY = "sk-ant-not-to-be-told"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.prompt import AGENT_PLANNING_SYSTEM, SEEDS
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, SEEDS
 from tests.unit.api.admin import Office
 from tests.unit.api.gateway import Answer
 

@@ -4,7 +4,7 @@ import pytest
 
 from shared.api import cursors
 from shared.api.cursors import START, Cursor
-from shared.api.etag import etag, matches
+from shared.api.response.etag import etag, matches
 from shared.domain.errors import ValidationFailed
 from tests.unit.api.gateway import Gateway
 from tests.unit.api.samples import status_api

@@ -3,8 +3,7 @@
 import pytest
 
 from shared.api.app import Api
-from shared.api.routes import ROUTES, Route
-from shared.api.routing import match
+from shared.api.routes import ROUTES, Route, match
 from tests.unit.api.samples import SETTINGS, start_api
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from functions.admin.seeding import is_seeding, seed
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, Prompt
 from shared.domain.errors import StoreUnavailable
-from shared.domain.prompt import AGENT_PLANNING_SYSTEM, Prompt
 from shared.ports.definitions import DefinitionStore
 from tests.unit.api.admin import Office, admin_root
 

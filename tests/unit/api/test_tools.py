@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.builtins import builtins
-from shared.domain.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS
+from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS
 from shared.settings import Settings
 from tests.unit.api.admin import Office
 

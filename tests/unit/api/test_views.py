@@ -2,11 +2,18 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from shared.api.responses import event_view, instant, intervention_view, plan_view, session_view, step_view
-from shared.domain.commit import StepRecord
-from shared.domain.event import Event
-from shared.domain.intervention import Intervention, PendingCall
-from shared.domain.session import Failure, Result
+from shared.api.response.views import (
+    event_view,
+    instant,
+    intervention_view,
+    plan_view,
+    session_view,
+    step_view,
+)
+from shared.domain.interventions.intervention import Intervention, PendingCall
+from shared.domain.session.commit import StepRecord
+from shared.domain.session.event import Event
+from shared.domain.session.head import Failure, Result
 from tests.unit.api.samples import AT, HEAD, PLAN
 
 PENDING = Intervention(

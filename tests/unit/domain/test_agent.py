@@ -3,8 +3,15 @@
 import pytest
 from pydantic import ValidationError
 
-from shared.domain.agent import DEFAULT_AGENT, AgentDefinition, Models, built_in, unknown_tools, with_default
-from shared.domain.builtins import READ_RESULT, UPDATE_PLAN, builtins
+from shared.domain.definitions.agent import (
+    DEFAULT_AGENT,
+    AgentDefinition,
+    Models,
+    built_in,
+    unknown_tools,
+    with_default,
+)
+from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN, builtins
 
 REGISTRY = builtins()
 

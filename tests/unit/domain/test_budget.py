@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.budget import (
+from shared.domain.rules.budget import (
     LEAST_BYTES_PER_TOKEN,
     MIN_OUTPUT_TOKENS,
     Reservation,
@@ -18,8 +18,8 @@ from shared.domain.budget import (
     tokens_used,
     warning_due,
 )
-from shared.domain.lease import CHUNK_TOKENS, Lease, end_of, extended, grant, hour_of, missing
-from shared.domain.session import BYTES_PER_TOKEN, Budget, Head, Usage
+from shared.domain.rules.tenant_hour import CHUNK_TOKENS, Lease, end_of, extended, grant, hour_of, missing
+from shared.domain.session.head import BYTES_PER_TOKEN, Budget, Head, Usage
 
 NOW = datetime(2026, 5, 1, 12, 59, 59, tzinfo=UTC)
 

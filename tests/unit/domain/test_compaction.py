@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.compaction import (
+from shared.domain.rules.compaction import (
     ELIDE_BYTES,
     RECENT_TURNS,
     Choice,
@@ -15,8 +15,8 @@ from shared.domain.compaction import (
     turns_of,
     with_elided,
 )
-from shared.domain.content import Content
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
 
 GOAL = "msg_goal"
 SIZES = st.sampled_from([1, 40, 700, ELIDE_BYTES, ELIDE_BYTES + 1, 9_000])

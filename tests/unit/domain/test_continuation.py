@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.continuation import (
+from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
+from shared.domain.rules.loop_detection import Rung, Stuck
+from shared.domain.rules.next_action import (
     MAX_TEXT_REPLIES,
     Act,
     AskPerson,
@@ -20,8 +22,6 @@ from shared.domain.continuation import (
     claims_completion,
     decide,
 )
-from shared.domain.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
-from shared.domain.stuck import Rung, Stuck
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from shared.domain.intervention import (
+from shared.domain.interventions.intervention import (
     DEFAULTS,
     HOURLY_OPTIONS,
     NEEDS_INPUT,

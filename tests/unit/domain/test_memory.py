@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.memory import Memory, MemoryKind, as_notes, relevant, same_text
-from shared.domain.scratchpad import MAX_CHARS, MAX_NOTE_CHARS, MAX_NOTES, Scratchpad
+from shared.domain.definitions.memory import Memory, MemoryKind, as_notes, relevant, same_text
+from shared.domain.session.scratchpad import MAX_CHARS, MAX_NOTE_CHARS, MAX_NOTES, Scratchpad
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 texts = st.text(max_size=60)

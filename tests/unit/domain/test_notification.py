@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.intervention import Intervention
-from shared.domain.notification import Notification, key_of, notification_of, signature
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.notification import Notification, key_of, notification_of, signature
 from tests.contracts.store.documents import make_intervention
 
 FIELDS = {

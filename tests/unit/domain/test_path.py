@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.domain.path import PathRefused, check_folder, check_path
+from shared.domain.untrusted.path import PathRefused, check_folder, check_path
 
 
 @pytest.mark.parametrize(

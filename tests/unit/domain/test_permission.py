@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.permission import asked_for, given, owed
-from shared.domain.plan import ExecutionPlan, PlanStep, StepStatus
+from shared.domain.plan.permission import asked_for, given, owed
+from shared.domain.plan.plan import ExecutionPlan, PlanStep, StepStatus
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.domain.builtins import builtins
+from shared.domain.definitions.builtins import builtins
 from shared.domain.errors import PlanRefused
-from shared.domain.plan import ExecutionPlan
-from shared.domain.plan_update import Applied, apply
+from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.plan.update import Applied, apply
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TOOLS = builtins()

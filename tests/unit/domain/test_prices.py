@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.price_list import PRICED_AT, PRICES, Rates
-from shared.domain.prices import FREE, cost_microdollars, cost_usd, is_priced, price_of
+from shared.domain.rules.price_list import PRICED_AT, PRICES, Rates
+from shared.domain.rules.prices import FREE, cost_microdollars, cost_usd, is_priced, price_of
 from shared.ports.model import TokenUsage
 
 MILLION = 1_000_000

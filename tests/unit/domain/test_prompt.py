@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from shared.domain.builtins import builtins
-from shared.domain.continuation import claims_completion
-from shared.domain.plan_update import apply
-from shared.domain.prompt import PLANNING
+from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.prompt import PLANNING
+from shared.domain.plan.update import apply
+from shared.domain.rules.next_action import claims_completion
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

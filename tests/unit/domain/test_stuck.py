@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from shared.domain.session import Progress
-from shared.domain.stuck import HINTS, Attempt, Kind, Stuck, fingerprint, observe
+from shared.domain.rules.loop_detection import HINTS, Attempt, Kind, Stuck, fingerprint, observe
+from shared.domain.session.head import Progress
 
 REPLIES = count()
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from shared.adapters.llm.deadline import Abandoned, Patience, within
+from shared.adapters.llm.common.stream import Abandoned, Patience, within
 from shared.domain.errors import ProviderTimeout
 
 LONG = 30.0

@@ -8,7 +8,7 @@ import pytest
 from functions.notify.handler import tell_all
 from functions.notify.root import Root
 from shared.domain.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
-from shared.domain.notification import Notification
+from shared.domain.interventions.notification import Notification
 from shared.ports.notifier import Changed, NotDelivered, NotificationRefused, Postponed
 from tests.contracts.store.documents import make_intervention
 

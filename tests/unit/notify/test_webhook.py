@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.adapters.memory.clock import FakeClock
-from shared.adapters.webhook import Webhook
-from shared.domain.notification import Notification, notification_of
+from shared.adapters.notifications.webhook import Webhook
+from shared.domain.interventions.notification import Notification, notification_of
 from shared.ports.notifier import NotDelivered, NotificationRefused
 from shared.settings import Settings
 from tests.contracts.store.documents import make_intervention
+from tests.doubles.clock import FakeClock
 from tests.sink import Reply, Sink
 
 SECRET = "a secret of thirty-two characters"

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.adapters.llm.offline.model import OfflineModel
-from shared.domain.content import Content
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
 from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
 
 FILE_TOOLS = ("list_files", "read_file", "create_file", "delete_file", "get_weather")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.llm.react_fence import fenced
+from shared.adapters.llm.react.reply import fenced
 
 
 def test_a_text_stands_unchanged_between_two_lines_with_one_mark() -> None:

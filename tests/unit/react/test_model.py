@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.react import ReActModel
-from shared.adapters.llm.react_request import UNREADABLE
-from shared.domain.continuation import claims_completion
+from shared.adapters.llm.react.model import ReActModel
+from shared.adapters.llm.react.request import UNREADABLE
 from shared.domain.errors import ProviderOverloaded
+from shared.domain.rules.next_action import claims_completion
 from shared.ports.model import ModelReply, RequestedCall, StopReason
 from tests.contracts.llm.conversations import request, user
 from tests.scripted import USAGE, ScriptedModel

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from shared.adapters.llm.react_request import UNREADABLE, to_inner
-from shared.domain.content import Content
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall, UserEntry
+from shared.adapters.llm.react.request import UNREADABLE, to_inner
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, UserEntry
 from tests.contracts.llm.conversations import READ_FILE, UPDATE_PLAN, assistant, call, request, result, user
 
 

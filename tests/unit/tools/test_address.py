@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.adapters.tools.address import AddressRefused, Guard, is_public
+from shared.adapters.egress.address import AddressRefused, Guard, is_public
 from shared.settings import Settings, SettingsError
 
 PUBLIC = "93.184.216.34"

@@ -2,15 +2,15 @@
 
 import pytest
 
-from shared.adapters.memory.clock import FakeClock
-from shared.adapters.memory.files import MemoryFiles
-from shared.adapters.tools.builtin import BuiltinTools
-from shared.domain.builtins import UPDATE_PLAN, builtins
+from shared.adapters.tools.builtin.files import BuiltinTools
+from shared.domain.definitions.builtins import UPDATE_PLAN, builtins
 from shared.domain.errors import StoreUnavailable, ToolFailed
-from shared.domain.fence import Outside
+from shared.domain.untrusted.quoting import Outside
 from shared.ports.files import FilePage
 from shared.ports.tools import CallContext
 from shared.settings import Settings
+from tests.doubles.clock import FakeClock
+from tests.doubles.files import MemoryFiles
 
 SPECS = builtins()
 SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=1_000)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.address import Guard
-from shared.adapters.tools.http import HttpTool
-from shared.adapters.tools.wire import MAX_BYTES
+from shared.adapters.egress.address import Guard
+from shared.adapters.egress.exchange import MAX_BYTES
+from shared.adapters.tools.tenant.http import HttpTool
+from shared.domain.definitions.tool import Effect, HttpConfig, Method, ToolDefinition
 from shared.domain.errors import ToolFailed, ToolUnanswered
-from shared.domain.fence import Outside
-from shared.domain.tool import Effect, HttpConfig, Method, ToolDefinition
+from shared.domain.untrusted.quoting import Outside
 from shared.ports.tools import CallContext
 from shared.settings import Settings
 from tests.sink import Reply, Sink

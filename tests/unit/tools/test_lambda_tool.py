@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.lambda_ import MAX_BYTES, LambdaTool
+from shared.adapters.tools.tenant.lambda_ import MAX_BYTES, LambdaTool
+from shared.domain.definitions.tool import Effect, LambdaConfig, ToolDefinition
 from shared.domain.errors import StoreThrottled, StoreUnavailable, ToolFailed, ToolUnanswered
-from shared.domain.fence import Outside
-from shared.domain.tool import Effect, LambdaConfig, ToolDefinition
+from shared.domain.untrusted.quoting import Outside
 from shared.ports.tools import CallContext
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory.clock import FakeClock
-from shared.adapters.memory.memories import MemoryMemories
-from shared.adapters.memory.table import MemoryTable
-from shared.adapters.tools.memory import MemoryTools
-from shared.domain.builtins import builtins
+from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.memory import Memory
+from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
-from shared.domain.fence import Outside
-from shared.domain.memory import Memory
-from shared.domain.tool import ToolSpec
+from shared.domain.untrusted.quoting import Outside
 from shared.ports.tools import CallContext
+from tests.doubles.clock import FakeClock
+from tests.doubles.memories import MemoryMemories
+from tests.doubles.table import MemoryTable
 
 SPECS = builtins()
 MOST = 2

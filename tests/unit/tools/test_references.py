@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.definition import Unusable, check_schema
-from shared.adapters.tools.references import MAX_CHAIN
-from shared.adapters.tools.schema import check_input
+from shared.adapters.tools.schema import MAX_CHAIN, check_input
+from shared.adapters.tools.tenant.definition import Unusable, check_schema
+from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolInputInvalid
-from shared.domain.tool import ToolSpec
 
 TREE = {
     "type": "object",

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from shared.adapters.tools.schema import check_input
-from shared.domain.builtins import builtins
+from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolInputInvalid
-from shared.domain.tool import ToolSpec
 
 SPECS = builtins()
 

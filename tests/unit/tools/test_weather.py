@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from shared.adapters.tools.bounded_get import MAX_BYTES
-from shared.adapters.tools.weather import Weather
+from shared.adapters.egress.json_get import MAX_BYTES
+from shared.adapters.tools.builtin.weather import Weather
 from shared.domain.errors import ToolFailed
 
 PARIS = {"name": "Paris", "admin1": "Île-de-France", "country": "France", "country_code": "FR", "latitude": 48.85,

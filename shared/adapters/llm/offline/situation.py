@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from shared.adapters.llm.offline.results import unfenced
-from shared.domain.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
 
 DONE = "GOAL_COMPLETE"
 PLAN_TOOL = "update_plan"

@@ -8,7 +8,7 @@ from acta.cli.client import Client
 from acta.cli.errors import CliError
 from acta.cli.target import Target
 from acta.cli.whole_input import with_whole_input
-from shared.domain.intervention import input_hash
+from shared.domain.interventions.intervention import input_hash
 from tests.unit.acta.cli.fake_deployment import SESSION_ID, FakeDeployment, success
 
 APPROVAL = {

@@ -10,7 +10,7 @@ from acta.cli.main import main
 from infra.local.emulator_process import free_port
 from infra.local.issuer import Issuer
 from infra.local.state import RunningStack, StateDir
-from shared.domain.intervention import input_hash
+from shared.domain.interventions.intervention import input_hash
 from tests.unit.acta.cli.fake_deployment import (
     SESSION_ID,
     FakeDeployment,

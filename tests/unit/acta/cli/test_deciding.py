@@ -12,7 +12,7 @@ import pytest
 from acta.cli.hints import Invocation, deciding_lines
 from acta.cli.main import main
 from acta.cli.parser import build_parser
-from shared.domain.intervention import HOURLY_OPTIONS, OPTIONS, STUCK_OPTIONS
+from shared.domain.interventions.intervention import HOURLY_OPTIONS, OPTIONS, STUCK_OPTIONS
 from tests.unit.acta.cli.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
 
 Acta = Callable[..., int]

@@ -8,8 +8,8 @@ import pytest
 from acta.cli.errors import CliError
 from acta.cli.main import main
 from acta.cli.repair import COUNTS, OUTCOMES, told, wanted
-from shared.agent.recovery import Outcome
-from shared.agent.tend import Tally
+from shared.agent.recovery.recover import Outcome
+from shared.agent.recovery.sweep import Tally
 
 QUIET = Tally()._asdict()
 

@@ -1,0 +1,86 @@
+"""The engine: one Step Functions execution per session, run and generation."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.domain.session.commit import Decision
+from shared.ports.workflow import ExecutionStatus, TokenGone
+
+PAGE = 1_000
+"""The most executions that one listing gives."""
+
+
+class StepFunctionsWorkflow:
+    """`client`: a botocore Step Functions client, where it is not this process's own."""
+
+    def __init__(self, state_machine_arn: str, client: Any = None) -> None:
+        self._machine = state_machine_arn
+        self._states = Service("stepfunctions", client)
+
+    def start(self, decision: Decision) -> bool:
+        at = decision.at
+        name = _name(at.session_id, at.run_id, at.generation)
+        try:
+            self._states.call(
+                "start_execution", stateMachineArn=self._machine, name=name, input=_json(decision)
+            )
+        except AwsRefused as refused:
+            if refused.code != "ExecutionAlreadyExists":
+                raise
+            return self._is_running(name)
+        return True
+
+    def wake(self, token: str, decision: Decision) -> None:
+        try:
+            self._states.call("send_task_success", taskToken=token, output=_json(decision))
+        except AwsRefused as refused:
+            if refused.code in ("TaskTimedOut", "TaskDoesNotExist", "InvalidToken"):
+                raise TokenGone from None
+            raise
+
+    def stop(self, session_id: str, run_id: str, generation: int) -> None:
+        try:
+            self._states.call("stop_execution", executionArn=self._arn(_name(session_id, run_id, generation)))
+        except AwsRefused as refused:
+            # never there, or closed already: either way it does not run
+            if refused.code not in ("ExecutionDoesNotExist", "ValidationException"):
+                raise
+
+    def status(self, session_id: str, run_id: str, generation: int) -> ExecutionStatus:
+        try:
+            running = self._is_running(_name(session_id, run_id, generation))
+        except AwsRefused as refused:
+            if refused.code != "ExecutionDoesNotExist":
+                raise
+            return "absent"
+        return "running" if running else "closed"
+
+    def running(self) -> Iterator[str]:
+        request = {"stateMachineArn": self._machine, "statusFilter": "RUNNING", "maxResults": PAGE}
+        while True:
+            answer = self._states.call("list_executions", **request)
+            for execution in answer["executions"]:
+                yield execution["name"].partition("-")[0]
+            if not answer.get("nextToken"):
+                return
+            request["nextToken"] = answer["nextToken"]
+
+    def _is_running(self, name: str) -> bool:
+        """Where the name is taken: by a closed execution, or by a live one perhaps started with another decision."""
+        answer = self._states.call("describe_execution", executionArn=self._arn(name))
+        return bool(answer["status"] == "RUNNING")
+
+    def _arn(self, name: str) -> str:
+        return f"{self._machine.replace(':stateMachine:', ':execution:')}:{name}"
+
+
+def _name(session_id: str, run_id: str, generation: int) -> str:
+    """At most 80 letters, digits, - and _: our ids, which have no -, and 18 digits of generation keep to that."""
+    return f"{session_id}-{run_id}-{generation}"
+
+
+def _json(decision: Decision) -> str:
+    return json.dumps(decision.to_engine(), separators=(",", ":"))

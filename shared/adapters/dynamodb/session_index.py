@@ -1,0 +1,149 @@
+"""A tenant's listings on DynamoDB, newest first: sessions and interventions; and its idempotency records."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb import session_items as items
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.documents import readable
+from shared.adapters.storage.keys import key_part
+from shared.domain.interventions.intervention import Intervention, InterventionState
+from shared.domain.session.head import CoarseState
+from shared.ports.clock import Clock
+from shared.ports.log import IdempotencyRecord, InterventionPage, LiveKind, LivePage, SessionPage
+
+QUERIES = 5
+FILTERED_LIMIT = 200
+"""A page looks at no more than QUERIES × FILTERED_LIMIT items: with a filter it may come back short, with a
+cursor.
+"""
+
+
+class DynamoIndex:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+
+    def sessions(
+        self,
+        tenant: str,
+        *,
+        states: Sequence[CoarseState],
+        agent_id: str | None,
+        limit: int,
+        cursor: str | None,
+    ) -> SessionPage:
+        filters: list[str] = []
+        values: dict[str, dict[str, str]] = {}
+        if states:
+            values = {f":st{i}": {"S": state} for i, state in enumerate(states)}
+            filters.append(f"st IN ({', '.join(values)})")
+        if agent_id is not None:
+            filters.append("ag = :ag")
+            values[":ag"] = {"S": agent_id}
+        found, following = self._page(tenant, items.LISTING, filters, values, limit, cursor)
+        return SessionPage(tuple(items.item_listing(tenant, item) for item in found), following)
+
+    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "IndexName": items.LIVE_INDEX,
+            "Limit": max(limit, 1),
+            "KeyConditionExpression": "live = :kind",
+            "ExpressionAttributeValues": {":kind": {"S": kind}},
+        }
+        if before is not None:
+            request["KeyConditionExpression"] += " AND live_at < :before"
+            request["ExpressionAttributeValues"][":before"] = {"S": items.sortable(before)}
+        if cursor is not None:
+            request["ExclusiveStartKey"] = json.loads(from_cursor(kind, cursor))
+        answer = self._dynamodb.call("query", **request)
+        last = answer.get("LastEvaluatedKey")
+        return LivePage(
+            tuple(items.item_live(item) for item in answer["Items"]),
+            None if last is None else to_cursor(kind, json.dumps(last, separators=(",", ":"))),
+        )
+
+    def interventions(
+        self,
+        tenant: str,
+        *,
+        state: InterventionState | None,
+        limit: int,
+        cursor: str | None,
+        session_id: str | None = None,
+    ) -> InterventionPage:
+        wanted = {"st": state, "ss": session_id}
+        filters = [f"{name} = :{name}" for name, value in wanted.items() if value is not None]
+        values = {f":{name}": {"S": str(value)} for name, value in wanted.items() if value is not None}
+        found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
+        return InterventionPage(tuple(readable(items.item_intervention, found)), following)
+
+    def behind_session(self, tenant: str, session_id: str) -> str:
+        return to_cursor(items.LISTING + tenant, key_part(session_id))
+
+    def behind_intervention(self, tenant: str, intervention_id: str) -> str:
+        return to_cursor(items.INTERVENTION + tenant, key_part(intervention_id))
+
+    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
+        item = self._get(items.intervention_key(tenant, intervention_id))
+        return None if item is None else items.item_intervention(item)
+
+    def granted(self, tenant: str, hour: int) -> int:
+        item = self._get(items.lease_key(tenant, hour))
+        return 0 if item is None else int(item["g"]["N"])
+
+    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        """None, too, for a record DynamoDB has not yet deleted after its time."""
+        item = self._get(items.record_key(tenant, route, key))
+        if item is None or int(item["ttl"]["N"]) <= self._clock.now().timestamp():
+            return None
+        return items.item_record(tenant, route, key, item)
+
+    def _get(self, key: items.Item) -> items.Item | None:
+        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
+        item: items.Item | None = answer.get("Item")
+        return item
+
+    def _page(
+        self,
+        tenant: str,
+        kind: str,
+        filters: Sequence[str],
+        values: dict[str, dict[str, str]],
+        limit: int,
+        cursor: str | None,
+    ) -> tuple[list[items.Item], str | None]:
+        """Up to `limit` items, and the cursor behind the last one looked at; one more than `limit` is asked
+        for, so that a last page knows it is the last.
+        """
+        pk, scope, limit = items.tenant_pk(tenant), kind + tenant, max(limit, 1)
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "ConsistentRead": True,
+            "ScanIndexForward": False,
+            "Limit": max(limit + 1, FILTERED_LIMIT) if filters else limit + 1,
+            "KeyConditionExpression": "pk = :pk AND begins_with(sk, :kind)",
+            "ExpressionAttributeValues": {":pk": {"S": pk}, ":kind": {"S": kind}, **values},
+        }
+        if filters:
+            request["FilterExpression"] = " AND ".join(filters)
+        if cursor is not None:
+            request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": kind + from_cursor(scope, cursor)}}
+        found: list[items.Item] = []
+        for _ in range(QUERIES):
+            answer = self._dynamodb.call("query", **request)
+            found += answer["Items"]
+            if len(found) > limit:
+                found = found[:limit]
+                return found, to_cursor(scope, found[-1]["sk"]["S"].removeprefix(kind))
+            if "LastEvaluatedKey" not in answer:
+                return found, None
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        return found, to_cursor(scope, request["ExclusiveStartKey"]["sk"]["S"].removeprefix(kind))

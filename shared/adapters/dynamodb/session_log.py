@@ -1,0 +1,136 @@
+"""The session log on DynamoDB: a commit is one item, an append one conditional put (design §6.1)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb.deletion import delete_session
+from shared.adapters.dynamodb.transaction import FREE, Action, put, put_record
+from shared.domain.session.commit import Commit
+from shared.ports.clock import Clock
+from shared.ports.log import (
+    NO_COMPANIONS,
+    Companions,
+    KeyTaken,
+    LeaseGrant,
+    LeaseMoved,
+    NumberTaken,
+    Tail,
+)
+
+_FAILED = "ConditionalCheckFailed"
+
+
+class DynamoLog:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+
+    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+        request = {
+            "TableName": self._table,
+            "ConsistentRead": True,
+            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :since AND :last",
+            "ExpressionAttributeValues": {
+                ":pk": {"S": items.session_pk(tenant, session_id)},
+                ":since": {"S": items.number_sk(max(since, 1))},
+                ":last": {"S": items.number_sk(items.LAST_NUMBER)},
+            },
+        }
+        found: list[items.Item] = []
+        while True:
+            if limit is not None:
+                request["Limit"] = limit + 1 - len(found)
+            answer = self._dynamodb.call("query", **request)
+            found += answer["Items"]
+            if "LastEvaluatedKey" not in answer or (limit is not None and len(found) > limit):
+                break
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        if any(items.is_tombstone(item) for item in found):
+            return Tail((), complete=True)
+        kept = found if limit is None else found[:limit]
+        return Tail(tuple(items.item_commit(item) for item in kept), complete=len(kept) == len(found))
+
+    def latest(self, tenant: str, session_id: str) -> Commit | None:
+        answer = self._dynamodb.call(
+            "query",
+            TableName=self._table,
+            ConsistentRead=True,
+            ScanIndexForward=False,
+            Limit=1,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
+            ExpressionAttributeValues={
+                ":pk": {"S": items.session_pk(tenant, session_id)},
+                ":commits": {"S": "C#"},
+            },
+        )
+        newest = answer["Items"]
+        return items.item_commit(newest[0]) if newest and not items.is_tombstone(newest[0]) else None
+
+    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+        """Where the answer to a plain put is lost, the SDK's own retry meets the commit and this raises
+        NumberTaken; reading again finds the key. A transaction's retry carries the token botocore gives
+        each request, so it succeeds. The token is the request's and not the commit's: a later attempt at
+        the same step has other contents, and must be judged by the conditions, not refused for ten
+        minutes as a mismatch of tokens.
+        """
+        item = items.commit_item(commit, [each.intervention_id for each in companions.interventions])
+        if companions == NO_COMPANIONS:
+            self._put(item)
+        else:
+            self._transact(commit, item, companions)
+
+    def delete(self, tenant: str, session_id: str) -> None:
+        delete_session(self._dynamodb, self._table, self._clock, tenant, session_id)
+
+    def _put(self, item: items.Item) -> None:
+        try:
+            self._dynamodb.call("put_item", TableName=self._table, Item=item, ConditionExpression=FREE)
+        except AwsRefused as refused:
+            if refused.code in ("ConditionalCheckFailedException", "TransactionConflictException"):
+                raise NumberTaken from None
+            raise
+
+    def _transact(self, commit: Commit, item: items.Item, companions: Companions) -> None:
+        tenant = commit.head.tenant
+        listing, record, lease = companions.listing, companions.idempotency, companions.lease
+        if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
+            raise ValueError("a commit's companions belong to its tenant")
+        # In the order in which failed conditions are told: who lost the number reads again before anything else.
+        actions: list[tuple[Action, type[Exception] | None]] = [(put(self._table, item, FREE), NumberTaken)]
+        if record is not None:
+            actions.append((put_record(self._table, record, self._clock), KeyTaken))
+        if lease is not None:
+            actions.append((_grant(self._table, lease), LeaseMoved))
+        if listing is not None:
+            actions.append((put(self._table, items.listing_item(listing)), None))
+        for each in companions.interventions:
+            actions.append((put(self._table, items.intervention_item(tenant, each)), None))
+        try:
+            self._dynamodb.call("transact_write_items", TransactItems=[action for action, _ in actions])
+        except AwsRefused as refused:
+            raise _cancelled(refused, [lost for _, lost in actions]) from None
+
+
+def _grant(table: str, lease: LeaseGrant) -> Action:
+    item = items.lease_item(lease)
+    if not lease.before:
+        return put(table, item, FREE)
+    return put(table, item, "g = :before", before={"N": str(lease.before)})
+
+
+def _cancelled(refused: AwsRefused, lost: Sequence[type[Exception] | None]) -> Exception:
+    """What the first failed condition means; `lost` has it per item."""
+    if refused.code == "TransactionInProgressException":
+        return NumberTaken()
+    if refused.code != "TransactionCanceledException" or not refused.reasons:
+        return refused
+    for reason, meaning in zip(refused.reasons, lost, strict=False):
+        if reason == _FAILED and meaning is not None:
+            return meaning()
+    return NumberTaken() if "TransactionConflict" in refused.reasons else refused

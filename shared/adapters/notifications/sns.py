@@ -1,0 +1,33 @@
+"""Notifications as messages of an SNS topic, which signs what it delivers and repeats it itself."""
+
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.domain.errors import StoreThrottled, StoreUnavailable
+from shared.domain.interventions.notification import Notification
+from shared.ports.notifier import NotDelivered
+
+
+class Topic:
+    """Subscriptions can filter by the attributes `event`, `type` and `tenant`."""
+
+    def __init__(self, arn: str, client: Any = None) -> None:
+        self._arn = arn
+        self._sns = Service("sns", client)
+
+    def send(self, notification: Notification) -> None:
+        attributes = {"event": notification.event, "type": notification.type, "tenant": notification.tenant}
+        try:
+            self._sns.call(
+                "publish",
+                TopicArn=self._arn,
+                Message=notification.to_body().decode(),
+                MessageAttributes={
+                    name: {"DataType": "String", "StringValue": value} for name, value in attributes.items()
+                },
+            )
+        except (StoreThrottled, StoreUnavailable) as failed:
+            raise NotDelivered(type(failed).__name__) from None
+        except AwsRefused as refused:
+            raise NotDelivered(refused.code) from None

@@ -1,0 +1,197 @@
+"""The builtin file tools over a tenant's storage (design §7). A result is a sentence of ours, or data from outside."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from shared.adapters.tools.builtin.weather import Weather
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.errors import ToolFailed
+from shared.domain.untrusted.path import PathRefused, check_folder, check_path
+from shared.domain.untrusted.quoting import Outside
+from shared.ports.files import FileInfo, FileMissing, FileStore
+from shared.ports.tools import CallContext
+from shared.settings import Settings
+
+
+class BuiltinTools:
+    """A Toolbox. `update_plan` is none of its tools: it changes the session, in the commit of its turn."""
+
+    def __init__(self, files: FileStore, settings: Settings) -> None:
+        self._files = files
+        self._max_file_bytes = settings.max_file_bytes
+        self._weather = Weather(settings.geocoding_base_url, settings.weather_base_url)
+
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+        tenant = context.tenant
+        try:
+            match spec.name:
+                case "list_files":
+                    path, recursive = arguments.get("path", ""), arguments.get("recursive", True)
+                    listing = list_files(self._files, tenant, path, recursive)
+                    return Outside("listing", path or "/", listing, exact=True)
+                case "read_file":
+                    return self._read(tenant, usable_path(arguments["path"]))
+                case "create_file":
+                    path = usable_path(arguments["path"])
+                    return self._create(tenant, path, arguments["content"], context.rerun)
+                case "delete_file":
+                    return self._delete(tenant, usable_path(arguments["path"]), context.rerun)
+                case "get_weather":
+                    location = arguments["location"]
+                    return Outside("weather", location, self._weather.at(location, context.deadline_seconds))
+        except PathRefused as refused:  # a rule of the store's own, the length of its keys
+            raise ToolFailed(f"{refused}.") from None
+        raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")
+
+    def _read(self, tenant: str, path: str) -> Outside:
+        try:
+            data = self._files.read(tenant, path)
+        except FileMissing:
+            raise missing(self._files, tenant, path) from None
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            raise not_text(path, data) from None
+        if "\0" in text:
+            raise not_text(path, data)
+        return Outside("file", path, text, exact=True)
+
+    def _create(self, tenant: str, path: str, content: str, rerun: bool) -> str:
+        """On a rerun the file that is there may be this call's own: it is told as the first attempt would have."""
+        try:
+            data = content.encode()
+        except UnicodeEncodeError:
+            raise ToolFailed(
+                "the content has half of a surrogate pair, which is not valid Unicode."
+            ) from None
+        if len(data) > self._max_file_bytes:
+            raise ToolFailed(
+                f"the content has {len(data)} bytes, a file at most {self._max_file_bytes}. Split it up."
+            )
+        new = self._files.write(tenant, path, data)
+        done = "Created" if new or rerun else "Replaced"
+        return f"{done} {path}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}."
+
+    def _delete(self, tenant: str, path: str, rerun: bool) -> str:
+        try:
+            self._files.delete(tenant, path)
+        except FileMissing:
+            if rerun:  # an attempt before this one deleted it and died
+                return f"Deleted {path}."
+            raise missing(self._files, tenant, path) from None
+        return f"Deleted {path}."
+
+
+MAX_ENTRIES = 500
+MAX_SCANNED = 5_000
+"""Files looked at to find the folders of one level."""
+PAGE = 1_000
+
+
+def list_files(files: FileStore, tenant: str, path: str, recursive: bool) -> str:
+    """A line that counts, then one per entry, files with their size. Paths are whole ones, from the top."""
+    folder = usable_folder(path)
+    sizes: dict[str, int] = {}
+    folders: set[str] = set()
+    more = False
+    for scanned, file in enumerate(files_under(files, tenant, folder)):
+        if scanned == MAX_SCANNED or len(sizes) + (0 if recursive else len(folders)) > MAX_ENTRIES:
+            more = True
+            break
+        parts = file.path.removeprefix(folder).split("/")
+        depths = range(1, len(parts)) if recursive else range(1, min(2, len(parts)))
+        folders |= {folder + "/".join(parts[:depth]) + "/" for depth in depths}
+        if recursive or len(parts) == 1:
+            sizes[file.path] = file.bytes
+    if not sizes and not folders:
+        return _nothing(files, tenant, folder)
+    shown = sorted([*sizes, *(() if recursive else folders)])
+    head = f"{_count(len(sizes), 'file')}, {_count(len(folders), 'folder')} in /{folder}:"
+    if more or len(shown) > MAX_ENTRIES:
+        shown = shown[:MAX_ENTRIES]
+        head = (
+            f"{_count(len(shown), 'entry', 'entries')} of more in /{folder}; list a folder to see the others:"
+        )
+    return "\n".join(
+        [head, *(f"{name}  {_count(sizes[name], 'byte')}" if name in sizes else name for name in shown)]
+    )
+
+
+def files_under(files: FileStore, tenant: str, folder: str) -> Iterator[FileInfo]:
+    """Page by page, as far as the caller goes on asking."""
+    cursor = None
+    while True:
+        page = files.list(tenant, folder, PAGE, cursor)
+        yield from page.files
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _nothing(files: FileStore, tenant: str, folder: str) -> str:
+    name = folder.removesuffix("/")
+    if name and any(file.path == name for file in files.list(tenant, name, 1).files):
+        raise ToolFailed(f"{name} is a file, not a folder. Use read_file to see what is in it.")
+    return f"No files in /{folder}."
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+MAX_COMPARED = 1_000
+"""Files whose names are compared with a missing one."""
+MAX_NEAR = 3
+
+_KINDS = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"\x1f\x8b", "gzip-compressed data"),
+    (b"\xff\xfe", "text in UTF-16"),
+    (b"\xfe\xff", "text in UTF-16"),
+)
+
+
+def usable_path(path: str) -> str:
+    try:
+        return check_path(path)
+    except PathRefused as refused:
+        raise ToolFailed(f"{refused}. Use a relative path such as reports/may.md.") from None
+
+
+def usable_folder(path: str) -> str:
+    try:
+        return check_folder(path)
+    except PathRefused as refused:
+        raise ToolFailed(
+            f"{refused}. Name a folder such as reports, or leave path out for the top."
+        ) from None
+
+
+def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:
+    near = near_names(files, tenant, path)
+    hint = f"Near names: {', '.join(near)}." if near else "Use list_files to see which files there are."
+    return ToolFailed(f"there is no file {path}. {hint}")
+
+
+def near_names(files: FileStore, tenant: str, path: str) -> list[str]:
+    """The same name in another folder first, then similar spellings, of whole paths or of names."""
+    import difflib  # only a missing file pays for it
+
+    listed = files.list(tenant, "", MAX_COMPARED).files
+    paths = {file.path: file.path.rsplit("/", 1)[-1].casefold() for file in listed}
+    name = path.rsplit("/", 1)[-1].casefold()
+    same = [one for one, its_name in paths.items() if its_name == name]
+    alike = difflib.get_close_matches(path, paths, MAX_NEAR, cutoff=0.6)
+    names = difflib.get_close_matches(name, set(paths.values()), MAX_NEAR, cutoff=0.6)
+    by_name = [one for wanted in names for one, its_name in paths.items() if its_name == wanted]
+    return list(islice(dict.fromkeys([*same, *alike, *by_name]), MAX_NEAR))
+
+
+def not_text(path: str, data: bytes) -> ToolFailed:
+    kind = next((name for magic, name in _KINDS if data.startswith(magic)), "binary data, not UTF-8 text")
+    return ToolFailed(f"{path} is {kind} ({len(data)} bytes). read_file reads UTF-8 text only.")

@@ -1,0 +1,76 @@
+"""`remember` and `recall`: an agent's long-term memory, in front of the toolbox with the other tools (design §7)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.domain.definitions.builtins import RECALL, REMEMBER
+from shared.domain.definitions.memory import MAX_PER_AGENT, MAX_TEXT_CHARS, Memory, Source, same_text
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.errors import ToolFailed
+from shared.domain.ids import MEMORY
+from shared.domain.untrusted.quoting import Outside
+from shared.ports.clock import Clock
+from shared.ports.memories import MemoryFull, MemoryStore
+from shared.ports.tools import CallContext, Toolbox
+
+RECALLED = 10
+RECALLED_CHARS = 6_000
+
+
+class MemoryTools:
+    """A Toolbox. A note of the session alone is none of its calls: it is kept in the session's head."""
+
+    def __init__(self, others: Toolbox, memories: MemoryStore, clock: Clock) -> None:
+        self._others = others
+        self._memories = memories
+        self._clock = clock
+
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+        if spec.name == REMEMBER:
+            return self._remember(arguments, context)
+        if spec.name == RECALL:
+            return self._recall(arguments["query"], context)
+        return self._others.run(spec, arguments, context)
+
+    def _remember(self, arguments: Mapping[str, Any], context: CallContext) -> str:
+        """The memory's id is made from the effect's: the call may run again and adds nothing then."""
+        text = arguments["text"].strip()
+        if arguments["scope"] != "agent":
+            raise ToolFailed("only notes for later sessions are kept here. Use scope agent.")
+        if not text:
+            raise ToolFailed("the text is blank.")
+        if self._is_known(text, context):
+            return "That is remembered already."
+        now = self._clock.now()
+        memory = Memory(
+            memory_id=f"{MEMORY}_{context.effect_id.partition('_')[2]}",
+            agent_id=context.agent_id,
+            kind=arguments.get("kind", "fact"),
+            text=text,
+            source=Source(session_id=context.session_id),
+            created_at=now,
+            updated_at=now,
+        )
+        try:
+            self._memories.add(context.tenant, memory)
+        except MemoryFull:
+            raise ToolFailed(
+                f"this agent's memory is full ({MAX_PER_AGENT}). Tell the user, who can delete memories."
+            ) from None
+        return f"Remembered as a {memory.kind} for later sessions."
+
+    def _is_known(self, text: str, context: CallContext) -> bool:
+        near = self._memories.relevant(
+            context.tenant, context.agent_id, text, RECALLED, RECALLED * MAX_TEXT_CHARS
+        )
+        return any(same_text(memory.text, text) for memory in near)
+
+    def _recall(self, query: str, context: CallContext) -> str | Outside:
+        found = self._memories.relevant(context.tenant, context.agent_id, query, RECALLED, RECALLED_CHARS)
+        if not found:
+            return "Nothing that fits was kept from earlier sessions."
+        lines = [
+            f"{memory.created_at:%Y-%m-%d} [{memory.kind}] {' '.join(memory.text.split())}"
+            for memory in found
+        ]
+        return Outside("memory", query, "\n".join(lines))

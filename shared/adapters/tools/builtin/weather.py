@@ -1,0 +1,141 @@
+"""`get_weather`: the current weather at a place, from Open-Meteo's geocoding and forecast APIs (no key).
+
+Fields and weather codes: https://open-meteo.com/en/docs and /en/docs/geocoding-api. Their texts are outside
+data: they are cut to one short line.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from shared.adapters.egress.json_get import BoundedGet
+from shared.domain.errors import ToolFailed
+
+MOST_SECONDS = 10.0
+MAX_NAME_CHARS = 80
+CANDIDATES = 10
+CURRENT = (
+    "temperature_2m", "apparent_temperature", "relative_humidity_2m", "precipitation", "weather_code",
+    "wind_speed_10m",
+)  # fmt: skip
+UNITS = {
+    "temperature_2m": "°C",
+    "apparent_temperature": "°C",
+    "relative_humidity_2m": "%",
+    "precipitation": "mm",
+    "wind_speed_10m": "km/h",
+}
+"""Where the answer names none."""
+
+SKY: Mapping[int, str] = {
+    0: "clear sky", 1: "mainly clear", 2: "partly cloudy", 3: "overcast", 45: "fog", 48: "fog with rime",
+    51: "light drizzle", 53: "drizzle", 55: "dense drizzle", 56: "light freezing drizzle",
+    57: "freezing drizzle",
+    61: "light rain", 63: "rain", 65: "heavy rain", 66: "light freezing rain", 67: "freezing rain",
+    71: "light snow", 73: "snow", 75: "heavy snow", 77: "snow grains", 80: "light rain showers",
+    81: "rain showers", 82: "violent rain showers", 85: "light snow showers", 86: "heavy snow showers",
+    95: "thunderstorm", 96: "thunderstorm with hail", 99: "thunderstorm with heavy hail",
+}  # fmt: skip
+
+
+class Place(NamedTuple):
+    """`name` with region and country; degrees."""
+
+    name: str
+    latitude: float
+    longitude: float
+
+
+class Weather:
+    def __init__(self, geocoding_base_url: str, forecast_base_url: str) -> None:
+        self._geocoding = geocoding_base_url.rstrip("/")
+        self._forecast = forecast_base_url.rstrip("/")
+        self._get = BoundedGet("weather service")
+
+    def at(self, location: str, deadline_seconds: float) -> str:
+        """A sentence with units. Raises ToolFailed: no such place, or no usable answer in time."""
+        seconds = max(0.5, min(MOST_SECONDS, deadline_seconds / 2))  # of two requests
+        place = self._place(location, seconds)
+        query = {
+            "latitude": str(place.latitude),
+            "longitude": str(place.longitude),
+            "current": ",".join(CURRENT),
+            "timezone": "auto",
+        }
+        return _sentence(place, self._get.json(f"{self._forecast}/v1/forecast", query, seconds))
+
+    def _place(self, location: str, seconds: float) -> Place:
+        """The first part before a comma is searched; the others choose among the finds."""
+        town, *others = [part.strip() for part in location.split(",") if part.strip()] or [""]
+        if not town:
+            raise ToolFailed("the location is blank. Name a town, or a town and its country.")
+        query = {"name": town, "count": str(CANDIDATES), "language": "en", "format": "json"}
+        results = self._get.json(f"{self._geocoding}/v1/search", query, seconds).get("results")
+        found = [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
+        if not found:
+            raise ToolFailed(
+                f"no place called {_line(town)} was found. Try another spelling, or a town nearby."
+            )
+        fitting = [one for one in found if all(_is_in(one, other) for other in others)]
+        if not fitting:
+            known = "; ".join(dict.fromkeys(_name(one) for one in found[:5]))
+            raise ToolFailed(f"no {_line(town)} in {_line(', '.join(others))} was found. There is: {known}.")
+        try:
+            return Place(_name(fitting[0]), float(fitting[0]["latitude"]), float(fitting[0]["longitude"]))
+        except (KeyError, TypeError, ValueError):
+            raise _unusable() from None
+
+
+def _is_in(place: Mapping[str, Any], other: str) -> bool:
+    names = (place.get(key) for key in ("country", "country_code", "admin1", "admin2", "admin3"))
+    wanted = _ALIASES.get(other.casefold(), other.casefold())
+    return any(isinstance(name, str) and name.casefold() in (wanted, other.casefold()) for name in names)
+
+
+_ALIASES = {"usa": "united states", "u.s.": "united states", "uk": "united kingdom"}
+
+
+def _name(place: Mapping[str, Any]) -> str:
+    parts = [place.get(key) for key in ("name", "admin1", "country")]
+    return ", ".join(dict.fromkeys(_line(part) for part in parts if isinstance(part, str) and part.strip()))
+
+
+def _sentence(place: Place, answer: Mapping[str, Any]) -> str:
+    current = answer.get("current")
+    if not isinstance(current, dict) or not isinstance(current.get("temperature_2m"), int | float):
+        raise _unusable()
+    given = answer.get("current_units")
+    units = (
+        {**UNITS, **{k: v for k, v in given.items() if isinstance(v, str)}}
+        if isinstance(given, dict)
+        else UNITS
+    )
+
+    def measured(field: str) -> str | None:
+        value = current.get(field)
+        return f"{value} {_line(units[field])}" if isinstance(value, int | float) else None
+
+    code = current.get("weather_code")
+    feels, humidity, rain, wind = (
+        measured(name)
+        for name in ("apparent_temperature", "relative_humidity_2m", "precipitation", "wind_speed_10m")
+    )
+    parts = [
+        SKY.get(code) if isinstance(code, int) else None,
+        f"{measured('temperature_2m')}{f' (feels like {feels})' if feels else ''}",
+        humidity and f"humidity {humidity}",
+        rain and f"precipitation {rain}",
+        wind and f"wind {wind}",
+    ]
+    when = current.get("time")
+    at = f" at {_line(when).replace('T', ' ')} local time" if isinstance(when, str) else ""
+    return f"Weather in {place.name}{at}: {', '.join(part for part in parts if part)}. Source: Open-Meteo."
+
+
+def _unusable() -> ToolFailed:
+    return ToolFailed(
+        "the weather service answered without usable weather. Try again later, or go on without it."
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:MAX_NAME_CHARS]

@@ -1,0 +1,112 @@
+"""What an admin may put into the registry: field -> what is wrong with it, in words for the admin."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from shared.adapters.egress.address import AddressRefused, Guard
+from shared.adapters.tools.schema import LeadsNowhere, check_references
+from shared.domain.definitions.tool import HIDDEN, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
+
+RESERVED_HEADERS = frozenset((
+    "accept-encoding", "connection", "content-length", "content-type", "expect", "host", "idempotency-key",
+    "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+))  # fmt: skip
+
+_PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""Anthropic's rule; it refuses every request that offers a tool with another one."""
+
+Problems = dict[str, list[str]]
+
+
+class Unusable(Exception):
+    def __init__(self, problems: Problems) -> None:
+        super().__init__(", ".join(problems))
+        self.problems = problems
+
+
+def to_config(kind: str, given: Mapping[str, Any], guard: Guard) -> HttpConfig | LambdaConfig:
+    """Raises Unusable."""
+    try:
+        match kind:
+            case "http":
+                return _usable(HttpConfig.model_validate(given, strict=True), guard)
+            case "lambda":
+                return LambdaConfig.model_validate(given, strict=True)
+    except ValidationError as error:
+        raise Unusable(_problems(error)) from None
+    raise Unusable({"kind": [f"Tools of kind {kind} are not supported yet; there are http and lambda."]})
+
+
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """JSON Schema of an object, references inside itself only, each to a schema. Raises Unusable."""
+    from jsonschema import Draft202012Validator, SchemaError
+
+    if len(json.dumps(schema).encode()) > MAX_SCHEMA_BYTES:
+        raise _wrong(f"The schema has more than {MAX_SCHEMA_BYTES:,} bytes.")
+    if schema.get("type") != "object":
+        raise _wrong('A tool\'s input is an object: the schema needs "type": "object".')
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        where = "/".join(str(part) for part in error.absolute_path)
+        raise _wrong(f"This is no JSON Schema (2020-12): {where or 'the whole'} breaks its rules.") from None
+    except RecursionError:
+        raise _wrong("The schema is nested too deeply.") from None
+    strange = [name for name in schema.get("properties", ()) if not _PROPERTY.fullmatch(name)]
+    if strange:
+        raise _wrong(
+            "Names of properties are 1 to 64 letters, digits, _ . and -: models' providers take no others."
+        )
+    if any(not reference.startswith("#") for reference in _references(schema)):
+        raise _wrong("A $ref leads inside the schema only: it begins with #.")
+    try:
+        check_references(schema)
+    except LeadsNowhere as found:
+        raise _wrong(str(found)) from None
+
+
+def _references(value: Any) -> list[str]:
+    found, waiting = [], [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            found += [item[key] for key in ("$ref", "$dynamicRef") if isinstance(item.get(key), str)]
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
+    return found
+
+
+def _usable(config: HttpConfig, guard: Guard) -> HttpConfig:
+    problems: Problems = {}
+    try:
+        guard.check(config.url)
+    except AddressRefused as refused:
+        problems["config.url"] = [f"This URL cannot be used: {refused}."]
+    reserved = sorted(name for name in config.headers if name.lower() in RESERVED_HEADERS)
+    if reserved:
+        problems["config.headers"] = [f"Not yours to set: {', '.join(reserved)}."]
+    elif len({name.lower() for name in config.headers}) < len(config.headers):
+        problems["config.headers"] = ["A header is named twice."]
+    elif HIDDEN in config.headers.values():
+        problems["config.headers"] = [f"{HIDDEN} stands for a value that is not told: write the value anew."]
+    if problems:
+        raise Unusable(problems)
+    return config
+
+
+def _problems(error: ValidationError) -> Problems:
+    problems: Problems = {}
+    for each in error.errors(include_url=False, include_input=False):
+        field = ".".join(["config", *(str(part) for part in each["loc"] if part != "[key]")])[:100]
+        text = "There is no such field." if each["type"] == "extra_forbidden" else f"{each['msg']}."
+        problems.setdefault(field, []).append(text)
+    return problems
+
+
+def _wrong(message: str) -> Unusable:
+    return Unusable({"input_schema": [message]})

@@ -1,0 +1,154 @@
+"""Makes room in a conversation that nears the model's window, in a commit of its own before the turn (design §9).
+
+The cheapest measure first: old results become handles; then older turns become a summary; and where all that does
+not do, new results become handles too. At most once a turn, so it cannot loop. What comes out is stored whole: a
+worker that starts cold begins there, and after a crash nothing is paid for twice.
+"""
+
+from typing import NamedTuple
+
+from shared.agent.budget.session_budget import Sized, charge_lease, charge_vanished, record_call, warn_if_due
+from shared.agent.compaction.summarise import Spent, Summarised, Turn, summarise
+from shared.agent.session.position import fence
+from shared.agent.session.repository import Draft
+from shared.agent.session.session import Thread
+from shared.domain.errors import ProviderOverloaded
+from shared.domain.rules.budget import calibrated
+from shared.domain.rules.compaction import (
+    Compacted,
+    elided,
+    large_old_results,
+    largest_first,
+    limits,
+    total_bytes,
+    with_elided,
+)
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import Entry, ToolEntry
+
+
+class Sizes(NamedTuple):
+    """Bytes: of the request; the most it may have; what is aimed at where it has more."""
+
+    now: int
+    most: int
+    aim: int
+
+
+class Shorter(NamedTuple):
+    """`entries`: what the conversation becomes; `results`: those of the last reply that become handles; `elided`: how
+    many handles were made. `turns`, `summarised`: see `Summarised`.
+    """
+
+    entries: tuple[Entry, ...]
+    results: dict[str, ToolEntry]
+    elided: int
+    turns: int
+    summarised: bool
+    spent: Spent | None
+
+
+class _Over(Exception):
+    """The run has ended meanwhile and nothing was spent: nothing to write."""
+
+
+def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | ProviderOverloaded | None:
+    """`asked`: what the turn would ask; `refused`: its model has said that it is longer than the window. A decision
+    comes back where the tenant's hour has to be waited for, an error where the summariser's provider has.
+
+    Raises Fenced and what the engine retries.
+    """
+    mind, thread, key = turn.mind, turn.thread, turn.at.key("compact")
+    if not mind.context_window or thread.recorded(key) is not None:
+        return None
+    budget = thread.head.budget
+    per_token = budget.bytes_per_token
+    if refused:  # so it had more tokens than that, whatever was estimated
+        per_token = min(per_token, calibrated(budget, asked.bytes, mind.context_window).bytes_per_token)
+    most, aim = (int(tokens * per_token) for tokens in limits(mind.context_window, asked.request.max_tokens))
+    sizes = Sizes(asked.bytes, most, aim)
+    if sizes.now <= most:
+        return None
+    shorter = _shorten(turn, sizes)
+    if not isinstance(shorter, Shorter):
+        return shorter
+    journal = mind.worker.journal
+    entries = journal.as_stored(thread.head, shorter.entries)
+    data = {
+        "turns": shorter.turns,
+        "summarised": shorter.summarised,
+        "results_elided": shorter.elided,
+        "entries": len(entries),
+        "tokens_before": int(sizes.now / per_token),
+        "tokens_after": int((sizes.now - _freed(thread, shorter)) / per_token),
+    }
+
+    def build(now: Thread, change: Change) -> Draft:
+        fence(change.head, turn.at)
+        if shorter.spent is not None:
+            _settle(change, shorter.spent, turn.attempt)
+        if change.head.is_over:
+            if shorter.spent is None:
+                raise _Over
+            return Draft(change)
+        change.compact(
+            Compacted(
+                entries=entries,
+                waiting=journal.as_stored(now.head, now.waiting.values()),
+                results=journal.as_stored(now.head, (now.results | shorter.results).values()),
+            )
+        )
+        change.event("context.compacted", data)
+        return Draft(change)
+
+    try:
+        journal.commit(thread, key, build)
+    except _Over:
+        return None
+    journal.load(thread)
+    return None
+
+
+def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloaded | None:
+    """None: there is nothing worth doing."""
+    thread = turn.thread
+    old = large_old_results(thread.entries)
+    entries = with_elided(thread.entries, {result.call_id: _whole(turn, result) for result in old})
+    fixed = sizes.now - total_bytes(thread.entries)
+    turns, summarised, spent = 0, False, None
+    if fixed + total_bytes(entries) > sizes.aim:
+        made = summarise(turn, entries, sizes.aim - fixed, sizes.most)
+        if not isinstance(made, Summarised):
+            return made
+        entries, turns, summarised, spent = made
+    results: dict[str, ToolEntry] = {}
+    over = fixed + total_bytes(entries) - sizes.most
+    for result in largest_first(list(thread.results.values())):
+        if over <= 0:
+            break
+        results[result.call_id] = handle = elided(result, _whole(turn, result))
+        over -= result.content.bytes - handle.content.bytes
+    count = len(old) + len(results)
+    return Shorter(entries, results, count, turns, summarised, spent) if count or turns else None
+
+
+def _whole(turn: Turn, result: ToolEntry) -> Content:
+    """Where all of the result is stored, which it is when this returns."""
+    return result.whole or turn.mind.worker.journal.keep(turn.thread.head, result.content)
+
+
+def _freed(thread: Thread, shorter: Shorter) -> int:
+    replaced = [thread.results[call_id] for call_id in shorter.results]
+    before = total_bytes([*thread.entries, *replaced])
+    return before - total_bytes([*shorter.entries, *shorter.results.values()])
+
+
+def _settle(change: Change, spent: Spent, attempt: int) -> None:
+    """The summariser's call is a step of the log and counts like any other."""
+    used = spent.reply.usage
+    record_call(change, spent.mind, spent.reply, kind="llm", attempt=attempt, started=spent.started)
+    charge_vanished(change, spent.bill)
+    charge_lease(change, used.input + used.output)
+    warn_if_due(change)

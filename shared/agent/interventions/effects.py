@@ -1,0 +1,181 @@
+"""What a decision does to the session, by the intervention's type and the option chosen (design §8).
+
+The same for a person's answer and for an expiry's default; only what is recorded about who decided differs.
+"""
+
+from typing import Any
+
+from shared.agent.interventions.opening import wait_for_people
+from shared.agent.session.endings import cancelled, completed
+from shared.agent.session.position import resumed
+from shared.domain.interventions.intervention import Intervention, input_hash
+from shared.domain.plan import permission
+from shared.domain.rules.budget import raised
+from shared.domain.session.change import Change
+from shared.domain.session.commit import StepRecord
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import ToolEntry, UserEntry
+from shared.domain.session.open_call import OpenCall
+
+MAX_KEPT_CHARS = 10_000
+
+REJECTED = "Error: a person rejected this call{why}. Do not repeat it; go on another way or ask."
+RETRY = "A person has looked at it and says: go on, but another way than before."
+RETRY_EXPIRED = "Nobody has said anything in time: go on, but another way than before."
+SKIPPED = "Error: it is unknown whether this call happened, and a person says: go on without it."
+SKIP_EXPIRED = (
+    "Error: it is unknown whether this call happened, and nobody said so in time. Go on without it."
+)
+EXPIRED = "Error: nobody approved this call in time, so it was not run. Go on without it or ask."
+
+
+def settle(
+    change: Change,
+    one: Intervention,
+    option: str,
+    given: dict[str, Any],
+    *,
+    comment: str | None = None,
+    by: str | None = None,
+    message_id: str = "",
+    expired: bool = False,
+) -> None:
+    """Closes the intervention and applies the option. `given`: the checked input of the option; `by` None: expiry."""
+    closed = one.model_copy(
+        update={
+            "state": "expired" if expired else "resolved",
+            "resolution": option,
+            "input": _kept(given, message_id) or None,
+            "comment": comment,
+            "resolved_by": by,
+            "resolved_at": change.now,
+        }
+    )
+    change.step(
+        lambda number: StepRecord(
+            step_number=number,
+            kind="intervention",
+            name=one.type,
+            started_at=one.created_at,
+            completed_at=change.now,
+            duration_ms=max(0, round((change.now - one.created_at).total_seconds() * 1000)),
+        )
+    )
+    change.close_intervention(closed)
+    data = {"intervention_id": one.intervention_id, "type": one.type, "option": option}
+    if one.tool_call is not None:
+        data["input_hash"] = input_hash(given["input"]) if option == "modify" else one.tool_call.input_hash
+    if expired:
+        change.event("intervention.expired", data)
+    else:
+        said = {"comment": comment} if comment else {}
+        change.event("intervention.resolved", data | {"resolved_by": by} | said)
+    _apply(change, one, option, given, comment, by, message_id, expired)
+    if change.head.is_over:
+        return
+    if change.head.interventions:
+        wait_for_people(change)
+    else:
+        _go_on(change)
+
+
+def _kept(given: dict[str, Any], message_id: str) -> dict[str, Any]:
+    """What the decision remembers: the beginning of a long answer, the whole of which is a message."""
+    text = given.get("text")
+    if not message_id or not isinstance(text, str) or len(text) <= MAX_KEPT_CHARS:
+        return given
+    return {"text": f"{text[: MAX_KEPT_CHARS - 1]}…", "message_id": message_id}
+
+
+def _apply(
+    change: Change,
+    one: Intervention,
+    option: str,
+    given: dict[str, Any],
+    comment: str | None,
+    by: str | None,
+    message_id: str,
+    expired: bool,
+) -> None:
+    match one.type, option:
+        case _, "cancel":
+            cancelled(change, by)
+        case "approval_required", "approve":
+            _release(change, one, None)
+        case "approval_required", "modify":
+            _release(change, one, given["input"])
+        case "approval_required", _:
+            why = f": {comment}" if comment else ""
+            _answer(change, one, EXPIRED if expired else REJECTED.format(why=why), ok=False)
+        case "clarification_needed", "answer":
+            say(change, message_id, given["text"])
+        case "budget_exceeded", "raise":
+            limits = (given.get("token_budget"), given.get("cost_budget_usd"))
+            change.set(budget=raised(change.head.budget, *limits))
+        case "budget_exceeded", "finish":
+            ending = "budget_exceeded"
+            completed(change, goal_met=False, reason=ending, answer=None, message_id=None, by=by)
+        case "error_recovery", _ if one.tool_call is not None:
+            _settle_doubt(change, one, option, given, expired)
+        case "error_recovery", "retry":
+            hint = f"A person says: {given['hint']}" if given.get("hint") else RETRY
+            hint = RETRY_EXPIRED if expired else hint
+            change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
+        case _:
+            pass
+
+
+def say(change: Change, message_id: str, text: str) -> None:
+    """A user's message: in the log now, in the conversation when a turn delivers it."""
+    change.entry(UserEntry(message_id=message_id, content=Content.of(text)))
+    change.event("message.user", {"message_id": message_id})
+    change.set(
+        undelivered=(*change.head.undelivered, message_id),
+        progress=change.head.progress.model_copy(update={"text_replies": 0}),
+    )
+
+
+def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) -> None:
+    assert one.tool_call is not None
+    open_call = change.head.open_call(one.tool_call.call_id)
+    if open_call is not None:
+        ready = open_call.model_copy(update={"state": "ready", "amended": amended, "approval": "given"})
+        change.set(calls=change.head.with_call(ready).calls)
+    if change.head.plan is not None:
+        change.set(plan=permission.given(change.head.plan, one.tool_call.name))
+
+
+def _settle_doubt(
+    change: Change, one: Intervention, option: str, given: dict[str, Any], expired: bool
+) -> None:
+    """Did it happen? `retry`: no, run it; `record`: yes, and this came of it; `skip`: go on without it."""
+    assert one.tool_call is not None
+    open_call = change.head.open_call(one.tool_call.call_id)
+    if open_call is not None and open_call.state == "done":
+        return  # its worker was late, not dead: what came of it is logged and stands
+    if option == "record":
+        _answer(change, one, given["result"], ok=True)
+    elif option == "skip":
+        _answer(change, one, SKIP_EXPIRED if expired else SKIPPED, ok=False)
+    elif open_call is not None:
+        again = open_call.model_copy(update={"state": "ready", "tries": open_call.tries + 1, "starter": ""})
+        change.set(calls=change.head.with_call(again).calls)
+
+
+def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
+    """The call's one result is what the person said; the model can reason about it."""
+    assert one.tool_call is not None
+    call_id, name = one.tool_call.call_id, one.tool_call.name
+    change.entry(ToolEntry(call_id=call_id, name=name, content=Content.of(text), ok=ok))
+    change.set(calls=change.head.with_call(OpenCall(call_id=call_id, name=name, state="done")).calls)
+
+
+def _go_on(change: Change) -> None:
+    """Nothing waits for a person any more: the state is that of where the engine goes on."""
+    match resumed(change.head).next:
+        case "act":
+            change.to_state("waiting_for_tool")
+        case "plan":
+            change.to_state("planning")
+        case _:
+            change.to_state("executing")

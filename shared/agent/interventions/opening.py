@@ -1,0 +1,183 @@
+"""Opens interventions: what a person is asked, and where the session goes once every one is decided."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from shared.agent.interventions.excerpt import MAX_SHOWN_BYTES, ends, excerpt
+from shared.agent.session.position import Timeouts
+from shared.domain.ids import INTERVENTION
+from shared.domain.interventions.intervention import (
+    HOURLY_OPTIONS,
+    OPTIONS,
+    STUCK_OPTIONS,
+    Intervention,
+    InterventionType,
+    PendingCall,
+    Policies,
+    Policy,
+    input_hash,
+    is_pause,
+)
+from shared.domain.plan.permission import Why
+from shared.domain.session.change import Change
+from shared.domain.session.conversation import ToolCall
+from shared.domain.session.open_call import OpenCall
+from shared.ports.clock import Clock
+
+MAX_QUESTION_CHARS = 2_000
+"""The head quotes so much of a question, its beginning and its end; the whole of it is in the conversation."""
+MAX_REVIEWED_BYTES = 8_192
+"""What a review shows of its calls' inputs, all of them together."""
+MAX_SAID_CHARS = 1_000
+"""So much of what the agent said beside its call."""
+
+AskedBy = Literal["agent", "acta", "person"]
+"""Whose words a `question` is in. What the agent said besides stands apart in `agent_said`, so that nothing it says
+can pass for a word of Acta's or of a person's (design §8).
+"""
+
+APPROVAL = {
+    "high_stakes": "{name} is a high-stakes tool: the call runs only when a person approves it.",
+    "plan_step": "The plan's current step asks for permission before {name} runs.",
+}
+
+
+GO_ON = "Go on?"
+PAUSED = "paused"
+
+
+def open_approval(
+    change: Change,
+    call: ToolCall,
+    clock: Clock,
+    policies: Policies,
+    timeouts: Timeouts,
+    *,
+    why: Why,
+    said: str = "",
+) -> None:
+    """Withholds the call and asks for it; the decision will be bound to the hash of the input. `said`: the reply's
+    text beside the call.
+    """
+    change.set(
+        calls=tuple(
+            OpenCall(call_id=c.call_id, name=c.name, state="withheld", approval="needed")
+            if c.call_id == call.call_id
+            else c
+            for c in change.head.calls
+        )
+    )
+    context = _asked("acta", APPROVAL[why].format(name=call.name), said) | {"reason": why}
+    _open(change, "approval_required", context, clock, policies, _shown(call), timeouts.approval)
+
+
+def open_doubt(change: Change, call: ToolCall, clock: Clock, policies: Policies) -> None:
+    """Did it happen? The call started and nobody knows how it ended."""
+    question = f"{call.name} was started and its end is unknown. Look whether it happened."
+    context = _asked("acta", question) | {"effect_id": call.effect_id}
+    _open(change, "error_recovery", context, clock, policies, _shown(call))
+
+
+def open_review(
+    change: Change, calls: Sequence[ToolCall], clock: Clock, policies: Policies, *, said: str = ""
+) -> None:
+    """Shows what runs when the person says `continue`: `calls`, none where the next turn is all that follows."""
+    most = min(MAX_SHOWN_BYTES, MAX_REVIEWED_BYTES // max(len(calls), 1))
+    shown = [_shown(call, most).model_dump() for call in calls]
+    open_question(change, "checkpoint_review", GO_ON, clock, policies, said=said, calls=shown)
+
+
+def _shown(call: ToolCall, most: int = MAX_SHOWN_BYTES) -> PendingCall:
+    arguments = call.input or {}
+    shown, shortened = excerpt(arguments, most)
+    return PendingCall(
+        call_id=call.call_id,
+        name=call.name,
+        input=shown,
+        input_hash=input_hash(arguments),
+        shortened=shortened,
+    )
+
+
+def open_question(
+    change: Change,
+    type: Literal["clarification_needed", "budget_exceeded", "checkpoint_review", "error_recovery"],
+    text: str,
+    clock: Clock,
+    policies: Policies,
+    *,
+    asked_by: AskedBy = "acta",
+    said: str = "",
+    message_id: str = "",
+    **context: Any,
+) -> None:
+    """Asks a person, without a deadline unless the agent's policy has one. `error_recovery`: of a session that is
+    stuck, not of a call. `message_id`: the agent's message that the text is from, named where it is shortened.
+    """
+    if message_id and len(text) > MAX_QUESTION_CHARS:
+        context["message_id"] = message_id
+    _open(change, type, _asked(asked_by, text, said) | context, clock, policies)
+
+
+def open_hourly_limit(change: Change, until: datetime, limit: int, clock: Clock, policies: Policies) -> None:
+    """The tenant's tokens of this hour are used up: goes on by itself when the next one begins."""
+    said = "The tenant's tokens of this hour are used up."
+    context = _asked("acta", said) | {"scope": "tenant", "tokens_per_hour": limit}
+    change.open_intervention(
+        Intervention(
+            intervention_id=clock.new_id(INTERVENTION),
+            session_id=change.head.session_id,
+            type="budget_exceeded",
+            context=context,
+            options=HOURLY_OPTIONS,
+            default_action="continue",
+            timeout_at=until,
+            warned=True,
+            role=policies.get("budget_exceeded", Policy()).role,
+            created_at=change.now,
+        )
+    )
+
+
+def _asked(by: AskedBy, question: str, said: str = "") -> dict[str, Any]:
+    context: dict[str, Any] = {"asked_by": by, "question": ends(question, MAX_QUESTION_CHARS)}
+    said = said.strip()
+    if said and said != question.strip():
+        context["agent_said"] = said if len(said) <= MAX_SAID_CHARS else f"{said[: MAX_SAID_CHARS - 1]}…"
+    return context
+
+
+def _open(
+    change: Change,
+    type: InterventionType,
+    context: dict[str, Any],
+    clock: Clock,
+    policies: Policies,
+    call: PendingCall | None = None,
+    timeout: float | None = None,
+) -> None:
+    """`timeout`: seconds, where the policy names none."""
+    policy = policies.get(type, Policy())
+    options = STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type]
+    seconds = policy.timeout_seconds or timeout
+    change.open_intervention(
+        Intervention(
+            intervention_id=clock.new_id(INTERVENTION),
+            session_id=change.head.session_id,
+            type=type,
+            context=context,
+            tool_call=call,
+            options=options,
+            default_action=policy.default_for(type, options, of_call=call is not None),
+            timeout_at=change.now + timedelta(seconds=seconds) if seconds is not None else None,
+            role=policy.role,
+            created_at=change.now,
+        )
+    )
+
+
+def wait_for_people(change: Change) -> None:
+    """Something is open. While a pause is, the session is paused, whatever else it waits for."""
+    open_ones = change.head.interventions
+    change.to_state("waiting_for_user", PAUSED if any(map(is_pause, open_ones)) else open_ones[0].type)

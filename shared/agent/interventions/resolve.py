@@ -1,0 +1,284 @@
+"""A person decides: exactly one decision per intervention, committed before the engine is woken (design §8).
+
+In this order: who may decide (the role an agent's policy names), what they may give with an option (`modify` takes a
+whole new input for the tool, checked like any input), and the decision itself.
+"""
+
+import json
+from collections.abc import Callable, Set
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+
+from shared.agent.interventions.effects import settle
+from shared.agent.interventions.expiry import decide
+from shared.agent.recovery.recover import send
+from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.session import Thread
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.errors import (
+    Conflict,
+    InterventionNotFound,
+    RoleMissing,
+    ToolInputInvalid,
+    ValidationFailed,
+)
+from shared.domain.ids import MESSAGE
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.rules.budget import spent_usd, tokens_used
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Commit
+from shared.domain.session.head import Head
+from shared.domain.untrusted.visible import is_blank
+from shared.domain.untrusted.wording import too_long, wording
+from shared.domain.value import Value
+from shared.ports.log import IdempotencyRecord, SessionIndex
+from shared.ports.tools import Registry
+from shared.ports.workflow import Workflow
+
+NOBODY: Set[str] = frozenset()
+
+
+def entitled(one: Intervention, roles: Set[str]) -> None:
+    """`roles`: those of the person's token. An admin is a member; no other role comes with another one.
+
+    Raises RoleMissing.
+    """
+    needed = one.role
+    if needed is None or needed in roles or (needed == "member" and "admin" in roles):
+        return
+    raise RoleMissing(needed, one.session_id, one.intervention_id)
+
+
+MAX_AMENDED_BYTES = 65_536
+"""A person's input rides in the head until its call has run."""
+MAX_TOGETHER_BYTES = 131_072
+"""Those of one reply's calls, so that the head stays within what one item holds (design §6.1)."""
+INSTEAD = (
+    "Reject the call instead, with a comment that says what to change: "
+    "the agent reads it and can make the call anew."
+)
+
+
+def amended(registry: Registry, head: Head, one: Intervention, given: dict[str, Any]) -> dict[str, Any]:
+    """The tool's whole input: `{"input": {…}}` as §8 has it, or bare. Raises ValidationFailed."""
+    assert one.tool_call is not None
+    spec = registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
+    wanted = _reading(registry, spec, given)
+    if not wanted:
+        raise ValidationFailed("modify needs the new input.", {"input": ["the tool's whole input"]})
+    size = len(json.dumps(wanted))
+    if size > MAX_AMENDED_BYTES:
+        told = {"input": [f"at most {MAX_AMENDED_BYTES} bytes as JSON"]}
+        raise ValidationFailed(f"The input is too long. {INSTEAD}", told)
+    left = MAX_TOGETHER_BYTES - sum(len(json.dumps(call.amended)) for call in head.calls if call.amended)
+    if size > left:
+        told = {"input": [f"at most {max(0, left)} bytes as JSON, beside what the other calls were given"]}
+        raise ValidationFailed(f"The inputs changed in this turn are too long together. {INSTEAD}", told)
+    wrong = spec and _misfit(registry, spec, wanted)
+    if wrong:
+        raise ValidationFailed("The input does not fit the tool.", {"input": [wrong]})
+    return wanted
+
+
+def _reading(registry: Registry, spec: ToolSpec | None, given: dict[str, Any]) -> dict[str, Any]:
+    """Which of the two forms was given. For a tool that has a field `input` itself its schema tells; one `input`
+    within another is the nested form, so that there always is a clear way to say either.
+    """
+    nested = given.get("input")
+    if len(given) != 1 or not isinstance(nested, dict):
+        return given
+    if spec is None or "input" not in spec.input_schema.get("properties", {}):
+        return nested
+    fits_nested = bool(nested) and _misfit(registry, spec, nested) is None
+    if _misfit(registry, spec, given) is not None or (fits_nested and "input" in nested):
+        return nested
+    if not fits_nested:
+        return given
+    raise ValidationFailed(
+        "The input can be read in two ways, because the tool has a field `input` itself.",
+        {
+            "input": [
+                "If `input` is the tool's field: send the tool's whole input as the value of one more `input`.",
+                "If its value is the tool's whole input: send its fields without `input` around them.",
+            ]
+        },
+    )
+
+
+def _misfit(registry: Registry, spec: ToolSpec, wanted: dict[str, Any]) -> str | None:
+    """What does not fit the tool's schema; None: nothing."""
+    try:
+        registry.check(spec, wanted)
+    except ToolInputInvalid as wrong:
+        return str(wrong)
+    return None
+
+
+MAX_ANSWER_CHARS = 10_000
+MAX_RECORDED_CHARS = 10_000
+
+
+def _seen(text: str) -> str:
+    if is_blank(text):
+        raise ValueError("The text has no visible character.")
+    return text
+
+
+class Given(Value):
+    """Values of another JSON type are refused, as in every other body."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+class Answer(Given):
+    text: Annotated[str, Field(min_length=1), AfterValidator(_seen)]
+
+
+class Raise(Given):
+    """Within the bounds a session can be started with."""
+
+    token_budget: int | None = Field(default=None, ge=1, le=100_000_000)
+    cost_budget_usd: float | None = Field(default=None, gt=0, le=1_000_000)
+
+
+class Recorded(Given):
+    result: Annotated[str, Field(min_length=1, max_length=MAX_RECORDED_CHARS), AfterValidator(_seen)]
+
+
+class Hint(Given):
+    hint: str | None = Field(default=None, max_length=2_000)
+
+
+class Resolution(NamedTuple):
+    """What the caller sends. `input` depends on type and option (design §8)."""
+
+    option: str
+    input: dict[str, Any] | None
+    comment: str | None
+
+
+class Desk(NamedTuple):
+    """What deciding needs of the world. `max_answer_chars`: as long as any message may be."""
+
+    journal: Journal
+    directory: SessionIndex
+    workflow: Workflow
+    registry: Registry
+    max_answer_chars: int = MAX_ANSWER_CHARS
+
+
+Record = Callable[[Commit], IdempotencyRecord] | None
+
+
+def resolve(
+    desk: Desk,
+    tenant: str,
+    session_id: str,
+    intervention_id: str,
+    chosen: Resolution,
+    by: str,
+    record: Record = None,
+    roles: Set[str] = NOBODY,
+) -> tuple[Head, Intervention]:
+    """`roles`: those of the person's token. Raises InterventionNotFound, RoleMissing, ValidationFailed, Conflict
+    (decided already; the recorded one in its details).
+    """
+    thread = desk.journal.newest(tenant, session_id)
+    message_id = desk.journal.clock.new_id(MESSAGE)
+
+    def build(now: Thread, change: Change) -> Draft:
+        one = _open(now.head, intervention_id)
+        if one is None:
+            raise _decided(desk, tenant, session_id, intervention_id)
+        entitled(one, roles)
+        given = _check(desk, now.head, one, chosen)
+        settle(change, one, chosen.option, given, comment=chosen.comment, by=by, message_id=message_id)
+        return Draft(change, record=record)
+
+    try:
+        decide(desk.journal, thread, f"resolve/{intervention_id}/{message_id}", build)
+    except Conflict:
+        send(desk.journal, desk.workflow, thread)  # whoever decided may have died before it woke the engine
+        raise
+    send(desk.journal, desk.workflow, thread)
+    settled = desk.directory.intervention(tenant, intervention_id)
+    if settled is None:
+        raise InterventionNotFound("There is no such intervention.")
+    return thread.head, settled
+
+
+def _open(head: Head, intervention_id: str) -> Intervention | None:
+    return next((one for one in head.interventions if one.intervention_id == intervention_id), None)
+
+
+def _decided(desk: Desk, tenant: str, session_id: str, intervention_id: str) -> Exception:
+    recorded = desk.directory.intervention(tenant, intervention_id)
+    if recorded is None or recorded.session_id != session_id:
+        return InterventionNotFound("There is no such intervention.")
+    what = recorded.resolution or recorded.state
+    details: dict[str, list[str]] = {"state": [recorded.state], "resolution": [recorded.resolution or ""]}
+    if recorded.resolved_by is not None:
+        details["resolved_by"] = [recorded.resolved_by]
+    return Conflict(f"This was decided already: {what}.", details)
+
+
+def _check(desk: Desk, head: Head, one: Intervention, chosen: Resolution) -> dict[str, Any]:
+    """The option's input, checked. Raises ValidationFailed naming the field."""
+    if chosen.option not in one.options:
+        raise ValidationFailed("Unknown option.", {"option": [f"one of {', '.join(one.options)}"]})
+    given = chosen.input or {}
+    match one.type, chosen.option:
+        case "approval_required", "modify":
+            return {"input": amended(desk.registry, head, one, given)}
+        case "clarification_needed", "answer":
+            return _answer(desk, _parse(Answer, given))
+        case "budget_exceeded", "finish" if head.owes_an_answer:
+            raise Conflict(
+                "A message waits for the agent, and a run does not finish over one. Raise the budget, so that it can "
+                "be answered, or cancel the run."
+            )
+        case "budget_exceeded", "raise":
+            return _raised(head, _parse(Raise, given))
+        case "error_recovery", "record":
+            return _parse(Recorded, given)
+        case "error_recovery", "retry" if one.tool_call is None:
+            return _parse(Hint, given)
+        case _ if given:
+            raise ValidationFailed("This option takes no input.", {"input": ["must be left out"]})
+    return {}
+
+
+def _answer(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
+    if len(given["text"]) > desk.max_answer_chars:
+        too_much = too_long(given["text"], desk.max_answer_chars)
+        raise ValidationFailed("input.text is too long.", {"input.text": [too_much]})
+    return given
+
+
+def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
+    """Limits that stay as they are, or are used up already, would only lead back to the same question."""
+    limits = {"token_budget": head.budget.token_budget, "cost_budget_usd": head.budget.cost_budget_usd or 0}
+    used = {"token_budget": tokens_used(head), "cost_budget_usd": spent_usd(head)}
+    if "cost_budget_usd" in raised and head.budget.cost_budget_usd is None and head.usage.cost_usd is None:
+        raise ValidationFailed(
+            "The session's calls have no known price.",
+            {"input.cost_budget_usd": ["cannot be kept here; raise token_budget"]},
+        )
+    if not any(raised[name] > limits[name] for name in raised):
+        now = [f"{name} is {limit}" for name, limit in limits.items() if limit]
+        raise ValidationFailed("raise needs a higher limit than there is.", {"input": now})
+    low = {f"input.{name}": [f"more than {used[name]}"] for name in raised if raised[name] <= used[name]}
+    if low:
+        raise ValidationFailed("The limit is used up already.", low)
+    return raised
+
+
+def _parse(model: type[Given], given: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return model.model_validate(given).model_dump(exclude_none=True)
+    except ValidationError as error:
+        details = {
+            f"input.{'.'.join(map(str, e['loc']))}": [wording(e)] for e in error.errors(include_input=False)
+        }
+        raise ValidationFailed("The option's input is not valid.", details) from None

@@ -1,0 +1,78 @@
+"""The Ask state: the engine waits for people on one task token, at no compute cost (design §2, §8)."""
+
+import hashlib
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+from shared.agent.interventions.expiry import expire
+from shared.agent.session.position import Timeouts, asking, overtaken, resumed
+from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.session import Thread
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision, Position
+from shared.domain.session.head import Head, Wait
+from shared.ports.workflow import TokenGone, Workflow
+
+
+class _Late(Exception):
+    """Another execution, turn or entry of the wait has taken over, or nothing is open any more: nothing to write."""
+
+
+def ask(journal: Journal, workflow: Workflow, timeouts: Timeouts, at: Position, wait: Wait) -> None:
+    """Stores the token on condition that something is open; else sends it at once.
+
+    What is due is done first: warnings, and expiries with their default action, recorded as expiries. A token that
+    comes late, its worker was slow, replaces none that the engine got after it; it is sent, so that should the engine
+    wait on it after all, it asks again.
+    """
+    thread = journal.turn(at)
+
+    def build(_: Thread, change: Change) -> Draft:
+        if not _is_live(change.head, at, wait):
+            raise _Late
+        expire(change)
+        for one in change.head.interventions:
+            if _warning_due(one, change.now, timeouts):
+                change.replace_intervention(one.model_copy(update={"warned": True}))
+                change.event(
+                    "intervention.warned", {"intervention_id": one.intervention_id, "type": one.type}
+                )
+        change.set(wait=wait if change.head.interventions else None)
+        return Draft(change)
+
+    if _is_live(thread.head, at, wait):
+        # Each wait has a token of its own, so the key does too; it only names the token, it does not give it away.
+        key = at.key(f"ask-{hashlib.sha256(wait.token.encode()).hexdigest()[:16]}")
+        with suppress(_Late):
+            journal.commit(thread, key, build)
+    if overtaken(thread.head, at):  # this execution may not go on with another's position
+        _send(workflow, wait.token, Decision(next="done", at=at))
+    elif thread.head.is_over or not thread.head.interventions:
+        wake(workflow, thread, wait.token)
+    elif thread.head.wait is None or thread.head.wait.token != wait.token:
+        _send(workflow, wait.token, asking(thread.head, timeouts))
+
+
+def _is_live(head: Head, at: Position, wait: Wait) -> bool:
+    """Whether there is something to wait for, and no later wait."""
+    if overtaken(head, at) or head.is_over or not head.interventions:
+        return False
+    at_another_turn = head.run is not None and head.run.turn != at.turn
+    return not at_another_turn and (head.wait is None or not wait.is_before(head.wait))
+
+
+def _warning_due(one: Intervention, now: datetime, timeouts: Timeouts) -> bool:
+    if one.timeout_at is None or one.warned:
+        return False
+    return one.timeout_at - timedelta(seconds=timeouts.warn) <= now
+
+
+def wake(workflow: Workflow, thread: Thread, token: str) -> None:
+    """Lets the engine go on from the head. A token nobody waits on any more is no error: the log has moved on."""
+    _send(workflow, token, resumed(thread.head))
+
+
+def _send(workflow: Workflow, token: str, decision: Decision) -> None:
+    with suppress(TokenGone):
+        workflow.wake(token, decision)

@@ -1,0 +1,172 @@
+"""Pause, resume, cancel and delete. Each is a commit: the log is the fence (design §6.4)."""
+
+from collections.abc import Callable, Set
+from contextlib import suppress
+from typing import NamedTuple
+
+from shared.agent.interventions.effects import settle
+from shared.agent.interventions.expiry import decide
+from shared.agent.interventions.opening import open_question, wait_for_people
+from shared.agent.interventions.resolve import NOBODY, Record, entitled
+from shared.agent.recovery.recover import send
+from shared.agent.session.endings import cancelled
+from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.session import Thread
+from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
+from shared.domain.interventions.intervention import NO_POLICIES, has_outlasted, is_pause, outlasting
+from shared.domain.session.change import Change
+from shared.domain.session.head import Head
+from shared.ports.blobs import BlobStore
+from shared.ports.log import SessionLog
+from shared.ports.workflow import Workflow
+
+PAUSE = "Paused."
+
+
+class Cancelled(NamedTuple):
+    """`in_flight`: calls that had started before the cancel and may still act."""
+
+    head: Head
+    in_flight: tuple[str, ...]
+
+    @classmethod
+    def of(cls, head: Head) -> "Cancelled":
+        return cls(head, tuple(call.call_id for call in head.calls if call.state == "started"))
+
+
+class _Already(Exception):
+    """The session is there already: nothing to write."""
+
+
+def pause(journal: Journal, tenant: str, session_id: str, by: str, record: Record = None) -> Head:
+    """Opens a checkpoint review without a deadline. Twice is once. Raises Conflict where nothing runs."""
+    thread = journal.newest(tenant, session_id)
+
+    def build(_: Thread, change: Change) -> Draft:
+        if any(map(is_pause, change.head.interventions)):
+            raise _Already
+        if change.head.is_over or change.head.state == "idle":
+            raise Conflict(f"The session is {change.head.state}; there is nothing to pause.")
+        open_question(
+            change, "checkpoint_review", PAUSE, journal.clock, NO_POLICIES, asked_by="person", requested_by=by
+        )
+        wait_for_people(change)
+        return Draft(change, record=record)
+
+    return _commit(journal, thread, f"pause/{journal.clock.new_id('evt')}", build)
+
+
+def resume(
+    journal: Journal,
+    workflow: Workflow,
+    tenant: str,
+    session_id: str,
+    by: str,
+    record: Record = None,
+    roles: Set[str] = NOBODY,
+) -> Head:
+    """Resolves the pause with `continue`, else the review that the agent asked for. Raises Conflict where the session
+    is not paused and does not run, or its pause was lifted and a review stays, and RoleMissing where that review needs
+    a role that is not among `roles`.
+    """
+    thread = journal.newest(tenant, session_id)
+
+    def build(_: Thread, change: Change) -> Draft:
+        reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
+        ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
+        if ended is not None:
+            entitled(ended, roles)
+            if has_outlasted(ended):
+                raise Conflict("It is not paused any more. A review is open: decide on it by itself.")
+            settle(change, ended, "continue", {}, by=by)
+            if is_pause(ended):
+                for review in (one for one in reviews if one is not ended):
+                    change.replace_intervention(outlasting(review))
+            return Draft(change, record=record)
+        if change.head.coarse == "active":
+            raise _Already
+        raise Conflict(f"The session is {change.head.state}, not paused.")
+
+    def wake() -> None:
+        send(journal, workflow, thread)
+
+    with suppress(_Already):
+        decide(journal, thread, f"resume/{journal.clock.new_id('evt')}", build, lapsed=wake)
+    wake()
+    return thread.head
+
+
+def cancel(
+    journal: Journal, workflow: Workflow, tenant: str, session_id: str, by: str, record: Record = None
+) -> Cancelled:
+    """After this returns no call with an effect is started. Raises Conflict where the run has ended otherwise."""
+    thread = journal.newest(tenant, session_id)
+
+    def build(_: Thread, change: Change) -> Draft:
+        if change.head.state == "cancelled":
+            raise _Already
+        if change.head.is_over:
+            raise Conflict(f"The session is {change.head.state} already.")
+        cancelled(change, by)
+        return Draft(change, record=record)
+
+    head = _commit(journal, thread, f"cancel/{journal.clock.new_id('evt')}", build)
+    run = head.run
+    if run is not None:
+        workflow.stop(
+            session_id, run.run_id, run.generation
+        )  # for tidiness; the commit above is what cancels
+    return Cancelled.of(head)
+
+
+def delete(
+    journal: Journal,
+    workflow: Workflow,
+    log: SessionLog,
+    blobs: BlobStore,
+    tenant: str,
+    session_id: str,
+    by: str,
+) -> None:
+    """Cancels if needed, commits that it is deleted, then removes every item and blob. Raises SessionNotFound, and
+    what the stores and the engine raise: then nothing is removed of a session whose end is not in its log (§6.1).
+
+    Repeating one that was cut short finishes it.
+    """
+    try:
+        thread = journal.newest(tenant, session_id)
+        _end(journal, workflow, thread.head, by)
+        journal.commit(thread, f"delete/{journal.clock.new_id('evt')}", _deleted)
+    except (PoisonedSession, Fenced):
+        pass  # no head to cancel from, or deleted by another: that nothing is left of it stops its workers as well
+    except SessionNotFound:
+        _remove(log, blobs, tenant, session_id)
+        raise
+    _remove(log, blobs, tenant, session_id)
+
+
+def _end(journal: Journal, workflow: Workflow, head: Head, by: str) -> None:
+    """Once the session is deleted nobody knows its execution any more, so that is stopped before, and again where
+    whoever ended the run may have died before it could: it would wait for a person for a year.
+    """
+    if head.coarse in ("active", "waiting_for_user"):
+        with suppress(Conflict):  # the run has ended meanwhile
+            cancel(journal, workflow, head.tenant, head.session_id, by)
+    elif head.run is not None:
+        workflow.stop(head.session_id, head.run.run_id, head.run.generation)
+
+
+def _remove(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
+    log.delete(tenant, session_id)
+    blobs.delete_all(tenant, session_id)
+
+
+def _deleted(_: Thread, change: Change) -> Draft:
+    change.set(deleted=True)
+    return Draft(change)
+
+
+def _commit(journal: Journal, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Head:
+    with suppress(_Already):
+        journal.commit(thread, key, build)
+    return thread.head

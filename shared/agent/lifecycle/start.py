@@ -1,0 +1,137 @@
+"""Sessions begin, and people say things to them (design §3)."""
+
+from collections.abc import Callable, Mapping, Set
+from datetime import datetime
+from typing import NamedTuple
+
+from shared.agent.interventions.effects import say, settle
+from shared.agent.interventions.expiry import decide
+from shared.agent.interventions.resolve import NOBODY, entitled
+from shared.agent.recovery.recover import revive, send
+from shared.agent.session.position import position
+from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.session import Thread
+from shared.domain.errors import Conflict
+from shared.domain.ids import MESSAGE, RUN, SESSION
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Commit, Decision
+from shared.domain.session.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run
+from shared.ports.log import IdempotencyRecord
+from shared.ports.workflow import Workflow
+
+Record = Callable[[Commit], IdempotencyRecord] | None
+
+
+class NewSession(NamedTuple):
+    """`message` None: the session stays `idle` until somebody says something."""
+
+    tenant: str
+    user: str
+    agent_id: str
+    message: str | None
+    max_steps: int
+    token_budget: int
+    cost_budget_usd: float | None
+    review_every: int
+    metadata: Mapping[str, str]
+
+
+def start(journal: Journal, workflow: Workflow, new: NewSession, record: Record = None) -> Head:
+    """Commits the session, then starts the engine. Raises KeyTaken (nothing written), StoreUnavailable, …"""
+    clock = journal.clock
+    now = clock.now()
+    change = Change(_empty_head(new, clock.new_id(SESSION), now), number=1, now=now)
+    decision = None
+    if new.message is None:
+        change.born("idle")
+    else:
+        change.born("planning")
+        decision = _begin_run(change, clock.new_id(RUN), clock.new_id(MESSAGE), new.message, new.max_steps)
+    commit = journal.create("start", change, Draft(change, decision, record=record))
+    if decision is not None:
+        workflow.start(decision)
+    return commit.head
+
+
+def post_message(
+    journal: Journal,
+    workflow: Workflow,
+    tenant: str,
+    session_id: str,
+    text: str,
+    by: str,
+    record: Record = None,
+    roles: Set[str] = NOBODY,
+) -> Head:
+    """Answers an open clarification, else queues for the next turn, else starts a new run.
+
+    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued), RoleMissing (the question needs a role that
+    is not among `roles`).
+    """
+    clock = journal.clock
+    thread = journal.newest(tenant, session_id)
+    run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
+
+    def build(_: Thread, change: Change) -> Draft:
+        head = change.head
+        if head.is_over or head.state == "idle":
+            decision = _begin_run(change, run_id, message_id, text, head.max_steps)
+            return Draft(change, decision, record=record)
+        if len(head.undelivered) >= MAX_UNDELIVERED:
+            raise Conflict(
+                f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them."
+            )
+        question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
+        if question is not None:
+            entitled(question, roles)
+            settle(change, question, "answer", {"text": text}, by=by, message_id=message_id)
+        else:
+            say(change, message_id, text)
+        return Draft(change, record=record)
+
+    key = f"say/{message_id}"
+    # A run that waited may have ended by what expires first.
+    decide(journal, thread, key, build, lapsed=lambda: send(journal, workflow, thread))
+    done = thread.recorded(key)
+    if done is not None and done.decision is not None:
+        workflow.start(done.decision)
+    else:
+        send(journal, workflow, thread)
+    return thread.head
+
+
+def restart(journal: Journal, workflow: Workflow, tenant: str, session_id: str) -> None:
+    """Starts or wakes the engine once more: the first try may have died before it could. Harmless otherwise."""
+    revive(journal, workflow, tenant, session_id)
+
+
+def _empty_head(new: NewSession, session_id: str, now: datetime) -> Head:
+    return Head(
+        tenant=new.tenant,
+        session_id=session_id,
+        agent_id=new.agent_id,
+        created_by=new.user,
+        state="idle",
+        created_at=now,
+        updated_at=now,
+        budget=Budget(token_budget=new.token_budget, cost_budget_usd=new.cost_budget_usd),
+        metadata=dict(new.metadata),
+        review_every=new.review_every,
+        max_steps=new.max_steps,
+    )
+
+
+def _begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int) -> Decision:
+    change.set(
+        run=Run(run_id=run_id, first=change.number, max_steps=max_steps, goal_id=message_id),
+        goal=text[:MAX_GOAL_CHARS],
+        result=None,
+        error=None,
+        calls=(),
+        progress=Progress(),
+        wait=None,
+    )
+    change.event("run.started", {"run_id": run_id})
+    change.to_state("planning")
+    say(change, message_id, text)
+    return Decision(next="plan", at=position(change.head))

@@ -1,0 +1,81 @@
+"""The text of a turn while its model speaks, for whoever watches (design §9). It is best effort: a write that fails or
+takes long leaves the turn alone, and none of it is ever read to decide anything.
+"""
+
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from shared.agent.session.position import position
+from shared.domain.errors import EngineError
+from shared.domain.session.commit import Position
+from shared.domain.session.head import Head
+from shared.domain.session.partial import Partial, tail_of
+from shared.ports.clock import Clock
+from shared.ports.partials import Partials
+
+Apart = Callable[[Callable[[], None]], None]
+"""Runs something beside the caller."""
+
+
+def on_a_thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="running-text", daemon=True).start()
+
+
+class RunningText(NamedTuple):
+    """`every`: at most one write in so much time, none in a turn that is over sooner."""
+
+    partials: Partials
+    clock: Clock
+    every: timedelta
+    apart: Apart = on_a_thread
+
+    def listener(self, at: Position, key: str) -> Callable[[str], None]:
+        """What is given the text piece by piece, on whichever thread reads the answer."""
+        return _Listener(self, at, key)
+
+
+class _Listener:
+    """One turn's. At most one write at a time, so that none overtakes another; a failed one is the last."""
+
+    def __init__(self, to: RunningText, at: Position, key: str) -> None:
+        self._to = to
+        self._at = at
+        self._key = key
+        self._text = ""
+        self._due: datetime | None = None
+        self._busy = False
+
+    def __call__(self, text: str) -> None:
+        self._text = tail_of(self._text + text)
+        now = self._to.clock.now()
+        if self._due is None:
+            self._due = now + self._to.every
+        if self._busy or now < self._due:
+            return
+        self._due, self._busy = now + self._to.every, True
+        partial = Partial(key=self._key, text=self._text, at=now)
+        try:
+            self._to.apart(lambda: self._write(partial))
+        except RuntimeError:  # no thread to be had: it stays busy, and says no more
+            return
+
+    def _write(self, partial: Partial) -> None:
+        try:
+            self._to.partials.put(self._at.tenant, self._at.session_id, partial)
+        except Exception:
+            return  # it stays busy, and says no more
+        self._busy = False
+
+
+def running_text(partials: Partials, head: Head) -> Partial | None:
+    """What the session's running turn has said so far, where that is known."""
+    if head.run is None or head.state not in ("planning", "executing"):
+        return None
+    try:
+        found = partials.get(head.tenant, head.session_id)
+    except EngineError:
+        return None
+    here = position(head)
+    return found if found is not None and found.key in (here.key("plan"), here.key("think")) else None

@@ -1,0 +1,78 @@
+"""The whole of a call's input: an intervention shows the beginning of a large one, the log has all of it."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from shared.agent.session.large_texts import load_call
+from shared.domain.errors import InterventionNotFound, ValidationFailed
+from shared.domain.interventions.intervention import (
+    Intervention,
+    PendingCall,
+    input_hash,
+    is_shortened,
+    reviewed_calls,
+)
+from shared.domain.session.commit import Commit
+from shared.domain.session.conversation import AssistantEntry, ToolCall
+from shared.ports.blobs import BlobStore
+from shared.ports.log import SessionLog
+
+PAGE = 200
+"""Commits read at once."""
+
+
+class WholeInput(NamedTuple):
+    """`input_hash` is the one the decision is bound to."""
+
+    name: str
+    input: dict[str, Any]
+    input_hash: str
+
+
+def whole_input(
+    log: SessionLog, blobs: BlobStore, tenant: str, one: Intervention, call_id: str | None = None
+) -> WholeInput:
+    """`call_id`: which of a review's calls; needed where it has more than one. Raises InterventionNotFound where
+    the intervention is not about a call, or not about that one, or its session is gone; ValidationFailed.
+    """
+    call = _meant(one, call_id)
+    if not is_shortened(one, call):
+        return WholeInput(call.name, call.input, call.input_hash)
+    for asked in _asked(log, tenant, one.session_id, call.call_id):
+        pointer = asked.input_content
+        if pointer is not None and pointer.blob is not None:
+            asked = load_call(asked, blobs.get(tenant, one.session_id, (pointer.blob,)))
+        if asked.input is not None and input_hash(asked.input) == call.input_hash:
+            return WholeInput(call.name, asked.input, call.input_hash)
+    raise InterventionNotFound("The session does not have this call any more.")
+
+
+def _meant(one: Intervention, call_id: str | None) -> PendingCall:
+    calls = reviewed_calls(one) if one.tool_call is None else (one.tool_call,)
+    if not calls:
+        raise InterventionNotFound("This intervention is not about a call: it has no input.")
+    if call_id is None and len(calls) > 1:
+        ids = ", ".join(call.call_id for call in calls)
+        raise ValidationFailed("This review is about several calls.", {"call_id": [f"one of {ids}"]})
+    found = next((call for call in calls if call_id in (None, call.call_id)), None)
+    if found is None:
+        raise InterventionNotFound("This intervention is not about a call of that id.")
+    return found
+
+
+def _asked(log: SessionLog, tenant: str, session_id: str, call_id: str) -> Iterator[ToolCall]:
+    """The call as the model made it, then as people changed it: a changed one may be asked about again."""
+    for commit in _commits(log, tenant, session_id):
+        for entry in commit.entries:
+            if isinstance(entry, AssistantEntry):
+                yield from (call for call in entry.calls if call.call_id == call_id)
+        open_call = commit.head.open_call(call_id)
+        if open_call is not None and open_call.amended is not None:
+            yield ToolCall(call_id=call_id, effect_id="", name=open_call.name, input=open_call.amended)
+
+
+def _commits(log: SessionLog, tenant: str, session_id: str) -> Iterator[Commit]:
+    since = 1
+    while page := log.tail(tenant, session_id, since, limit=PAGE).commits:
+        yield from page
+        since = page[-1].number + 1

@@ -1,0 +1,107 @@
+"""What anyone who polls sees: the snapshot and the events since a cursor, in one read and no write (design §3)."""
+
+from typing import NamedTuple
+
+from shared.domain.errors import SessionNotFound, ValidationFailed
+from shared.domain.session.commit import Commit
+from shared.domain.session.content import INLINE_BYTES, Content
+from shared.domain.session.conversation import AssistantEntry, UserEntry
+from shared.domain.session.event import Event
+from shared.domain.session.head import Head
+from shared.ports.clock import Clock
+from shared.ports.log import SessionLog
+
+PAGE_COMMITS = 100
+LOOK_SECONDS = (0.1, 0.2, 0.3, 0.5, 1.0)
+"""Pauses between the looks of a long poll; the last one repeats."""
+
+
+class Cursor(NamedTuple):
+    """The last commit seen and the last event seen in it; (0, 0): nothing yet."""
+
+    number: int = 0
+    seq: int = 0
+
+
+class Seen(NamedTuple):
+    """An event and the cursor behind it."""
+
+    event: Event
+    cursor: Cursor
+
+
+class Snapshot(NamedTuple):
+    """`cursor` is behind the last event, and behind commits that had none."""
+
+    head: Head
+    events: tuple[Seen, ...]
+    cursor: Cursor
+    has_more: bool
+
+
+def poll(log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cursor, wait: float) -> Snapshot:
+    """Returns as soon as there are events, the session has ended, or `wait` seconds are over.
+
+    Raises SessionNotFound, and ValidationFailed for a cursor beyond the log's end.
+    """
+    waited, looks = 0.0, 0
+    while True:
+        seen = _look(log, tenant, session_id, after)
+        if seen.events or seen.head.is_over or waited >= wait:
+            return seen
+        nap = min(LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)], wait - waited)
+        clock.sleep(nap)
+        waited, looks = waited + nap, looks + 1
+
+
+def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snapshot:
+    # The cursor's own commit is read again: it has the head when nothing is newer, so one read is enough.
+    tail = log.tail(tenant, session_id, since=max(after.number, 1), limit=PAGE_COMMITS)
+    if tail.commits and tail.commits[-1].head.deleted:
+        raise SessionNotFound("There is no such session.")
+    if not tail.commits:
+        if log.latest(tenant, session_id) is None:
+            raise SessionNotFound("There is no such session.")
+        raise ValidationFailed(
+            "The cursor is not this session's.", {"after": ["use a cursor of an earlier answer, or 0"]}
+        )
+    events = tuple(
+        Seen(event, Cursor(commit.number, event.seq))
+        for commit in tail.commits
+        for event in _visible(commit)
+        if event.seq > after.seq
+    )
+    last = tail.commits[-1]
+    head = last.head
+    if not tail.complete:
+        newest = log.latest(tenant, session_id)
+        if newest is None or newest.head.deleted:
+            raise SessionNotFound("There is no such session.")
+        head = newest.head
+    cursor = Cursor(last.number, max(last.head.last_seq, after.seq))
+    return Snapshot(head, events, cursor, has_more=not tail.complete)
+
+
+def _visible(commit: Commit) -> tuple[Event, ...]:
+    """Events with the text they name, where it is short enough to be in the commit."""
+    texts = {
+        entry.message_id: _said(entry)
+        for entry in commit.entries
+        if isinstance(entry, UserEntry | AssistantEntry)
+    }
+    return tuple(_with_text(event, texts) for event in commit.events)
+
+
+def _said(entry: UserEntry | AssistantEntry) -> Content:
+    """A reply without text is told by what its model thought."""
+    if isinstance(entry, AssistantEntry) and not entry.content.bytes:
+        return Content.of(entry.thinking[:INLINE_BYTES])
+    return entry.content
+
+
+def _with_text(event: Event, texts: dict[str, Content]) -> Event:
+    content = texts.get(event.data.get("message_id", ""))
+    if content is None:
+        return event
+    data = event.data | {"content": content.text, "bytes": content.bytes}
+    return event.model_copy(update={"data": data})

@@ -1,0 +1,49 @@
+"""What a person is told of an error that was left after the engine's retries, by the name of its class (design §2)."""
+
+from shared.domain.errors import (
+    ProviderOverloaded,
+    ProviderTimeout,
+    ProviderUnavailable,
+    StoreThrottled,
+    StoreUnavailable,
+    StreamBroken,
+)
+from shared.domain.session.head import Failure
+
+_AGAIN = "Write to the session again, or have an operator repair it."
+_STORE = (
+    "STORE_UNAVAILABLE",
+    f"The deployment's storage did not answer, however often it was asked. {_AGAIN}",
+)
+_BY_CLASS = {
+    ProviderOverloaded: (
+        "PROVIDER_OVERLOADED",
+        "The model's provider stayed overloaded. Try again later, or give the agent a fallback model.",
+    ),
+    ProviderUnavailable: (
+        "PROVIDER_UNAVAILABLE",
+        "The model's provider could not be reached or failed each time. Check its status and the address "
+        "it is asked at, then write to the session again.",
+    ),
+    ProviderTimeout: (
+        "PROVIDER_TIMEOUT",
+        "The model's provider gave no answer in time, however often it was asked. Write to the session "
+        "again, or give the agent a faster model or a smaller output limit.",
+    ),
+    StreamBroken: (
+        "PROVIDER_STREAM_BROKEN",
+        "The model's answers broke off each time. Write to the session again; if they go on to break off, "
+        "check what is between the deployment and the provider.",
+    ),
+    StoreThrottled: _STORE,
+    StoreUnavailable: _STORE,
+}
+FAILURES = {error.__name__: told for error, told in _BY_CLASS.items()}
+"""Code and message by the class's name: the engine knows no more of it."""
+
+
+def failure_of(error: str) -> Failure:
+    """`error`: a class of ours, or a name of the engine's such as `States.Timeout`."""
+    other = ("STEP_FAILED", f"A step failed after its retries ({error}). {_AGAIN}")
+    code, message = FAILURES.get(error, other)
+    return Failure(code=code, message=message)

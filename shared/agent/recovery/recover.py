@@ -1,0 +1,160 @@
+"""A session goes on from its log when its execution is gone or was never started (design §2).
+
+The log alone says where: an execution that never began is started as it was decided; one that has closed is followed by
+the next generation, committed before it is started, as in a roll-over; one that waits for a token nobody sent gets it.
+"""
+
+from typing import Literal
+
+from shared.agent.session.endings import failed
+from shared.agent.session.position import overtaken, position, resumed, turn_due
+from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.session import Thread
+from shared.domain.errors import Conflict, Fenced
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Head, Restarts, Run
+from shared.ports.workflow import TokenGone, Workflow
+
+MOST_RESTARTS = 5
+"""Of one turn, before the run is failed: something about this session ends its engine each time."""
+EXHAUSTED = "RECOVERY_EXHAUSTED"
+REPAIRABLE = ("STEP_FAILED", EXHAUSTED, "PROVIDER_", "STORE_UNAVAILABLE")
+"""Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""
+REPAIRED = "repaired"
+
+Outcome = Literal["nothing", "started", "restarted", "woken", "failed"]
+
+
+class _Settled(Exception):
+    """Somebody else has moved the session on: nothing to write."""
+
+
+def revive(journal: Journal, workflow: Workflow, tenant: str, session_id: str) -> Outcome:
+    """Harmless where nothing is wrong. Raises SessionNotFound, and what the stores raise."""
+    thread = journal.newest(tenant, session_id)
+    run = thread.head.run
+    if run is None or thread.head.is_over or thread.head.state == "idle":
+        return "nothing"
+    match workflow.status(session_id, run.run_id, run.generation):
+        case "running":
+            return "woken" if _send(workflow, thread.head) else "nothing"
+        case "absent" if workflow.start(resumed(thread.head)):
+            return "started"
+        case _:  # closed, or absent a moment ago and closed by now
+            return next_generation(journal, workflow, thread)
+
+
+def next_generation(journal: Journal, workflow: Workflow, thread: Thread) -> Outcome:
+    """Of a session whose execution has closed. Its last commit, a roll-over and another recovery may all have come
+    since the head was read: the commit is made on condition that none has.
+    """
+    at = position(thread.head)
+    key = at.key("revive")
+
+    def build(_: Thread, change: Change) -> Draft:
+        run = change.head.run
+        if run is None or change.head.is_over or overtaken(change.head, at):
+            raise _Settled
+        restarts = _counted(change, run)
+        if restarts.count > MOST_RESTARTS:
+            return failed(
+                change, EXHAUSTED, f"The engine was lost more than {MOST_RESTARTS} times in one turn."
+            )
+        _follow(change, run, restarts)
+        return Draft(change, resumed(change.head))
+
+    try:
+        journal.commit(thread, key, build)
+    except (_Settled, Fenced):  # moved on, or deleted
+        return "nothing"
+    done = thread.recorded(key)
+    if done is None or done.decision is None or done.decision.next == "failed":
+        return "failed"
+    workflow.start(done.decision)
+    return "restarted"
+
+
+def repair(journal: Journal, workflow: Workflow, tenant: str, session_id: str) -> Outcome:
+    """An operator has a failed run tried again, or a stuck one looked at. Raises SessionNotFound, and Conflict where
+    the run failed for a reason that another try does not change.
+    """
+    thread = journal.newest(tenant, session_id)
+    if thread.head.state != "failed":
+        return revive(journal, workflow, tenant, session_id)
+    at = position(thread.head)
+    key = at.key("repair")
+
+    def build(_: Thread, change: Change) -> Draft:
+        head, run = change.head, change.head.run
+        if run is None or head.state != "failed" or overtaken(head, at):
+            raise _Settled
+        code = head.error.code if head.error is not None else ""
+        if not code.startswith(REPAIRABLE):
+            raise Conflict(f"The session failed with {code}, which a repair does not change.")
+        progress = head.progress.model_copy(update={"provider_waits": 0, "planning_attempts": 0})
+        change.set(error=None, progress=progress)
+        _follow(change, run, Restarts())
+        decision = _again(change.head)
+        change.to_state("planning" if decision.next == "plan" else "executing", REPAIRED)
+        return Draft(change, decision)
+
+    try:
+        journal.commit(thread, key, build)
+    except _Settled:
+        return "nothing"
+    done = thread.recorded(key)
+    assert done is not None
+    assert done.decision is not None
+    workflow.start(done.decision)
+    return "restarted"
+
+
+def send(journal: Journal, workflow: Workflow, thread: Thread) -> None:
+    """Wakes the engine if it waits and nothing is open any more, or ends it where the run is over; both may be done
+    twice. An engine that is gone is followed by the next generation at once; one that is just about to ask again finds
+    nothing open and goes on by itself.
+    """
+    head, run = thread.head, thread.head.run
+    if run is None or head.interventions:
+        return
+    if head.is_over:
+        workflow.stop(head.session_id, run.run_id, run.generation)
+    elif (
+        head.wait is not None
+        and not _send(workflow, head)
+        and workflow.status(head.session_id, run.run_id, run.generation) == "closed"
+    ):
+        next_generation(journal, workflow, thread)
+
+
+def _send(workflow: Workflow, head: Head) -> bool:
+    """Whether somebody waited for it."""
+    if head.wait is None or head.interventions:
+        return False
+    try:
+        workflow.wake(head.wait.token, resumed(head))
+    except TokenGone:
+        return False
+    return True
+
+
+def _follow(change: Change, run: Run, restarts: Restarts) -> None:
+    following = {"generation": run.generation + 1, "events": 0, "restarts": restarts}
+    change.set(run=run.model_copy(update=following), wait=None)
+
+
+def _counted(change: Change, run: Run) -> Restarts:
+    """Waiting for people may last for many restarts of whatever the engine runs on; work, and a wait that is over, must
+    not.
+    """
+    open_ones = change.head.interventions
+    if open_ones and all(one.timeout_at is None or one.timeout_at > change.now for one in open_ones):
+        return run.restarts
+    before = run.restarts.count if run.restarts.turn == run.turn else 0
+    return Restarts(turn=run.turn, count=before + 1)
+
+
+def _again(head: Head) -> Decision:
+    """Where a failed run takes up: its calls were dropped when it failed, so with its plan or with a new one."""
+    return Decision(next=turn_due(head), at=position(head))

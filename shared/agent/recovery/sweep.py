@@ -1,0 +1,93 @@
+"""Each minute: finds the sessions whose execution is gone, and those whose wake-up was lost (design §2)."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from shared.agent.recovery.recover import Outcome, revive
+from shared.agent.session.repository import Journal
+from shared.domain.errors import Fenced, SessionNotFound
+from shared.ports.log import LiveKind, LiveSession, SessionIndex
+from shared.ports.workflow import Workflow
+
+PAGE = 500
+WOKEN_WITHIN = timedelta(hours=1)
+"""A decision makes its session active; a wake-up that was lost is looked for so long after that."""
+
+Unreadable = Callable[[str, Exception], None]
+
+
+class Rounds(NamedTuple):
+    """`grace`: how long a session is left to whoever is at work on it; `warn`: how long before its end a wait has to be
+    looked after (both seconds); `time_is_left`: for another session; `unreadable`: is told which one and why.
+    """
+
+    journal: Journal
+    directory: SessionIndex
+    workflow: Workflow
+    grace: float
+    warn: float
+    time_is_left: Callable[[], bool] = lambda: True
+    unreadable: Unreadable = lambda session_id, error: None
+
+
+class Tally(NamedTuple):
+    """Sessions. `looked`: those that were read; `failed`: given up; `unreadable`: an error came instead; `left`: there
+    was no time for them.
+    """
+
+    looked: int = 0
+    started: int = 0
+    restarted: int = 0
+    woken: int = 0
+    failed: int = 0
+    unreadable: int = 0
+    left: int = 0
+
+    def plus(self, *names: str) -> "Tally":
+        return self._replace(**{name: getattr(self, name) + 1 for name in names})
+
+
+def tend(rounds: Rounds, *, everything: bool = False) -> Tally:
+    """`everything`: every live session, however young, and those that wait for people without an end too.
+
+    Those without an execution come first. An error of one session does not stop the others; one of the index or of the
+    engine's listing is raised.
+    """
+    running = frozenset(rounds.workflow.running())
+    lost, doubtful = [], []
+    for kind, session in _live(rounds, everything):
+        if session.session_id not in running:
+            lost.append(session)
+        elif everything or (kind == "active" and session.at > rounds.journal.clock.now() - WOKEN_WITHIN):
+            doubtful.append(session)
+    tally = Tally()
+    for session in (*lost, *doubtful):
+        tally = tally.plus(*_look(rounds, session)) if rounds.time_is_left() else tally.plus("left")
+    return tally
+
+
+def _live(rounds: Rounds, everything: bool) -> Iterator[tuple[LiveKind, LiveSession]]:
+    late = rounds.journal.clock.now() - timedelta(seconds=rounds.grace)
+    soon = late + timedelta(seconds=rounds.warn)
+    wanted: dict[LiveKind, datetime | None] = {"active": late, "waiting": soon}
+    if everything:
+        wanted = {"active": None, "waiting": None, "parked": None}
+    for kind, before in wanted.items():
+        page = rounds.directory.live(kind, before=before, limit=PAGE, cursor=None)
+        yield from ((kind, session) for session in page.sessions)
+        while page.cursor is not None:
+            page = rounds.directory.live(kind, before=before, limit=PAGE, cursor=page.cursor)
+            yield from ((kind, session) for session in page.sessions)
+
+
+def _look(rounds: Rounds, session: LiveSession) -> tuple[str, ...]:
+    """What to count."""
+    try:
+        outcome: Outcome = revive(rounds.journal, rounds.workflow, session.tenant, session.session_id)
+    except (SessionNotFound, Fenced):  # deleted; the index is a moment behind
+        return ("looked",)
+    except Exception as error:  # whatever it is, it is this session's alone
+        rounds.unreadable(session.session_id, error)
+        return ("looked", "unreadable")
+    return ("looked",) if outcome == "nothing" else ("looked", outcome)

@@ -1,0 +1,58 @@
+"""How a run ends: completed, failed or cancelled. Nothing is left waiting for a person behind it."""
+
+from shared.agent.session.position import position
+from shared.agent.session.repository import Draft
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import MAX_ANSWER_CHARS, Failure, Result
+
+
+def failed(change: Change, code: str, message: str) -> Draft:
+    _withdraw(change)
+    change.set(error=Failure(code=code, message=message), calls=())
+    change.to_state("failed", code.lower())
+    change.event("run.finished", {"state": "failed", "code": code})
+    return Draft(change, Decision(next="failed", at=position(change.head)))
+
+
+def completed(
+    change: Change,
+    *,
+    goal_met: bool,
+    reason: str,
+    answer: str | None,
+    message_id: str | None,
+    by: str | None = None,
+) -> Draft:
+    """`answer` is the reply's text or the plan's closing reason; the head keeps the beginning of a long one. `by`: who
+    finished it, where a person did.
+    """
+    _withdraw(change, by)
+    kept = answer
+    if answer is not None and len(answer) > MAX_ANSWER_CHARS:
+        kept = answer[: MAX_ANSWER_CHARS - 1] + "…"
+    result = Result(goal_met=goal_met, answer=kept, reason=reason, message_id=message_id)
+    change.set(result=result, calls=())
+    change.to_state("completed", reason)
+    change.event("run.finished", {"state": "completed", "goal_met": goal_met, "reason": reason})
+    return Draft(change, Decision(next="done", at=position(change.head)))
+
+
+def cancelled(change: Change, by: str | None) -> Draft:
+    """Calls that have started stay listed, those in doubt too: they may still act and their finish may still be
+    recorded. `by` None: nobody decided in time.
+    """
+    _withdraw(change, by)
+    begun = (call for call in change.head.calls if call.may_act)
+    change.set(calls=tuple(call.model_copy(update={"state": "started"}) for call in begun))
+    change.to_state("cancelled", "cancelled")
+    change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
+    return Draft(change)
+
+
+def _withdraw(change: Change, by: str | None = None) -> None:
+    """`by`: the person whose decision left nothing to decide."""
+    withdrawn = {"state": "withdrawn", "resolved_at": change.now, "resolved_by": by}
+    for one in change.head.interventions:
+        change.close_intervention(one.model_copy(update=withdrawn))
+    change.set(wait=None)

@@ -1,0 +1,131 @@
+"""Keeps commits small: large texts go to the blob store first, then the pointer is committed (design §6.1)."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar, cast
+
+from shared.domain.errors import PoisonedSession, SchemaUnknown
+from shared.domain.rules.compaction import COMPACTED_VERSION, Compacted
+from shared.domain.session.commit import Commit
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.head import Head
+from shared.ports.blobs import BlobStore
+
+E = TypeVar("E", bound=UserEntry | AssistantEntry | ToolEntry)
+
+
+def offloaded(commit: Commit, blobs: BlobStore) -> Commit:
+    """The commit as it is stored. Every blob it points to exists when this returns."""
+    if not commit.entries and commit.compacted is None:
+        return commit
+    head = commit.head
+    changed: dict[str, object] = {"entries": offloaded_entries(commit.entries, head, blobs)}
+    if commit.compacted is not None:
+        changed["compacted"] = _put(commit.compacted, head, blobs)
+    return commit.model_copy(update=changed)
+
+
+def offloaded_entries(entries: Iterable[E], head: Head, blobs: BlobStore) -> tuple[E, ...]:
+    """The entries as they are stored, large texts as pointers."""
+    return tuple(_offloaded(entry, head, blobs) for entry in entries)
+
+
+def _offloaded(one: E, head: Head, blobs: BlobStore) -> E:
+    changed: dict[str, object] = {"content": _put(one.content, head, blobs)}
+    if isinstance(one, AssistantEntry):
+        changed["calls"] = tuple(_offloaded_call(call, head, blobs) for call in one.calls)
+        private = _private(one)
+        if private is not None and private.is_large:
+            changed |= {"thinking": "", "raw": None, "private": _put(private, head, blobs)}
+    return cast(E, one.model_copy(update=changed))
+
+
+def _offloaded_call(call: ToolCall, head: Head, blobs: BlobStore) -> ToolCall:
+    if call.input is None:
+        return call
+    text = Content.of(json.dumps(call.input, ensure_ascii=False, separators=(",", ":")))
+    if not text.is_large:
+        return call
+    return call.model_copy(update={"input": None, "input_content": _put(text, head, blobs)})
+
+
+def _put(content: Content, head: Head, blobs: BlobStore) -> Content:
+    if not content.is_large or content.text is None:
+        return content
+    return stored(content, head, blobs)
+
+
+def stored(content: Content, head: Head, blobs: BlobStore) -> Content:
+    """The pointer to a text of any size, which is stored when this returns."""
+    if content.blob is not None:
+        return content.offloaded(content.blob)
+    return content.offloaded(blobs.put(head.tenant, head.session_id, content.loaded))
+
+
+def read_compacted(text: str) -> Compacted:
+    """Raises SchemaUnknown, PoisonedSession."""
+    try:
+        version = json.loads(text)["version"]
+        if version == COMPACTED_VERSION:
+            return Compacted.model_validate_json(text)
+    except (ValueError, KeyError, TypeError):
+        raise PoisonedSession("a stored conversation cannot be read") from None
+    raise SchemaUnknown(
+        f"a stored conversation has schema version {version}, this release knows {COMPACTED_VERSION}"
+    )
+
+
+def pointers(entries: Iterable[Entry]) -> list[str]:
+    """Names of the blobs that the entries point to and do not hold."""
+    names: list[str] = []
+    for entry in entries:
+        contents = [entry.content]
+        if isinstance(entry, AssistantEntry):
+            contents += [call.input_content for call in entry.calls if call.input_content is not None]
+            contents += [entry.private] if entry.private is not None else []
+        names += [content.blob for content in contents if content.blob is not None and content.text is None]
+    return names
+
+
+def _private(entry: AssistantEntry) -> Content | None:
+    if not entry.thinking and entry.raw is None:
+        return None
+    return Content.of(json.dumps({"thinking": entry.thinking, "raw": entry.raw}, ensure_ascii=False))
+
+
+def load_entry(entry: E, texts: Mapping[str, str]) -> E:
+    """The entry with every pointer resolved from `texts` (blob name -> text); itself where it has none."""
+    if not pointers((entry,)):
+        return entry
+    changed: dict[str, object] = {"content": _text(entry.content, texts)}
+    if isinstance(entry, AssistantEntry):
+        changed["calls"] = tuple(load_call(call, texts) for call in entry.calls)
+        if entry.private is not None:
+            changed |= _json(_text(entry.private, texts).loaded) | {"private": None}
+    return cast(E, entry.model_copy(update=changed))
+
+
+def load_call(call: ToolCall, texts: Mapping[str, str]) -> ToolCall:
+    """The call with its input in place."""
+    if call.input_content is None:
+        return call
+    text = _text(call.input_content, texts).loaded
+    return call.model_copy(update={"input": _json(text), "input_content": None})
+
+
+def _json(text: str) -> dict[str, Any]:
+    """What was stored as an object. Raises PoisonedSession."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        read = None
+    if not isinstance(read, dict):
+        raise PoisonedSession("a stored part of a reply cannot be read")
+    return read
+
+
+def _text(content: Content, texts: Mapping[str, str]) -> Content:
+    if content.text is not None or content.blob is None:
+        return content
+    return content.model_copy(update={"text": texts[content.blob]})

@@ -1,0 +1,80 @@
+"""Where a session stands, whether a worker may still commit there, and where the engine goes on (design §2).
+
+The engine passes a `Position` in; the head in the log says whether it is still the newest one. Fencing is the check
+that no other run, generation or turn has taken over.
+"""
+
+from typing import Literal, NamedTuple
+
+from shared.domain.errors import Fenced
+from shared.domain.session.commit import Decision, Position
+from shared.domain.session.head import Head
+
+
+def position(head: Head) -> Position:
+    """Where the engine stands after this head."""
+    if head.run is None:
+        raise ValueError("a session without a run has no position")
+    run = head.run
+    return Position(
+        tenant=head.tenant,
+        session_id=head.session_id,
+        run_id=run.run_id,
+        generation=run.generation,
+        turn=run.turn,
+        first=run.first,
+    )
+
+
+def fence(head: Head, at: Position) -> None:
+    """Raises Fenced where another run, generation or turn has taken over."""
+    fence_run(head, at)
+    if head.run is not None and head.run.turn != at.turn and not head.is_over:
+        raise Fenced("the session is at another turn")
+
+
+def fence_run(head: Head, at: Position) -> None:
+    """Raises Fenced where another run or generation has the session."""
+    if overtaken(head, at):
+        raise Fenced("another run or generation has the session")
+
+
+def overtaken(head: Head, at: Position) -> bool:
+    """Whether another run or generation has the session: a worker standing at `at` may not commit."""
+    return head.run is None or head.run.run_id != at.run_id or head.run.generation != at.generation
+
+
+class Timeouts(NamedTuple):
+    """Seconds: how long an approval waits, and how long before its expiry the warning comes."""
+
+    approval: float
+    warn: float
+
+
+def asking(head: Head, timeouts: Timeouts) -> Decision:
+    """The engine waits; `wake_at` are the times at which it looks again: each warning, each expiry."""
+    times = []
+    for one in head.interventions:
+        if one.timeout_at is not None:
+            expiry = one.timeout_at.timestamp()
+            times += [expiry] if one.warned else [expiry - timeouts.warn, expiry]
+    return Decision(next="ask", at=position(head), wake_at=tuple(sorted(int(t) + 1 for t in times)))
+
+
+def resumed(head: Head) -> Decision:
+    """Where the engine goes on: open calls first, then the next turn, which waits if a person is asked."""
+    at = position(head)
+    if head.is_over:
+        return Decision(next="failed" if head.state == "failed" else "done", at=at)
+    ready = tuple(call.call_id for call in head.unfinished_calls)
+    if ready and not head.interventions:
+        return Decision(next="act", at=at, calls=ready)
+    return Decision(next=turn_due(head), at=at)
+
+
+def turn_due(head: Head) -> Literal["plan", "think"]:
+    """A plan that goes on is thought about, unless an earlier run left it: the message that began this one is
+    delivered by the turn that plans for it, and until then that turn is due.
+    """
+    is_new = head.run is not None and head.run.goal_id in head.undelivered
+    return "think" if head.plan is not None and head.plan.is_live and not is_new else "plan"

@@ -1,0 +1,248 @@
+"""Reads a session's log and moves it: the one loop in which commits are made (design §6.1)."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+
+from shared.agent.session.large_texts import (
+    E,
+    load_call,
+    offloaded,
+    offloaded_entries,
+    pointers,
+    read_compacted,
+    stored,
+)
+from shared.agent.session.session import Thread
+from shared.domain.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
+from shared.domain.rules.compaction import Compacted
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Commit, Decision, Position
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import ToolCall
+from shared.domain.session.head import Head
+from shared.ports.blobs import BlobMissing, BlobStore
+from shared.ports.clock import Clock
+from shared.ports.log import (
+    Companions,
+    IdempotencyRecord,
+    IndexEntry,
+    LeaseGrant,
+    Live,
+    NumberTaken,
+    SessionLog,
+)
+
+ATTEMPTS = 12
+"""Lost races for a commit number in a row before the engine is asked to try again later."""
+PAUSE_SECONDS = 0.05
+NEAR_COMMITS = 100
+"""So few commits are read at once, without asking first where the conversation begins."""
+WARM_THREADS = 8
+"""Conversations a warm worker keeps; a Lambda serves one session at a time, so few are ever warm."""
+
+
+class Draft:
+    """What a use case wants committed: the change, and what goes with it."""
+
+    def __init__(
+        self,
+        change: Change,
+        decision: Decision | None = None,
+        delivered: tuple[str, ...] = (),
+        record: Callable[[Commit], IdempotencyRecord] | None = None,
+        lease: LeaseGrant | None = None,
+    ) -> None:
+        self.change = change
+        self.decision = decision
+        self.delivered = delivered
+        self.record = record
+        self.lease = lease
+
+
+class Journal:
+    """`log`, `blobs` and `clock` are ports; the cache lives as long as the worker's process."""
+
+    def __init__(self, log: SessionLog, blobs: BlobStore, clock: Clock) -> None:
+        self._log = log
+        self._blobs = blobs
+        self.clock = clock
+        self._warm: OrderedDict[tuple[str, str], Thread] = OrderedDict()
+
+    def conversation(self, at: Position) -> Thread:
+        """What a model is shown of the session, its texts loaded. Warm: only the tail is read; cold: everything since
+        the last compaction.
+        """
+        name = (at.tenant, at.session_id)
+        thread = self._warm.pop(name, None)
+        if thread is None:
+            thread = self._cold(at)
+        else:
+            self.refresh(thread)
+        self._warm[name] = thread
+        while len(self._warm) > WARM_THREADS:
+            self._warm.popitem(last=False)
+        thread.forget_keys_before(at.first)
+        self.load(thread)
+        return thread
+
+    def turn(self, at: Position) -> Thread:
+        """The session from the current turn's first commit on: all that a call or a wait needs, in one read."""
+        commits = self._since(at, at.first)
+        thread = Thread(commits[0])
+        for commit in commits[1:]:
+            thread.fold(commit)
+        return thread
+
+    def newest(self, tenant: str, session_id: str) -> Thread:
+        """The head alone. Raises SessionNotFound."""
+        commit = self._log.latest(tenant, session_id)
+        if commit is None or commit.head.deleted:
+            raise SessionNotFound("There is no such session.")
+        return Thread(commit)
+
+    def refresh(self, thread: Thread) -> None:
+        head = thread.head
+        for commit in self._log.tail(head.tenant, head.session_id, since=thread.number + 1).commits:
+            self._fold(thread, commit)
+
+    def commit(self, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Commit | None:
+        """Commits what `build` makes of the newest head, under the next free number.
+
+        None: a commit with that key is there already (an earlier attempt, or one's own whose answer was lost);
+        `thread.recorded(key)` tells what it decided. `build` may run several times and so must be pure but for
+        ids; what it raises ends the loop with nothing written. Raises CommitContention.
+        """
+        for attempt in range(ATTEMPTS):
+            if thread.recorded(key) is not None:
+                return None
+            if thread.head.deleted:
+                raise Fenced("the session was deleted")
+            change = Change(thread.head, thread.number + 1, self.clock.now())
+            draft = build(thread, change)
+            commit = change.commit(key, draft.decision, draft.delivered)
+            companions = Companions(
+                listing=_listing(thread.head, commit),
+                interventions=change.interventions,
+                idempotency=draft.record(commit) if draft.record is not None else None,
+                lease=draft.lease,
+            )
+            try:
+                self._log.append(offloaded(commit, self._blobs), companions)
+            except NumberTaken:
+                self.clock.pause(PAUSE_SECONDS * (attempt + 1))
+                self._refresh_or_leave(thread)
+            else:
+                self._fold(thread, commit)
+                return commit
+        raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
+
+    def _refresh_or_leave(self, thread: Thread) -> None:
+        """Raises Fenced where the number was taken by what is left of a deleted session."""
+        before = thread.number
+        self.refresh(thread)
+        head = thread.head
+        if thread.number == before and self._log.latest(head.tenant, head.session_id) is None:
+            self._blobs.delete_all(
+                head.tenant, head.session_id
+            )  # this commit's may have come after the deletion
+            raise Fenced("the session was deleted")
+
+    def create(self, key: str, change: Change, draft: Draft) -> Commit:
+        """Commit 1 of a new session."""
+        commit = change.commit(key, draft.decision)
+        record = draft.record(commit) if draft.record is not None else None
+        companions = Companions(listing=_listing(None, commit), idempotency=record)
+        self._log.append(offloaded(commit, self._blobs), companions)
+        return commit
+
+    def _cold(self, at: Position) -> Thread:
+        """Of a long session the turn is read first: its head tells how far back the conversation goes."""
+        near = at.first <= NEAR_COMMITS
+        commits = self._since(at, 1 if near else at.first)
+        begin = max(1, commits[-1].head.compacted_at)
+        if begin < commits[0].number:
+            before = self._log.tail(at.tenant, at.session_id, begin, limit=commits[0].number - begin)
+            commits = (*before.commits, *commits)
+        commits = commits[max(0, min(begin, at.first) - commits[0].number) :]
+        thread = Thread(commits[0], self._compacted(commits[0]))
+        thread.holds_conversation = True
+        for commit in commits[1:]:
+            self._fold(thread, commit)
+        return thread
+
+    def _since(self, at: Position, number: int) -> tuple[Commit, ...]:
+        commits = self._log.tail(at.tenant, at.session_id, number).commits
+        if not commits:
+            raise Fenced("the session has no commit where this turn began")
+        return commits
+
+    def _fold(self, thread: Thread, commit: Commit) -> None:
+        thread.fold(commit, self._compacted(commit) if thread.holds_conversation else None)
+
+    def _compacted(self, commit: Commit) -> Compacted | None:
+        if commit.compacted is None:
+            return None
+        pointer, head = commit.compacted, commit.head
+        if pointer.text is not None:
+            return read_compacted(pointer.text)
+        name = pointer.blob or ""
+        return read_compacted(self._texts(head, [name])[name])
+
+    def load(self, thread: Thread) -> None:
+        """Resolves everything that the thread's entries point to."""
+        names = pointers(thread.unloaded())
+        thread.load(self._texts(thread.head, names))
+
+    def load_input(self, thread: Thread, call: ToolCall) -> ToolCall:
+        """The call with its input, wherever that is stored."""
+        if call.input_content is None or call.input_content.blob is None:
+            return call
+        return load_call(call, self._texts(thread.head, [call.input_content.blob]))
+
+    def text(self, head: Head, name: str) -> str:
+        """The text of a blob of this session. Raises BlobMissing."""
+        return self._blobs.get(head.tenant, head.session_id, (name,))[name]
+
+    def keep(self, head: Head, content: Content) -> Content:
+        """Stores a text, small as it may be, and gives the pointer to it."""
+        return stored(content, head, self._blobs)
+
+    def as_stored(self, head: Head, entries: Iterable[E]) -> tuple[E, ...]:
+        """The entries with their large texts in the blob store."""
+        return offloaded_entries(entries, head, self._blobs)
+
+    def _texts(self, head: Head, names: list[str]) -> Mapping[str, str]:
+        """Raises PoisonedSession: blobs come before their pointers, so one that is missing has been taken away."""
+        try:
+            return self._blobs.get(head.tenant, head.session_id, names) if names else {}
+        except BlobMissing:
+            raise PoisonedSession("a text of the conversation is missing") from None
+
+
+def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
+    """The index item is written only when the coarse state changes, or when a wait ends by itself and otherwise than
+    before (design §6.1).
+    """
+    head = commit.head
+    same = before is not None and before.coarse == head.coarse and commit.number > 1
+    if same and before is not None and (head.coarse != "waiting_for_user" or _ends(before) == _ends(head)):
+        return None
+    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse, _live(head, commit.at))
+
+
+def _live(head: Head, at: datetime) -> Live | None:
+    """What recovery has to know of the session, so that it finds it should its execution be lost (design §2)."""
+    match head.coarse:
+        case "active":
+            return Live("active", at)
+        case "waiting_for_user":
+            ends = _ends(head)
+            return Live("parked", at) if ends is None else Live("waiting", ends)
+        case _:
+            return None
+
+
+def _ends(head: Head) -> datetime | None:
+    """When the first of the open interventions runs out; None: people have all the time."""
+    return min((one.timeout_at for one in head.interventions if one.timeout_at is not None), default=None)

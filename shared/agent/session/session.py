@@ -1,0 +1,127 @@
+"""A session as a worker holds it: the head, the conversation in delivery order, and the keys already committed."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from shared.agent.session.large_texts import load_entry
+from shared.domain.rules.compaction import Compacted
+from shared.domain.session.commit import Commit, Decision
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.head import Head
+
+ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."
+
+
+class Recorded(NamedTuple):
+    """What a commit with a given key decided."""
+
+    number: int
+    decision: Decision | None
+
+
+class Thread:
+    """Folded from commits in order, from any number on: what came before is simply not in `entries`.
+
+    User entries wait until a commit delivers them; tool entries join when the next assistant entry does, in the
+    order of the calls they answer. So the conversation is the same whichever way parallel commits fell.
+
+    `holds_conversation`: its entries are what a model is shown, so a compaction changes them; who reads only a turn,
+    or tells a session's history, does without.
+    """
+
+    def __init__(self, first: Commit, compacted: Compacted | None = None) -> None:
+        self.holds_conversation = False
+        self.entries: list[Entry] = []
+        self.waiting: dict[str, UserEntry] = {}
+        self.results: dict[str, ToolEntry] = {}
+        self._calls: tuple[ToolCall, ...] = ()
+        self._keys: dict[str, Recorded] = {}
+        self._loaded = 0
+        self.number = first.number - 1
+        self.head: Head = first.head
+        self.fold(first, compacted)
+
+    def fold(self, commit: Commit, compacted: Compacted | None = None) -> None:
+        """`compacted`: what the commit made of the conversation, where it did and the reader wants to know."""
+        if commit.number != self.number + 1:
+            raise ValueError(f"commit {commit.number} does not follow {self.number}")
+        for entry in commit.entries:
+            match entry:
+                case UserEntry():
+                    self.waiting[entry.message_id] = entry
+                case ToolEntry():
+                    self.results[entry.call_id] = entry
+                case AssistantEntry():
+                    self._deliver(commit.delivered)
+                    self.entries.append(entry)
+                    self._calls = entry.calls
+        if compacted is not None:
+            self._take_over(compacted)
+        self._keys[commit.key] = Recorded(commit.number, commit.decision)
+        self.number = commit.number
+        self.head = commit.head
+
+    def _take_over(self, compacted: Compacted) -> None:
+        self.entries = list(compacted.entries)
+        self.waiting = {entry.message_id: entry for entry in compacted.waiting}
+        self.results = {entry.call_id: entry for entry in compacted.results}
+        self._calls = _last_calls(self.entries)
+        self._loaded = 0
+
+    def recorded(self, key: str) -> Recorded | None:
+        return self._keys.get(key)
+
+    def forget_keys_before(self, number: int) -> None:
+        """Keys of turns that are over are never asked for again."""
+        self._keys = {key: done for key, done in self._keys.items() if done.number >= number}
+
+    def call(self, call_id: str) -> ToolCall | None:
+        """A call of the last reply."""
+        return next((call for call in self._calls if call.call_id == call_id), None)
+
+    def orphans(self) -> tuple[ToolEntry, ...]:
+        """Results for calls of the last reply that have none and will get none: the run ended, or was overtaken.
+        Every call gets exactly one result (design §6.3); these go into the commit of the next reply.
+        """
+        return tuple(
+            ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(ORPHANED), ok=False)
+            for call in self._calls
+            if call.call_id not in self.results
+        )
+
+    def outcomes(self) -> tuple[tuple[ToolCall, ToolEntry | None], ...]:
+        """The last reply's calls and their results, None where one has none yet."""
+        return tuple((call, self.results.get(call.call_id)) for call in self._calls)
+
+    def pending(self, orphans: tuple[ToolEntry, ...] = ()) -> tuple[Entry, ...]:
+        """What the next request adds behind `entries`: results in call order, then the users' messages."""
+        results = self.results | {orphan.call_id: orphan for orphan in orphans}
+        ordered = (results[call.call_id] for call in self._calls if call.call_id in results)
+        return (*ordered, *self.waiting.values())
+
+    def unloaded(self) -> list[Entry]:
+        """Entries that may still point to texts: those that came since the last `load`."""
+        return [*self.entries[self._loaded :], *self.results.values(), *self.waiting.values()]
+
+    def load(self, texts: Mapping[str, str]) -> None:
+        """Resolves every pointer; `texts` has all of them (blob name -> text)."""
+        fresh = self.entries[self._loaded :]
+        self.entries[self._loaded :] = [load_entry(entry, texts) for entry in fresh]
+        self._loaded = len(self.entries)
+        self.results = {id_: load_entry(entry, texts) for id_, entry in self.results.items()}
+        self.waiting = {id_: load_entry(entry, texts) for id_, entry in self.waiting.items()}
+        self._calls = _last_calls(self.entries)
+
+    def _ordered_results(self) -> list[ToolEntry]:
+        return [self.results[call.call_id] for call in self._calls if call.call_id in self.results]
+
+    def _deliver(self, message_ids: tuple[str, ...]) -> None:
+        self.entries.extend(self._ordered_results())
+        self.results.clear()
+        self.entries.extend(self.waiting.pop(id_) for id_ in message_ids if id_ in self.waiting)
+
+
+def _last_calls(entries: Sequence[Entry]) -> tuple[ToolCall, ...]:
+    last = next((entry for entry in reversed(entries) if isinstance(entry, AssistantEntry)), None)
+    return last.calls if last is not None else ()

@@ -1,0 +1,85 @@
+"""What of a tool's result the model gets (design §7): text from outside fenced, a large one as its head and a handle.
+
+This is the one place where a result becomes text for a model, so no tool has to remember either.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from shared.agent.session.repository import Journal
+from shared.domain.definitions.builtins import MAX_PAGE_BYTES
+from shared.domain.errors import ToolFailed
+from shared.domain.session.content import Content
+from shared.domain.session.head import Head
+from shared.domain.untrusted.quoting import Outside, fenced
+from shared.ports.blobs import BlobMissing
+
+PAGE_BYTES = 8_192
+
+
+class Told(NamedTuple):
+    """`whole`: where all of the result is stored, if `text` has only its head."""
+
+    text: str
+    whole: Content | None = None
+
+
+def told(said: str | Outside, limit: int, keep: Callable[[Content], Content]) -> Told:
+    """`limit`: bytes of the result itself; `keep` stores a text and gives the pointer to it."""
+    outside = said if isinstance(said, Outside) else None
+    text = outside.plain if outside is not None else str(said)
+    content, whole, notes = Content.of(text), None, []
+    if content.bytes > limit:
+        whole = keep(content)
+        text = _cut(text.encode(), 0, limit)
+        notes = [_more(len(text.encode()), content.bytes, whole.blob)]
+    if outside is not None:
+        text = fenced(outside.kind, outside.name, text, size=content.bytes)
+        notes += [outside.note] if outside.note else []
+    return Told("\n".join([text, *notes]), whole)
+
+
+def read_result(journal: Journal, head: Head, arguments: Mapping[str, Any]) -> Outside:
+    """A page of a stored result of this session. Raises ToolFailed."""
+    handle, offset = arguments["handle"], arguments.get("offset", 0)
+    try:
+        data = journal.text(head, handle).encode()
+    except BlobMissing:
+        raise ToolFailed(
+            "this session has no result with that handle. Use a handle exactly as it was given, or call the tool again."
+        ) from None
+    if offset >= len(data):
+        raise ToolFailed(f"the result has {len(data)} bytes. Use an offset below that.")
+    text = _cut(data, offset, min(arguments.get("limit", PAGE_BYTES), MAX_PAGE_BYTES))
+    begin = _boundary(data, offset)
+    end = begin + len(text.encode())
+    note = _more(end, len(data), handle) if end < len(data) else "[this is the end of the result]"
+    return Outside("result", f"{handle[:8]}, from byte {begin} of {len(data)}", text, exact=True, note=note)
+
+
+def _cut(data: bytes, offset: int, limit: int) -> str:
+    """At most `limit` bytes from `offset` on, whole characters only; one at least, so that paging always moves on."""
+    begin = _boundary(data, offset)
+    end = min(begin + limit, len(data))
+    while end > begin and end < len(data) and _is_inside(data[end]):
+        end -= 1
+    if end == begin:
+        end = _boundary(data, begin + 1)
+    return data[begin:end].decode()
+
+
+def _boundary(data: bytes, offset: int) -> int:
+    while offset < len(data) and _is_inside(data[offset]):
+        offset += 1
+    return offset
+
+
+def _is_inside(byte: int) -> bool:
+    """Whether the byte continues a UTF-8 character."""
+    return byte & 0xC0 == 0x80
+
+
+def _more(shown: int, of: int, handle: str | None) -> str:
+    return (
+        f"[{shown} of {of} bytes so far; for more call read_result with handle {handle} and offset {shown}]"
+    )

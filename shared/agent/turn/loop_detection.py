@@ -1,0 +1,67 @@
+"""Brings the counters of being stuck up to date after a turn (design §5)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from shared.agent.model_call.context import Mind
+from shared.agent.turn.reply import Absorbed
+from shared.domain.definitions.builtins import UPDATE_PLAN
+from shared.domain.rules.loop_detection import Attempt, Stuck, fingerprint, observe
+from shared.domain.session.change import Change
+from shared.domain.session.conversation import ToolCall, ToolEntry
+from shared.domain.untrusted.visible import visible
+from shared.ports.model import ModelReply, RequestedCall
+
+MAX_NAME_CHARS = 64
+
+Outcome = tuple[ToolCall, ToolEntry | None]
+"""A call of the turn before and its result, None where it has none."""
+
+
+def observe_turn(
+    mind: Mind, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
+) -> Stuck | None:
+    """An `update_plan` counts only where it was refused: a change of the plan is progress by itself."""
+    specs = mind.specs
+
+    def repeatable(name: str) -> bool:
+        return name in specs and specs[name].repeatable
+
+    attempts = [
+        Attempt(fingerprint(call.name, call.input), result is not None and result.ok, repeatable(call.name))
+        for call, result in outcomes
+        if call.name != UPDATE_PLAN or result is None or not result.ok
+    ]
+    said = fingerprint(reply.text, [[call.name, call.input] for call in reply.calls])
+    counts = not reply.calls or not all(repeatable(call.name) for call in reply.calls)
+    progress, stuck = observe(
+        change.head.progress, attempts, said, reply_counts=counts, plan_changed=absorbed.plan_changed
+    )
+    change.set(progress=progress)
+    return stuck and _named(stuck, [call for call, _ in outcomes], reply.calls)
+
+
+def _named(stuck: Stuck, before: Sequence[ToolCall], now: Sequence[RequestedCall]) -> Stuck:
+    """With the tools of its calls. Of ping-pong's two, one was made before and the other is made now."""
+    if stuck.kind == "same_reply":
+        return stuck._replace(tools=tuple(_name(call.name, call.input) for call in now))
+    made = [*((call.name, call.input) for call in before), *((call.name, call.input) for call in now)]
+    names = {fingerprint(*call): _name(*call) for call in made}
+    return stuck._replace(tools=tuple(names[call] for call in stuck.calls if call in names))
+
+
+def _name(tool: str, arguments: dict[str, Any] | None) -> str:
+    """A tool's name is the model's own where there is no such tool: it may be anything."""
+    action = str((arguments or {}).get("action", "")) if tool == UPDATE_PLAN else ""
+    return visible(f"{tool} {action}".strip()[:MAX_NAME_CHARS], keep_newlines=False)
+
+
+def hint(change: Change, text: str) -> None:
+    """Told to the model in the next turn's tail, once, and to whoever watches."""
+    if not text:
+        return
+    known = change.head.progress.hint
+    change.set(
+        progress=change.head.progress.model_copy(update={"hint": f"{known}\n{text}" if known else text})
+    )
+    change.event("hint.injected", {"text": text})

@@ -1,0 +1,259 @@
+"""A reply that was cut off at its length limit (design §9): nothing of it is taken for complete. A text is gone on with
+once; what was cut off again in a row, and any call, the model is told to do in smaller pieces.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from shared.agent.tools.effect_ledger import named
+from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.errors import ModelFeedback, PlanRefused
+from shared.domain.ids import CALL, EFFECT, MESSAGE
+from shared.domain.plan import permission
+from shared.domain.plan import update as plan_update
+from shared.domain.plan.update_input import MAX_NAMED_CHARS
+from shared.domain.rules.next_action import claims_completion
+from shared.domain.session.change import Change
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
+from shared.domain.session.head import MAX_CALLS, Head
+from shared.domain.session.open_call import OpenCall
+from shared.domain.session.scratchpad import MAX_NOTE_CHARS
+from shared.ports.clock import Clock
+from shared.ports.model import ModelReply
+from shared.ports.tools import Registry
+
+MAX_UNKNOWN_NAME_CHARS = 64
+"""Of a tool the model made up, what the refusal repeats: as much as a tool's name may have."""
+
+
+class Absorbed(NamedTuple):
+    """`text`: with what it goes on with before it. `calls`: those that have to run, withheld ones included;
+    `called`: whether there was any at all. `question`, `closing`: see continuation.Facts.
+    """
+
+    message_id: str
+    text: str
+    calls: tuple[ToolCall, ...]
+    called: bool
+    plan_changed: bool
+    question: str | None
+    closing: str | None
+
+
+class ReplyReader:
+    """Bound to one reply, so that its ids are issued once however often the commit is built again."""
+
+    def __init__(
+        self, reply: ModelReply, provider: str, clock: Clock, first: AssistantEntry | None = None
+    ) -> None:
+        """`first`: the reply that was cut off and that this one was asked to go on with."""
+        self.reply = reply
+        self.first = goes_on(first, reply)
+        self.provider = provider
+        self.message_id = clock.new_id(MESSAGE)
+        self.calls = tuple(
+            ToolCall(
+                call_id=clock.new_id(CALL),
+                effect_id=clock.new_id(EFFECT),
+                name=call.name,
+                input=call.input,
+                malformed=call.malformed,
+            )
+            for call in reply.calls
+        )
+
+    def absorb(
+        self, change: Change, registry: Registry, specs: Mapping[str, ToolSpec], planning: bool
+    ) -> Absorbed:
+        """Adds entries, events and plan changes to `change`; leaves state and interventions to the caller."""
+        text, first = self.reply.text, self.first
+        change.entry(
+            AssistantEntry(
+                message_id=self.message_id,
+                content=Content.of(text),
+                thinking=self.reply.thinking,
+                calls=self.calls,
+                provider=self.provider,
+                raw=self.reply.raw,
+                continues=first.message_id if first is not None else "",
+            )
+        )
+        if text.strip():
+            told = {"message_id": self.message_id} | ({"continues": first.message_id} if first else {})
+            change.event("thought" if self.calls else "message.assistant", told)
+        elif self.reply.thinking.strip():
+            change.event("thought", {"message_id": self.message_id})
+        plan_before = change.head.plan
+        outcome = _Outcome()
+        for call in self.calls:
+            try:
+                if call.malformed is not None or call.input is None:
+                    raise ModelFeedback(
+                        call.malformed or "The input is not a JSON object. Send the call again."
+                    )
+                if call.name == UPDATE_PLAN:
+                    self._update_plan(change, call, call.input, specs, outcome, planning)
+                    continue
+                if planning:
+                    raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
+                registry.check(_spec(call, specs), call.input)
+                if _is_note(call):
+                    change.set(scratchpad=change.head.scratchpad.with_note(call.input["text"]))
+                    change.entry(_result(call, _noted(call.input["text"])))
+                    continue
+                if len(outcome.to_run) >= MAX_CALLS:
+                    raise ModelFeedback(
+                        f"At most {MAX_CALLS} calls run in one reply. Call this one again later."
+                    )
+            except ModelFeedback as refusal:
+                _refuse(change, call, refusal)
+            else:
+                outcome.to_run.append(call)
+                change.event("tool.requested", named(call))
+        change.set(calls=tuple(_opened(change, call, specs) for call in outcome.to_run))
+        return Absorbed(
+            message_id=self.message_id,
+            text=first.content.loaded + text if first is not None else text,
+            calls=tuple(outcome.to_run),
+            called=bool(self.calls),
+            plan_changed=change.head.plan != plan_before,
+            question=outcome.question,
+            closing=outcome.closing,
+        )
+
+    def _update_plan(
+        self,
+        change: Change,
+        call: ToolCall,
+        arguments: dict[str, Any],
+        specs: Mapping[str, ToolSpec],
+        outcome: "_Outcome",
+        planning: bool,
+    ) -> None:
+        """A pure state change: applied in this commit, whatever else the reply asks for (design §2)."""
+        completes = arguments.get("action") == "complete"
+        if completes and planning:
+            raise PlanRefused(
+                "STILL_PLANNING",
+                "Now only a plan is made. Complete it in your next reply, if nothing is left to do.",
+            )
+        if completes and self.reply.stop == "max_tokens":
+            raise PlanRefused(
+                "CUT_OFF",
+                "Your reply was cut off at its length limit. Complete the plan in one that is whole.",
+            )
+        if completes and any(map(_has_to_run, self.calls)):
+            raise PlanRefused(
+                "CALLS_PENDING",
+                "Other calls of this reply still have to run. Complete the plan when you have seen their results.",
+            )
+        applied = plan_update.apply(change.head.plan, arguments, specs, change.now)
+        if applied.update.action == "wait_for_user":
+            outcome.question = applied.update.reason
+        elif applied.update.action in ("complete", "fail"):
+            outcome.closing = applied.update.reason
+        change.set(plan=applied.plan)
+        for draft in applied.events:
+            change.draft(draft)
+        change.entry(_result(call, applied.said))
+
+
+class _Outcome:
+    """What the reply's calls amount to, while they are gone through."""
+
+    def __init__(self) -> None:
+        self.to_run: list[ToolCall] = []
+        self.question: str | None = None
+        self.closing: str | None = None
+
+
+def _is_note(call: ToolCall) -> bool:
+    """A note for this session only is kept in the head; it needs no tool."""
+    return call.name == REMEMBER and call.input is not None and call.input.get("scope") == "session"
+
+
+def _noted(text: str) -> str:
+    cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(text) > MAX_NOTE_CHARS else ""
+    return f"Noted for the rest of this session.{cut}"
+
+
+def _has_to_run(call: ToolCall) -> bool:
+    return call.name != UPDATE_PLAN and call.malformed is None and not _is_note(call)
+
+
+def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
+    spec = specs.get(call.name)
+    if spec is not None:
+        return spec
+    import difflib  # only a wrong name pays for it
+
+    name = call.name[:MAX_UNKNOWN_NAME_CHARS]
+    near = difflib.get_close_matches(name, specs, n=3, cutoff=0.5)
+    hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(sorted(specs))}."
+    raise ModelFeedback(f"There is no tool {name!r}. {hint}")
+
+
+def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:
+    asks = permission.why(change.head.plan, specs[call.name]) is not None
+    return OpenCall(call_id=call.call_id, name=call.name, approval="needed" if asks else "")
+
+
+def _result(call: ToolCall, text: str, ok: bool = True) -> ToolEntry:
+    return ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(text), ok=ok)
+
+
+def _refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
+    """Told to the model as the call's result; a refused plan update is an event as well."""
+    change.entry(_result(call, f"Error: {refusal}", ok=False))
+    if call.name == UPDATE_PLAN:
+        action = call.input.get("action") if isinstance(call.input, dict) else None
+        code = refusal.code if isinstance(refusal, PlanRefused) else "SCHEMA"
+        change.event(
+            "plan.rejected",
+            {"action": _shown(action), "code": code, "message": str(refusal)},
+        )
+
+
+def _shown(action: object) -> str | None:
+    """An action as the event tells it; one the model made up can be of any length."""
+    return action[:MAX_NAMED_CHARS] if isinstance(action, str) else None
+
+
+GO_ON = (
+    "Your last reply was cut off at its length limit. Go on exactly where it stopped, with the very next character: "
+    "repeat nothing, begin with no preamble. Both parts are read as one."
+)
+AGAIN = (
+    "Your last reply was cut off at its length limit, and a call that was cut off was not run. Make that call again, "
+    "whole and with little text before it."
+)
+SMALLER = (
+    "Your replies are cut off at their length limit; what was cut off was not run. Work in smaller pieces: shorter "
+    "texts, and large content in several calls."
+)
+
+
+def advice(reply: ModelReply, cut_offs: int, *, planning: bool) -> str:
+    """What the next turn tells the model. `cut_offs`: replies cut off in a row, this one included; 0: it is whole."""
+    if not cut_offs:
+        return ""
+    if cut_offs > 1:
+        return SMALLER
+    if reply.text.strip() and not reply.calls and not planning:
+        return GO_ON
+    return AGAIN if reply.calls or reply.text.strip() else SMALLER
+
+
+def beginning(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:
+    """The reply that the next one was asked to go on with. `entries`: as the model was shown them, texts loaded."""
+    if GO_ON not in head.progress.hint:
+        return None
+    last = next((entry for entry in reversed(entries) if isinstance(entry, AssistantEntry)), None)
+    return None if last is None or last.calls else last
+
+
+def goes_on(first: AssistantEntry | None, reply: ModelReply) -> AssistantEntry | None:
+    """`first` where the reply is the rest of it: one that claims the goal anew has begun from the start."""
+    return None if first is None or not reply.text or claims_completion(reply.text) else first

@@ -1,0 +1,208 @@
+"""The bodies of POST and PUT requests. Unknown fields are refused, and so are values of another JSON type."""
+
+from math import isfinite
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from shared.domain.definitions import agent, memory, prompt, tool
+from shared.domain.errors import ValidationFailed
+from shared.domain.interventions import intervention
+from shared.domain.untrusted.visible import is_blank
+from shared.domain.untrusted.wording import too_long
+
+
+def _readable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("The text has a NUL character.")
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        raise ValueError("The text has half of a surrogate pair, which is not valid Unicode.")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("The text is blank.")
+    if is_blank(text):
+        raise ValueError("The text has no visible character.")
+    return text
+
+
+def _usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
+    """JSON can name numbers that are infinite here (1e999); stored they would come back as null."""
+    waiting: list[Any] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, list):
+            waiting += item
+        elif isinstance(item, str):
+            _readable(item)
+        elif isinstance(item, float) and not isfinite(item):
+            raise ValueError("A number is too large.")
+    return value
+
+
+# markers for `Annotated`, behind the bounds, so that those are told in characters
+READABLE = AfterValidator(_readable)
+NOT_BLANK = AfterValidator(_not_blank)
+JsonObject = Annotated[dict[str, Any], AfterValidator(_usable_throughout)]
+
+
+def refuse_default(_: object) -> None:
+    """Of a tool's definition: a default there could approve the tool's calls."""
+    raise ValueError(
+        "A tool has no default of its own: no default approves a call, and one that nobody decides on is rejected. "
+        "How long people have, and who they are, is in an agent's interventions."
+    )
+
+
+def refuse_longer(field: str, text: str | None, limit: int) -> None:
+    """The configured limit, in characters; the models have the fixed one."""
+    if text is not None and len(text) > limit:
+        raise ValidationFailed(f"{field} is too long.", {field: [too_long(text, limit)]})
+
+
+LONGEST_MESSAGE = 500_000
+"""Characters; what a deployment allows is `Settings.max_message_chars` (`shared.api.request.bodies.refuse_longer`)."""
+
+Message = Annotated[str, Field(max_length=LONGEST_MESSAGE), READABLE, NOT_BLANK]
+Name = Annotated[str, Field(min_length=1, max_length=64), READABLE]
+NoDefault = Annotated[None, BeforeValidator(refuse_default)]
+Metadata = Annotated[dict[Name, Annotated[str, Field(max_length=256), READABLE]], Field(max_length=16)]
+
+
+class RequestBody(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True, allow_inf_nan=False)
+
+
+class StartSession(RequestBody):
+    """`POST /v1/sessions`. Without `message` the session stays idle; absent limits are the deployment's."""
+
+    message: Message | None = None
+    agent_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] | None = None
+    max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    token_budget: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
+    cost_budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
+    metadata: Metadata | None = None
+
+
+class PostMessage(RequestBody):
+    """`POST /v1/sessions/{id}/messages`."""
+
+    content: Message
+
+
+class Resolve(RequestBody):
+    """`POST …/interventions/{iid}/resolve`. Which `option` and `input` fit depends on its type."""
+
+    option: Name
+    input: JsonObject | None = None
+    comment: Annotated[str, Field(max_length=2_000), READABLE] | None = None
+
+
+class Models(agent.Models):
+    model_config = ConfigDict(strict=True)
+
+
+class Fallback(agent.Fallback):
+    model_config = ConfigDict(strict=True)
+
+
+class Limits(agent.Limits):
+    model_config = ConfigDict(strict=True)
+
+
+class Policy(intervention.Policy):
+    model_config = ConfigDict(strict=True)
+
+
+class AgentBody(RequestBody):
+    """A whole definition; what is absent takes its default."""
+
+    name: Annotated[str, Field(max_length=agent.MAX_NAME_CHARS), READABLE, NOT_BLANK]
+    system_prompt: Annotated[str, Field(max_length=agent.MAX_SYSTEM_PROMPT_CHARS), READABLE, NOT_BLANK] = (
+        agent.SYSTEM
+    )
+    goal: Annotated[str, Field(max_length=agent.MAX_GOAL_CHARS), READABLE] = ""
+    provider: agent.Provider | None = None
+    model: agent.ModelName | None = None
+    models: Models = Field(default_factory=Models)
+    fallbacks: Annotated[list[Fallback], Field(max_length=agent.MAX_FALLBACKS)] = []
+    tools: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
+    limits: Limits = Field(default_factory=Limits)
+    high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
+    protocol: agent.Protocol = "native"
+    interventions: dict[intervention.InterventionType, Policy] = {}
+
+
+class PutAgent(AgentBody):
+    """`PUT /v1/agents/{id}`. `version`: the one it is to replace."""
+
+    version: Annotated[int, Field(ge=0)] | None = None
+
+
+class CreateAgent(AgentBody):
+    """`POST /v1/agents`: without `agent_id` one is given."""
+
+    agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] | None = None
+
+
+class PutPrompt(RequestBody):
+    """`PUT /v1/admin/prompts/{name}`: a new version; `expected_version`: the one it is to follow."""
+
+    content: Annotated[str, Field(max_length=prompt.MAX_CONTENT_CHARS), READABLE, NOT_BLANK]
+    comment: Annotated[str, Field(max_length=prompt.MAX_COMMENT_CHARS), READABLE] | None = None
+    expected_version: Annotated[int, Field(ge=1)] | None = None
+
+
+class RestorePrompt(RequestBody):
+    """`POST …/versions/{n}/restore`."""
+
+    comment: Annotated[str, Field(max_length=prompt.MAX_COMMENT_CHARS), READABLE] | None = None
+    expected_version: Annotated[int, Field(ge=1)] | None = None
+
+
+class PutMemory(RequestBody):
+    """`PUT /v1/memories/{id}`: the whole of it."""
+
+    kind: memory.MemoryKind
+    text: Annotated[str, Field(max_length=memory.MAX_TEXT_CHARS), READABLE, NOT_BLANK]
+    tags: Annotated[list[Annotated[memory.Tag, READABLE, NOT_BLANK]], Field(max_length=memory.MAX_TAGS)] = []
+
+
+class CreateMemory(PutMemory):
+    """`POST /v1/memories`."""
+
+    agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] = agent.DEFAULT_AGENT
+
+
+class PutTool(RequestBody):
+    """`PUT /v1/tools/{name}`: the whole of it. `config` is that of its kind; `version`: the one it is to replace.
+
+    `default_action` and `interventions` are there to be refused with the reason.
+    """
+
+    description: Annotated[str, Field(max_length=tool.MAX_DESCRIPTION_CHARS), READABLE, NOT_BLANK]
+    input_schema: JsonObject
+    kind: Literal["http", "lambda", "mcp"]
+    config: JsonObject
+    effect: tool.Effect = "once"
+    risk: tool.Risk = "network"
+    high_stakes: bool = False
+    repeatable: bool = False
+    timeout_seconds: Annotated[int, Field(ge=1, le=tool.MAX_TIMEOUT_SECONDS)] = 60
+    result_limit_bytes: Annotated[int, Field(ge=256, le=tool.MAX_RESULT_LIMIT_BYTES)] = 65_536
+    cache_seconds: Annotated[int, Field(ge=0, le=tool.MAX_CACHE_SECONDS)] = 0
+    version: Annotated[int, Field(ge=1)] | None = None
+    default_action: NoDefault = None
+    interventions: NoDefault = None
+
+
+class CreateTool(PutTool):
+    """`POST /v1/tools`."""
+
+    name: Annotated[str, Field(pattern=tool.TOOL_NAME_PATTERN)]
+    version: None = None

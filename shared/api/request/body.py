@@ -1,0 +1,100 @@
+"""A request's body: its bytes, its JSON, and the idempotency key that protects it."""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from shared.api.response.errors import UnsupportedMediaType
+from shared.domain.errors import ValidationFailed
+from shared.domain.untrusted.nesting import MAX_DEPTH, is_too_deep
+
+MAX_KEY_CHARS = 255
+MAX_DIGITS = 300
+
+
+class Idempotency(NamedTuple):
+    """`route` names method and concrete path: one key used on two sessions is two requests."""
+
+    route: str
+    key: str
+    body_hash: str
+
+
+def body_bytes(event: Mapping[str, Any]) -> bytes:
+    """What the caller sent; the gateway passes text as it is and everything else in base64."""
+    body = event.get("body") or ""
+    if not event.get("isBase64Encoded"):
+        return str(body).encode("utf-8", "surrogatepass")
+    try:
+        return base64.b64decode(body, validate=True)
+    except (binascii.Error, ValueError):
+        raise ValidationFailed("The body did not arrive whole.") from None
+
+
+def body_hash(body: bytes) -> str:
+    """SHA-256 of the raw bytes: `{"a":1}` and `{ "a": 1 }` are two bodies."""
+    return hashlib.sha256(body).hexdigest()
+
+
+def idempotency_of(method: str, path: str, key: str | None, body: bytes) -> Idempotency | None:
+    """None without the header. Raises ValidationFailed unless the key is 1-255 printable ASCII characters."""
+    if key is None:
+        return None
+    if not 1 <= len(key) <= MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
+        message = f"Use 1 to {MAX_KEY_CHARS} printable ASCII characters."
+        raise ValidationFailed("The Idempotency-Key is not usable.", {"Idempotency-Key": [message]})
+    return Idempotency(f"{method} {path}", key, body_hash(body))
+
+
+def json_text(body: bytes, content_type: str | None) -> str:
+    """The text to parse; an empty body counts as `{}`, a missing Content-Type as JSON's."""
+    if not body.strip():
+        return "{}"
+    kind = (content_type or "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise UnsupportedMediaType("Send the body as JSON, with Content-Type application/json.")
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        raise ValidationFailed("The body is not UTF-8 text.", {"body": ["This is not UTF-8 text."]}) from None
+
+
+def parse_json(text: str) -> dict[str, Any]:
+    """One JSON object. Refused: names given twice, NaN and Infinity, nesting too deep to be stored."""
+    try:
+        value = json.loads(text, parse_int=_integer, parse_constant=_no_constant, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        _malformed(f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.")
+    except RecursionError:
+        _malformed("The body is nested too deeply.")
+    except ValueError as error:
+        _malformed(f"The body is not usable JSON: {error}.")
+    if not isinstance(value, dict):
+        _malformed("The body must be a JSON object.")
+    if is_too_deep(value):
+        _malformed(f"The body is nested more than {MAX_DEPTH} deep.")
+    return value
+
+
+def _malformed(message: str) -> NoReturn:
+    raise ValidationFailed(message, {"body": [message]}) from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError("a number is too long")
+    return int(digits)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object names a field twice")
+    return found

@@ -1,0 +1,83 @@
+"""What a tenant defines and keeps, as JSON: agents, prompts, memories, tools (design §3)."""
+
+from shared.api.response.views import Json, instant, instant_or_none
+from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.memory import Memory
+from shared.domain.definitions.prompt import Prompt
+from shared.domain.definitions.tool import HIDDEN, HttpConfig, ToolDefinition, ToolSpec
+
+
+def agent_view(agent: AgentDefinition) -> Json:
+    """`version` 0 and no times: the agent that is built in."""
+    return {
+        "agent_id": agent.agent_id,
+        "name": agent.name,
+        "system_prompt": agent.system_prompt,
+        "goal": agent.goal,
+        "provider": agent.provider,
+        "model": agent.model,
+        "models": agent.models.model_dump(exclude_none=True),
+        "fallbacks": [one.model_dump(exclude_none=True) for one in agent.fallbacks],
+        "tools": list(agent.tools),
+        "limits": agent.limits.model_dump(exclude_none=True),
+        "high_stakes": list(agent.high_stakes),
+        "protocol": agent.protocol,
+        "interventions": {
+            type: policy.model_dump(exclude_none=True) for type, policy in agent.interventions.items()
+        },
+        "version": agent.version,
+        "created_at": instant_or_none(agent.created_at),
+        "updated_at": instant_or_none(agent.updated_at),
+    }
+
+
+def prompt_view(prompt: Prompt) -> Json:
+    return {
+        "name": prompt.name,
+        "version": prompt.version,
+        "content": prompt.content,
+        "comment": prompt.comment,
+        "created_by": prompt.created_by,
+        "created_at": instant_or_none(prompt.created_at),
+    }
+
+
+def memory_view(memory: Memory) -> Json:
+    return {
+        "memory_id": memory.memory_id,
+        "agent_id": memory.agent_id,
+        "kind": memory.kind,
+        "text": memory.text,
+        "tags": list(memory.tags),
+        "source": memory.source.model_dump(exclude_none=True),
+        "created_at": instant(memory.created_at),
+        "updated_at": instant(memory.updated_at),
+    }
+
+
+def tool_view(spec: ToolSpec) -> Json:
+    """A builtin has no `config`, version or times. Values of headers may be credentials and are not told."""
+    view = {
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": spec.input_schema,
+        "kind": spec.kind,
+        "effect": spec.effect,
+        "risk": spec.risk,
+        "high_stakes": spec.high_stakes,
+        "repeatable": spec.repeatable,
+        "timeout_seconds": spec.timeout_seconds,
+        "result_limit_bytes": spec.result_limit_bytes,
+        "cache_seconds": spec.cache_seconds,
+    }
+    if isinstance(spec, ToolDefinition):
+        config = spec.config.model_dump()
+        if isinstance(spec.config, HttpConfig):
+            config["headers"] = dict.fromkeys(spec.config.headers, HIDDEN)
+        view |= {
+            "config": config,
+            "version": spec.version,
+            "created_at": instant(spec.created_at),
+            "updated_at": instant(spec.updated_at),
+        }
+    return view

@@ -1,0 +1,199 @@
+"""The public views of domain documents, as JSON (design §3). What is not named here stays on the server."""
+
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from shared.domain.interventions.intervention import Intervention, PendingCall, is_shortened, reviewed_calls
+from shared.domain.plan.plan import ExecutionPlan, PlanStep
+from shared.domain.rules.budget import tokens_left
+from shared.domain.session.commit import StepRecord
+from shared.domain.session.event import Event
+from shared.domain.session.head import Head
+from shared.domain.session.partial import Partial
+from shared.domain.untrusted.visible import visible_throughout
+
+Json = dict[str, Any]
+
+
+def instant(at: datetime) -> str:
+    """RFC 3339, UTC, milliseconds: `2026-01-31T09:30:00.000Z`."""
+    utc = at.astimezone(UTC)
+    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+
+
+def instant_or_none(at: datetime | None) -> str | None:
+    return None if at is None else instant(at)
+
+
+def session_view(head: Head, answer: str | None = None) -> Json:
+    """`answer`: the whole text of the result, where it was loaded; the head may hold its beginning only."""
+    run, result, error = head.run, head.result, head.error
+    return {
+        "session_id": head.session_id,
+        "agent_id": head.agent_id,
+        "state": head.state,
+        "state_reason": head.state_reason,
+        "goal": head.goal,
+        "created_at": instant(head.created_at),
+        "updated_at": instant(head.updated_at),
+        "run": run
+        and {
+            "run_id": run.run_id,
+            "generation": run.generation,
+            "iteration": run.iteration,
+            "max_steps": run.max_steps,
+        },
+        "plan": head.plan and plan_view(head.plan),
+        "usage": usage_view(head),
+        "budget": {
+            "token_budget": head.budget.token_budget,
+            "tokens_left": tokens_left(head),
+            "vanished_tokens": head.budget.vanished_tokens,
+            "cost_budget_usd": head.budget.cost_budget_usd,
+        },
+        "interventions": [intervention_view(one) for one in head.interventions if one.state == "pending"],
+        "result": result
+        and {
+            "goal_met": result.goal_met,
+            "answer": result.answer if answer is None else answer,
+            "reason": result.reason,
+        },
+        "error": error and {"code": error.code, "message": error.message},
+        "last_seq": head.last_seq,
+        "metadata": dict(head.metadata),
+    }
+
+
+def partial_view(partial: Partial, head: Head) -> Json:
+    """The end of what the running turn has said; `iteration` as in the session's `run`."""
+    return {
+        "text": partial.text,
+        "kind": partial.key.rpartition("/")[2],
+        "iteration": head.run.iteration if head.run is not None else 0,
+        "at": instant(partial.at),
+    }
+
+
+def usage_view(head: Head) -> Json:
+    usage = head.usage
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cached_input_tokens": usage.cached_input_tokens,
+        "total_tokens": usage.total_tokens,
+        "llm_calls": usage.llm_calls,
+        "tool_calls": usage.tool_calls,
+        "cost_usd": usage.cost_usd,
+    }
+
+
+def plan_view(plan: ExecutionPlan) -> Json:
+    return {
+        "version": plan.version,
+        "goal": plan.goal,
+        "steps": [_plan_step(step) for step in plan.steps],
+        "current_step_index": plan.current_step_index,
+        "status": plan.status,
+        "risks": list(plan.risks),
+        "created_at": instant(plan.created_at),
+        "updated_at": instant(plan.updated_at),
+    }
+
+
+def _plan_step(step: PlanStep) -> Json:
+    return {
+        "step_number": step.step_number,
+        "description": step.description,
+        "tool": step.tool,
+        "input": step.input,
+        "requires_permission": step.requires_permission,
+        "status": step.status,
+        "result": step.result,
+        "evidence": list(step.evidence),
+        "started_at": instant_or_none(step.started_at),
+        "completed_at": instant_or_none(step.completed_at),
+    }
+
+
+def event_view(event: Event) -> Json:
+    """`data` as stored; texts that the conversation holds are put in by whoever reads it."""
+    return {
+        "seq": event.seq,
+        "at": instant(event.at),
+        "type": event.type,
+        "step_number": event.step_number,
+        "data": _event_data(event),
+    }
+
+
+def _event_data(event: Event) -> Json:
+    """A plan inside an event looks like one outside."""
+    plan = event.data.get("plan")
+    if event.type not in ("plan.created", "plan.revised") or plan is None:
+        return event.data
+    return event.data | {"plan": plan_view(ExecutionPlan.model_validate(plan))}
+
+
+def step_view(step: StepRecord) -> Json:
+    return {
+        "step_number": step.step_number,
+        "kind": step.kind,
+        "name": step.name,
+        "started_at": instant(step.started_at),
+        "completed_at": instant(step.completed_at),
+        "duration_ms": step.duration_ms,
+        "attempt": step.attempt,
+        "input_tokens": step.input_tokens,
+        "output_tokens": step.output_tokens,
+        "cached_input_tokens": step.cached_input_tokens,
+        "cost_usd": step.cost_usd,
+        "error": step.error,
+    }
+
+
+def intervention_view(one: Intervention) -> Json:
+    """Texts of the context are made visible; a call's input is exact, though it may be shortened (design §8)."""
+    return {
+        "intervention_id": one.intervention_id,
+        "session_id": one.session_id,
+        "type": one.type,
+        "context": _context(one),
+        "tool_call": one.tool_call and pending_call_view(one, one.tool_call),
+        "role": one.role,
+        "options": list(one.options),
+        "default_action": one.default_action,
+        "timeout_at": instant_or_none(one.timeout_at),
+        "state": one.state,
+        "resolution": one.resolution,
+        "amended": one.resolution == "modify",
+        "input": one.input,
+        "comment": one.comment,
+        "resolved_by": one.resolved_by,
+        "resolved_at": instant_or_none(one.resolved_at),
+        "created_at": instant(one.created_at),
+    }
+
+
+def _context(one: Intervention) -> Json:
+    """A review's calls show exact input, as an approval's does; of an earlier release's there are only names."""
+    texts = {name: value for name, value in one.context.items() if name != "shortened"}
+    calls = [
+        {"call_id": call.call_id} | pending_call_view(one, call, f"?call_id={quote(call.call_id, safe='')}")
+        for call in reviewed_calls(one)
+    ]
+    return visible_throughout(texts) | ({"calls": calls} if calls else {})  # type: ignore[no-any-return]
+
+
+def pending_call_view(one: Intervention, call: PendingCall, query: str = "") -> Json:
+    """`input_url`: where all of a shortened input is."""
+    shortened = is_shortened(one, call)
+    path = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"
+    url = path + query if shortened else None
+    return {
+        "name": call.name,
+        "input": call.input,
+        "input_hash": call.input_hash,
+        "shortened": shortened,
+        "input_url": url,
+    }

@@ -1,0 +1,148 @@
+"""An agent: how it speaks, which models and tools it has, how far it may go (design §3, §9).
+
+`default` always exists: the one below, until a tenant puts its own in that place.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.interventions.intervention import MAX_TIMEOUT_SECONDS, InterventionType, Policy
+from shared.domain.value import Value
+
+DEFAULT_AGENT = "default"
+PROVIDERS = ("anthropic", "openai", "bedrock", "offline")
+AGENT_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
+MAX_SYSTEM_PROMPT_CHARS = 20_000
+MAX_GOAL_CHARS = 4_000
+MAX_NAME_CHARS = 100
+MAX_MODEL_CHARS = 200
+MAX_TOOLS = 100
+MAX_APPROVAL_SECONDS = MAX_TIMEOUT_SECONDS
+MAX_OUTPUT_TOKENS = 128_000
+MAX_FALLBACKS = 3
+
+Protocol = Literal["native", "react"]
+Provider = Literal["anthropic", "openai", "bedrock", "offline"]
+Purpose = Literal["plan", "think", "final", "summary"]
+ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS, pattern=r"^[!-~]+$")]
+
+SYSTEM = "You are an autonomous agent. You reach the user's goal on your own, step by step, with the tools you have."
+
+
+class Models(Value):
+    """A model by what it is used for; None: the agent's own `model`."""
+
+    plan: ModelName | None = None
+    think: ModelName | None = None
+    final: ModelName | None = None
+    summary: ModelName | None = None
+
+
+class Fallback(Value):
+    """A model that is asked where the ones before it are overloaded or away. `provider` None: the agent's own."""
+
+    provider: Provider | None = None
+    model: ModelName
+
+
+class Limits(Value):
+    """What a session of this agent starts with where its starter names nothing; None: the deployment's."""
+
+    max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    token_budget: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
+    cost_budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    max_output_tokens: Annotated[int, Field(ge=1, le=MAX_OUTPUT_TOKENS)] | None = None
+    approval_timeout_seconds: Annotated[int, Field(ge=1, le=MAX_APPROVAL_SECONDS)] | None = None
+
+
+class AgentDefinition(Value):
+    """`provider`, `model` None: the deployment's. `fallbacks`: in their order, for every purpose. `tools` empty:
+    the whole registry. `high_stakes` adds to what the registry holds for high stakes and takes nothing away.
+    `interventions`: how people are asked, by type; its timeout of an approval overrides that of `limits`. `version`
+    counts the writes since `created_at`; 0, with neither time, is the agent that is built in.
+    """
+
+    agent_id: Annotated[str, Field(pattern=AGENT_ID_PATTERN)]
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
+    system_prompt: Annotated[str, Field(min_length=1, max_length=MAX_SYSTEM_PROMPT_CHARS)] = SYSTEM
+    goal: Annotated[str, Field(max_length=MAX_GOAL_CHARS)] = ""
+    provider: Provider | None = None
+    model: ModelName | None = None
+    models: Models = Field(default_factory=Models)
+    fallbacks: Annotated[tuple[Fallback, ...], Field(max_length=MAX_FALLBACKS)] = ()
+    tools: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
+    limits: Limits = Field(default_factory=Limits)
+    high_stakes: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
+    protocol: Protocol = "native"
+    interventions: dict[InterventionType, Policy] = Field(default_factory=dict)
+    version: Annotated[int, Field(ge=0)] = 0
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+    @property
+    def is_built_in(self) -> bool:
+        return self.version == 0
+
+    def model_for(self, purpose: Purpose) -> str | None:
+        """The model's name for this purpose; None: the deployment's."""
+        named: str | None = getattr(self.models, purpose)
+        return named or self.model
+
+    def system(self, planning: str) -> str:
+        """What comes first in every request and stays the same from turn to turn: who the agent is, how it works
+        (`planning`, the managed prompt), what it is there for."""
+        parts = [self.system_prompt.strip(), planning.strip()]
+        if self.goal.strip():
+            parts.append(f"What you are there for:\n{self.goal.strip()}")
+        return "\n\n".join(parts)
+
+    def toolset(self, registry: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
+        """Of the registry what this agent may use, in the registry's order; its own high stakes are marked.
+
+        `update_plan` and `read_result` are always there: they work on the session itself. A name the registry no
+        longer has is skipped.
+        """
+        return {
+            name: spec.model_copy(update={"high_stakes": True}) if name in self.high_stakes else spec
+            for name, spec in registry.items()
+            if not self.tools or name in self.tools or name in (UPDATE_PLAN, READ_RESULT)
+        }
+
+
+@cache
+def built_in() -> AgentDefinition:
+    return AgentDefinition(agent_id=DEFAULT_AGENT, name="Default")
+
+
+def unknown_tools(names: Iterable[str], registry: Sequence[str]) -> list[str]:
+    """A sentence per name the registry does not have, with the near names it has."""
+    import difflib  # only a refused definition pays for it
+
+    sentences = []
+    for name in dict.fromkeys(names):
+        if name not in registry:
+            near = difflib.get_close_matches(name, registry, n=3, cutoff=0.5)
+            hint = f"Did you mean {', '.join(near)}?" if near else f"There are: {', '.join(registry)}."
+            sentences.append(f"There is no tool {name[:64]!r}. {hint}")
+    return sentences
+
+
+def with_default(
+    stored: Sequence[AgentDefinition], after: str | None, *, complete: bool
+) -> list[AgentDefinition]:
+    """A stretch of a tenant's agents by id, from behind `after` on, with the built-in one in its place.
+
+    `complete`: nothing is stored behind the stretch. Of an incomplete one the end is left alone.
+    """
+    ids = [agent.agent_id for agent in stored]
+    before = after is not None and after >= DEFAULT_AGENT
+    beyond = not complete and (not ids or ids[-1] < DEFAULT_AGENT)
+    if before or beyond or DEFAULT_AGENT in ids:
+        return list(stored)
+    return sorted([*stored, built_in()], key=lambda agent: agent.agent_id)

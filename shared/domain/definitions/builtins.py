@@ -1,0 +1,161 @@
+"""The tools every agent has: what the model is told of them, and what the ledger knows (design §7)."""
+
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from shared.domain.definitions.memory import MAX_TEXT_CHARS
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.plan.plan import MAX_STEPS
+
+UPDATE_PLAN = "update_plan"
+READ_RESULT = "read_result"
+REMEMBER, RECALL = "remember", "recall"
+MAX_PAGE_BYTES = 16_384
+"""Of one `read_result`."""
+
+
+def _object(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _text(description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **more}
+
+
+_PATH = _text(
+    "Relative path, folders separated by /, for example reports/may.md", minLength=1, maxLength=1_024
+)
+
+_PLAN_STEP = _object(
+    ("description",),
+    step_number={"type": "integer", "minimum": 1},
+    description=_text("What this step does"),
+    tool=_text("The one tool it mainly uses, if any"),
+    input={"type": "object", "description": "The tool's input, where it is known already"},
+    requires_permission={"type": "boolean", "description": "True if a person should approve it first"},
+)
+
+
+@cache
+def builtins() -> Mapping[str, ToolSpec]:
+    """By name, in the order they are told. Made at first use: building them is dear at a cold start."""
+    specs = (
+        ToolSpec(
+            name=UPDATE_PLAN,
+            description=(
+                "Keep the plan of this session. create: goal and 1-10 steps (also replaces a live plan). "
+                "update_step: step_number, step_status (in_progress, completed, failed, skipped) and, when "
+                "completed, a step_result. complete: all steps are finished, reason is the answer. fail: the goal "
+                "cannot be reached, reason says why. wait_for_user: reason is the question to the user."
+            ),
+            input_schema=_object(
+                ("action",),
+                action={
+                    "type": "string",
+                    "enum": ["create", "update_step", "complete", "fail", "wait_for_user"],
+                },
+                goal=_text("What the user wants to have at the end"),
+                steps={"type": "array", "minItems": 1, "maxItems": MAX_STEPS, "items": _PLAN_STEP},
+                risks={
+                    "type": "array",
+                    "maxItems": 5,
+                    "items": _text("A risk you see beside those of the tools"),
+                },
+                step_number={"type": "integer", "minimum": 1},
+                step_status={"type": "string", "enum": ["in_progress", "completed", "failed", "skipped"]},
+                step_result=_text("What the step found or made, in a sentence or two"),
+                reason=_text("The answer, the cause or the question"),
+            ),
+            effect="idempotent",
+        ),
+        ToolSpec(
+            name="list_files",
+            description="List the files and folders in the user's storage, with sizes.",
+            input_schema=_object(
+                path=_text("A folder; leave out for the top"),
+                recursive={"type": "boolean", "description": "Also what is in folders below; default true"},
+            ),
+        ),
+        ToolSpec(
+            name="read_file",
+            description="Read a text file from the user's storage.",
+            input_schema=_object(("path",), path=_PATH),
+        ),
+        ToolSpec(
+            name="create_file",
+            description="Write a text file to the user's storage; replaces the file if it is there.",
+            input_schema=_object(
+                ("path", "content"), path=_PATH, content=_text("The whole text of the file")
+            ),
+            effect="idempotent",
+            risk="write",
+        ),
+        ToolSpec(
+            name="delete_file",
+            description="Delete a file from the user's storage. A person is asked first.",
+            input_schema=_object(("path",), path=_PATH),
+            effect="idempotent",
+            risk="write",
+            high_stakes=True,
+        ),
+        ToolSpec(
+            name="get_weather",
+            description="Current weather at a place.",
+            input_schema=_object(
+                ("location",), location=_text("Town, or town and country", minLength=1, maxLength=200)
+            ),
+            risk="network",
+        ),
+        ToolSpec(
+            name=READ_RESULT,
+            description=(
+                "Read more of a large tool result that was shown in part or elided: its handle stands where it was. "
+                "Offset and limit count bytes; the answer says how to go on."
+            ),
+            input_schema=_object(
+                ("handle",),
+                handle=_text("The handle, exactly as it was given", pattern="^[0-9a-f]{64}$"),
+                offset={"type": "integer", "minimum": 0, "description": "Where to begin; default 0"},
+                limit={
+                    "type": "integer",
+                    "minimum": 256,
+                    "maximum": MAX_PAGE_BYTES,
+                    "description": "Default 8192",
+                },
+            ),
+        ),
+        ToolSpec(
+            name=REMEMBER,
+            description=(
+                "Keep a note. scope session: for the rest of this session, shown to you in every turn. scope "
+                "agent: for later sessions too; only what will hold then, and never a secret."
+            ),
+            input_schema=_object(
+                ("text", "scope"),
+                text=_text("One thing, understandable on its own", minLength=1, maxLength=MAX_TEXT_CHARS),
+                scope={"type": "string", "enum": ["session", "agent"]},
+                kind={
+                    "type": "string",
+                    "enum": ["fact", "preference", "lesson"],
+                    "description": "With scope agent: a truth, a liking, something learned; default fact",
+                },
+            ),
+            effect="idempotent",
+            risk="write",
+        ),
+        ToolSpec(
+            name=RECALL,
+            description="Look up what was kept from earlier sessions with remember, scope agent.",
+            input_schema=_object(
+                ("query",), query=_text("Words that what you look for has", minLength=1, maxLength=500)
+            ),
+        ),
+    )
+    return MappingProxyType({spec.name: spec for spec in specs})

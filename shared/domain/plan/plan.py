@@ -1,0 +1,89 @@
+"""The plan an agent keeps: up to ten steps, their states, and what each one rests on (design §4)."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from shared.domain.value import Value
+
+MAX_STEPS = 10
+MAX_RESULT_CHARS = 1_000
+"""Of a step's result, what the plan keeps; the conversation has the whole."""
+MAX_EVIDENCE = 20
+"""Call ids kept per step; the head that carries the plan stays bounded."""
+
+PlanStatus = Literal["planning", "executing", "completed", "failed", "waiting_for_user"]
+StepStatus = Literal["pending", "in_progress", "completed", "failed", "skipped"]
+
+STEP_TRANSITIONS: dict[StepStatus, frozenset[StepStatus]] = {
+    "pending": frozenset({"in_progress", "completed", "failed", "skipped"}),
+    "in_progress": frozenset({"completed", "failed", "skipped"}),
+    "failed": frozenset({"in_progress"}),
+    "completed": frozenset(),
+    "skipped": frozenset(),
+}
+
+
+class PlanStep(Value):
+    """`evidence`: ids of the successful tool calls made while the step was in progress. `permitted`: a person has let
+    a call run that the step asks permission for.
+    """
+
+    step_number: Annotated[int, Field(ge=1)]
+    description: str
+    tool: str | None = None
+    input: dict[str, Any] | None = None
+    requires_permission: bool = False
+    permitted: bool = False
+    status: StepStatus = "pending"
+    result: str | None = None
+    evidence: tuple[str, ...] = ()
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in ("pending", "in_progress")
+
+    def with_evidence(self, call_id: str) -> "PlanStep":
+        if call_id in self.evidence:
+            return self
+        return self.model_copy(update={"evidence": (*self.evidence, call_id)[-MAX_EVIDENCE:]})
+
+
+class ExecutionPlan(Value):
+    """`version` counts creations; `current_step_index` points at the first open step (or past the last). `owed`:
+    tools an earlier version asked permission for, which nobody has given (`shared.domain.plan.permission`).
+    """
+
+    version: int
+    goal: str
+    steps: tuple[PlanStep, ...]
+    current_step_index: int = 0
+    status: PlanStatus = "executing"
+    risks: tuple[str, ...] = ()
+    owed: tuple[str, ...] = ()
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def open_steps(self) -> tuple[PlanStep, ...]:
+        return tuple(step for step in self.steps if step.is_open)
+
+    @property
+    def is_live(self) -> bool:
+        return self.status in ("planning", "executing", "waiting_for_user")
+
+    def step(self, number: int) -> PlanStep | None:
+        return next((step for step in self.steps if step.step_number == number), None)
+
+    def with_step(self, changed: PlanStep, now: datetime) -> "ExecutionPlan":
+        steps = tuple(changed if step.step_number == changed.step_number else step for step in self.steps)
+        index = next((i for i, step in enumerate(steps) if step.is_open), len(steps))
+        return self.model_copy(update={"steps": steps, "current_step_index": index, "updated_at": now})
+
+    def with_evidence(self, call_id: str, now: datetime) -> "ExecutionPlan":
+        """Credits a successful call to the step in progress, if there is one."""
+        running = next((step for step in self.steps if step.status == "in_progress"), None)
+        return self if running is None else self.with_step(running.with_evidence(call_id), now)

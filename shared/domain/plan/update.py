@@ -1,0 +1,197 @@
+"""`update_plan`: the one way a plan changes (design §4).
+
+`apply` is pure: plan and input in, new plan and events out, or `PlanRefused` with a text that tells the model what
+to do instead. The stored plan is never touched by a refused update.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.errors import PlanRefused
+from shared.domain.plan.permission import owed
+from shared.domain.plan.plan import MAX_RESULT_CHARS, MAX_STEPS, STEP_TRANSITIONS, ExecutionPlan, PlanStep
+from shared.domain.plan.update_input import NewStep, PlanUpdate, read
+from shared.domain.session.event import Draft
+
+
+class Applied(NamedTuple):
+    """`said` is the tool's result for the model; `plan` is None only where a question came before any plan."""
+
+    plan: ExecutionPlan | None
+    events: tuple[Draft, ...]
+    said: str
+    update: PlanUpdate
+
+
+def apply(
+    plan: ExecutionPlan | None, raw: Mapping[str, Any], tools: Mapping[str, ToolSpec], now: datetime
+) -> Applied:
+    """`tools`: this agent's registry, denied ones left out."""
+    update = read(raw)
+    match update.action:
+        case "create":
+            return _create(plan, update, tools, now)
+        case "update_step":
+            return _update_step(_live(plan), update, now)
+        case "complete":
+            return _complete(_live(plan), update, now)
+        case "fail":
+            closed = _closed(_live(plan), "failed", update, now)
+            return Applied(*closed, "The plan is closed as failed.", update)
+        case "wait_for_user":
+            return _wait_for_user(plan, update, now)
+
+
+def _live(plan: ExecutionPlan | None) -> ExecutionPlan:
+    if plan is None:
+        raise PlanRefused("NO_PLAN", "There is no plan yet. Call update_plan with action create first.")
+    if not plan.is_live:
+        raise PlanRefused("PLAN_CLOSED", f"The plan is {plan.status}. Create a new one to go on.")
+    return plan
+
+
+def _create(
+    plan: ExecutionPlan | None, update: PlanUpdate, tools: Mapping[str, ToolSpec], now: datetime
+) -> Applied:
+    if not (update.goal or "").strip():
+        raise PlanRefused(
+            "GOAL_BLANK", "A plan needs a goal: say in `goal` what the user wants to have at the end."
+        )
+    wanted = update.steps or ()
+    if not 1 <= len(wanted) <= MAX_STEPS:
+        instead = "Merge or drop steps." if wanted else "Give it at least one."
+        raise PlanRefused(
+            "STEP_COUNT", f"A plan has 1 to {MAX_STEPS} steps, this one has {len(wanted)}. {instead}"
+        )
+    steps = _numbered(wanted)
+    for step in steps:
+        if step.tool is not None and step.tool not in tools:
+            raise PlanRefused("UNKNOWN_TOOL", _unknown_tool(step, tools))
+    steps = tuple(_permitted(step, tools) for step in steps)
+    created = ExecutionPlan(
+        version=1 if plan is None else plan.version + 1,
+        goal=(update.goal or "").strip(),
+        steps=steps,
+        risks=(*_risks(steps, tools), *update.risks),
+        owed=owed(plan, steps),
+        created_at=now,
+        updated_at=now,
+    )
+    kind = "plan.revised" if plan is not None and plan.is_live else "plan.created"
+    event = Draft(type=kind, data={"version": created.version, "plan": created.model_dump(mode="json")})
+    said = f"Plan version {created.version} with {len(steps)} steps is recorded. Work on step {steps[0].step_number}."
+    return Applied(created, (event,), said, update)
+
+
+def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
+    """Missing numbers take the lowest free ones, in order."""
+    taken = [step.step_number for step in wanted if step.step_number is not None]
+    if len(taken) != len(set(taken)):
+        raise PlanRefused("DUPLICATE_STEP", "Two steps have the same step_number. Number them 1, 2, 3, …")
+    free = (number for number in range(1, MAX_STEPS * 2 + 1) if number not in taken)
+    return tuple(
+        PlanStep(
+            step_number=step.step_number if step.step_number is not None else next(free),
+            description=step.description,
+            tool=step.tool,
+            input=step.input,
+            requires_permission=step.requires_permission,
+        )
+        for step in wanted
+    )
+
+
+def _permitted(step: PlanStep, tools: Mapping[str, ToolSpec]) -> PlanStep:
+    """The registry's word on permission is added to the model's, which can only add to it."""
+    needed = step.tool is not None and tools[step.tool].high_stakes
+    return step.model_copy(update={"requires_permission": True}) if needed else step
+
+
+def _risks(steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]) -> list[str]:
+    """What the registry knows; the model can add to it (`risks`), never take from it."""
+    return [_risk(step, tools[step.tool]) for step in steps if step.tool and tools[step.tool].is_risky]
+
+
+def _risk(step: PlanStep, tool: ToolSpec) -> str:
+    return f"Step {step.step_number} uses {tool.name} ({tool.risk}{', high stakes' if tool.high_stakes else ''})."
+
+
+def _unknown_tool(step: PlanStep, tools: Mapping[str, ToolSpec]) -> str:
+    import difflib  # only a refused plan pays for it
+
+    near = difflib.get_close_matches(step.tool or "", tools, n=3, cutoff=0.5)
+    hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(sorted(tools))}."
+    return f"Step {step.step_number} names the tool {step.tool!r}, which this agent does not have. {hint}"
+
+
+def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Applied:
+    if update.step_number is None or update.step_status is None:
+        raise PlanRefused("SCHEMA", "update_step needs step_number and step_status.")
+    step = plan.step(update.step_number)
+    if step is None:
+        numbers = ", ".join(str(s.step_number) for s in plan.steps)
+        raise PlanRefused("NO_SUCH_STEP", f"The plan has no step {update.step_number}; it has {numbers}.")
+    to = update.step_status
+    if to == step.status:
+        said = f"Step {step.step_number} is {to} already."
+        return Applied(plan, (), said, update)
+    if to not in STEP_TRANSITIONS[step.status]:
+        raise PlanRefused(
+            "STEP_TRANSITION",
+            f"Step {step.step_number} is {step.status} and cannot become {to}. Finished steps do not reopen; "
+            "go on with an open step, or create a new plan.",
+        )
+    result = (update.step_result or "").strip()[:MAX_RESULT_CHARS] or None
+    if to == "completed" and result is None and not step.evidence:
+        raise PlanRefused(
+            "NO_RESULT",
+            f"Step {step.step_number} has no result and no tool call was made for it. Give a step_result, or do it.",
+        )
+    changed = step.model_copy(
+        update={
+            "status": to,
+            "result": result if result is not None else step.result,
+            "started_at": step.started_at or now,
+            "completed_at": None if to == "in_progress" else now,
+        }
+    )
+    event = Draft(type="plan.step", data={"plan_step": step.step_number, "from": step.status, "status": to})
+    following = plan.with_step(changed, now).model_copy(update={"status": "executing"})
+    return Applied(following, (event,), f"Step {step.step_number} is {to}.", update)
+
+
+def _complete(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Applied:
+    if plan.open_steps:
+        numbers = ", ".join(str(step.step_number) for step in plan.open_steps)
+        raise PlanRefused(
+            "OPEN_STEPS",
+            f"The plan cannot be completed: steps {numbers} are still open. Do them, or mark them completed, "
+            "failed or skipped first.",
+        )
+    closed = _closed(plan, "completed", update, now)
+    return Applied(*closed, "The plan is completed.", update)
+
+
+def _closed(
+    plan: ExecutionPlan, status: Literal["completed", "failed"], update: PlanUpdate, now: datetime
+) -> tuple[ExecutionPlan, tuple[Draft, ...]]:
+    _reason(update)
+    closed = plan.model_copy(update={"status": status, "updated_at": now})
+    return closed, (Draft(type="plan.closed", data={"version": plan.version, "status": status}),)
+
+
+def _wait_for_user(plan: ExecutionPlan | None, update: PlanUpdate, now: datetime) -> Applied:
+    """Legal before there is a plan too: an ambiguous goal asks instead of planning."""
+    _reason(update)
+    if plan is not None and plan.is_live:
+        plan = plan.model_copy(update={"status": "waiting_for_user", "updated_at": now})
+    return Applied(plan, (), "The question goes to the user; the answer will be the next message.", update)
+
+
+def _reason(update: PlanUpdate) -> str:
+    reason = (update.reason or "").strip()
+    if not reason:
+        raise PlanRefused("NO_REASON", f"{update.action} needs a `reason`.")
+    return reason

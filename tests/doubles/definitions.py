@@ -1,0 +1,143 @@
+"""Agents and managed prompts in memory."""
+
+from shared.adapters.dynamodb.definition_items import (
+    AGENT_VERSION,
+    PROMPT_VERSION,
+    from_agent,
+    from_prompt,
+    to_agent,
+    to_prompt,
+)
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.domain.definitions import prompt as prompts
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_default
+from shared.domain.definitions.prompt import Prompt
+from shared.domain.definitions.tool import ToolDefinition
+from shared.ports.clock import Clock
+from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, PromptPage
+from shared.ports.log import IdempotencyRecord
+from tests.doubles.table import MemoryTable, StoredDocument
+from tests.doubles.tools import MemoryToolStore
+
+
+class MemorySnapshot:
+    def __init__(self, store: "MemoryDefinitions", tenant: str) -> None:
+        self._store = store
+        self._tenant = tenant
+
+    def agent(self, agent_id: str) -> AgentDefinition | None:
+        return self._store.agent(self._tenant, agent_id)
+
+    def prompt(self, name: str) -> Prompt:
+        return self._store.prompt(self._tenant, name)
+
+    def tools(self) -> tuple[ToolDefinition, ...]:
+        return self._store.tools.all(self._tenant)
+
+
+class MemoryDefinitions:
+    def __init__(self, table: MemoryTable, clock: Clock) -> None:
+        self._table = table
+        self._clock = clock
+        self.tools = MemoryToolStore(table, clock)
+
+    def at(self, tenant: str) -> MemorySnapshot:
+        return MemorySnapshot(self, tenant)
+
+    def last(self, tenant: str) -> MemorySnapshot:
+        return self.at(tenant)
+
+    def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
+        stored = self._table.agents.get((tenant, agent_id))
+        if stored is None:
+            return built_in() if agent_id == DEFAULT_AGENT else None
+        return to_agent(stored.version, stored.body)
+
+    def agents(self, tenant: str, *, limit: int, cursor: str | None) -> AgentPage:
+        scope, limit = f"A#{tenant}", max(limit, 1)
+        after = None if cursor is None else from_cursor(scope, cursor)
+        with self._table.lock:
+            own = [
+                to_agent(each.version, each.body)
+                for key, each in sorted(self._table.agents.items())
+                if key[0] == tenant and (after is None or key[1] > after)
+            ]
+        agents = with_default(own, after, complete=True)
+        following = to_cursor(scope, agents[limit - 1].agent_id) if len(agents) > limit else None
+        return AgentPage(tuple(agents[:limit]), following)
+
+    def create_agent(
+        self, tenant: str, agent: AgentDefinition, record: IdempotencyRecord | None = None
+    ) -> None:
+        with self._table.lock:
+            if self.agent(tenant, agent.agent_id) is not None:
+                raise AgentExists
+            self._table.take_key(record, self._clock.now())
+            self._put_agent(tenant, agent)
+
+    def replace_agent(self, tenant: str, old: AgentDefinition, new: AgentDefinition) -> None:
+        with self._table.lock:
+            self._expect(tenant, old)
+            self._put_agent(tenant, new)
+
+    def delete_agent(self, tenant: str, old: AgentDefinition) -> None:
+        with self._table.lock:
+            self._expect(tenant, old)
+            if self._table.agents.pop((tenant, old.agent_id), None) is None:
+                raise DefinitionChanged
+
+    def prompt(self, tenant: str, name: str) -> Prompt:
+        with self._table.lock:
+            own = self._table.prompts.get((tenant, name))
+            stored = own[max(own)] if own else None
+        return self.seed(name) if stored is None else to_prompt(stored.version, stored.body)
+
+    def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
+        current = self.prompt(tenant, name)
+        if version == current.version:
+            return current
+        stored = self._table.prompts.get((tenant, name), {}).get(version)
+        return None if stored is None else to_prompt(stored.version, stored.body)
+
+    def prompt_versions(self, tenant: str, name: str, *, limit: int, cursor: str | None) -> PromptPage:
+        scope, limit = f"P#{name}#{tenant}", max(limit, 1)
+        newest = self.prompt(tenant, name).version
+        before = newest + 1 if cursor is None else int(from_cursor(scope, cursor))
+        numbers = range(min(before - 1, newest), max(before - 1 - limit, 0), -1)
+        found = [self.prompt_version(tenant, name, number) for number in numbers]
+        versions = tuple(each for each in found if each is not None)
+        more = versions and versions[-1].version > prompts.SEED_VERSION
+        return PromptPage(versions, to_cursor(scope, str(versions[-1].version)) if more else None)
+
+    def write_prompt(
+        self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
+    ) -> None:
+        with self._table.lock:
+            own = self._table.prompts.get((tenant, old.name), {})
+            if max(own, default=prompts.SEED_VERSION) != old.version:
+                raise DefinitionChanged
+            self._table.take_key(record, self._clock.now())
+            self._table.prompts[tenant, old.name] = {
+                old.version: _stored(old),
+                **own,
+                new.version: _stored(new),
+            }
+
+    def seed(self, name: str) -> Prompt:
+        stored = self._table.seeds.get(name)
+        return prompts.seed(name) if stored is None else to_prompt(stored.version, stored.body)
+
+    def store_seed(self, seed: Prompt) -> None:
+        self._table.seeds[seed.name] = _stored(seed)
+
+    def _put_agent(self, tenant: str, agent: AgentDefinition) -> None:
+        self._table.agents[tenant, agent.agent_id] = StoredDocument(AGENT_VERSION, from_agent(agent))
+
+    def _expect(self, tenant: str, old: AgentDefinition) -> None:
+        there = self.agent(tenant, old.agent_id)
+        if there is None or (there.version, there.created_at) != (old.version, old.created_at):
+            raise DefinitionChanged
+
+
+def _stored(prompt: Prompt) -> StoredDocument:
+    return StoredDocument(PROMPT_VERSION, from_prompt(prompt))

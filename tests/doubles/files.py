@@ -1,0 +1,46 @@
+"""A tenant's files in memory."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.domain.untrusted.path import check_path
+from shared.ports.clock import Clock
+from shared.ports.files import FileInfo, FileMissing, FilePage
+
+
+class _File(NamedTuple):
+    data: bytes
+    modified_at: datetime
+
+
+class MemoryFiles:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._files: dict[tuple[str, str], _File] = {}
+
+    def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
+        scope, limit = f"F#{tenant}/{prefix}", max(limit, 1)
+        after = "" if cursor is None else from_cursor(scope, cursor)
+        paths = sorted(p for t, p in self._files if t == tenant and p.startswith(prefix) and p > after)
+        found = []
+        for path in paths[:limit]:
+            file = self._files[tenant, path]
+            found.append(FileInfo(path, len(file.data), file.modified_at))
+        return FilePage(tuple(found), to_cursor(scope, found[-1].path) if len(paths) > limit else None)
+
+    def read(self, tenant: str, path: str) -> bytes:
+        try:
+            return self._files[tenant, check_path(path)].data
+        except KeyError:
+            raise FileMissing("no such file") from None
+
+    def write(self, tenant: str, path: str, data: bytes) -> bool:
+        key = (tenant, check_path(path))
+        is_new = key not in self._files
+        self._files[key] = _File(data, self._clock.now())
+        return is_new
+
+    def delete(self, tenant: str, path: str) -> None:
+        if self._files.pop((tenant, check_path(path)), None) is None:
+            raise FileMissing("no such file")

@@ -1,0 +1,137 @@
+"""A tenant's listings and idempotency records in memory."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.documents import readable, to_intervention
+from shared.domain.interventions.intervention import Intervention, InterventionState
+from shared.domain.session.head import CoarseState
+from shared.ports.clock import Clock
+from shared.ports.log import (
+    IdempotencyRecord,
+    InterventionPage,
+    LiveKind,
+    LivePage,
+    LiveSession,
+    SessionPage,
+)
+from tests.doubles.table import MemoryTable, StoredIntervention
+
+MOST_LOOKED_AT = 1_000
+"""Of a page with a filter: after so many it comes back short, with a cursor, as DynamoDB's does."""
+
+_Stored = TypeVar("_Stored")
+
+
+class MemoryIndex:
+    def __init__(self, table: MemoryTable, clock: Clock) -> None:
+        self._table = table
+        self._clock = clock
+
+    def sessions(
+        self,
+        tenant: str,
+        *,
+        states: Sequence[CoarseState],
+        agent_id: str | None,
+        limit: int,
+        cursor: str | None,
+    ) -> SessionPage:
+        found, following = self._page(
+            "S#",
+            self._table.listing,
+            tenant,
+            lambda entry: (not states or entry.state in states) and agent_id in (None, entry.agent_id),
+            limit,
+            cursor,
+        )
+        return SessionPage(tuple(found), following)
+
+    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        with self._table.lock:
+            entries = list(self._table.listing.values())
+        found = sorted(
+            (each.live.at, each.session_id, each.tenant)
+            for each in entries
+            if each.live is not None and each.live.kind == kind and (before is None or each.live.at < before)
+        )
+        start = 0 if cursor is None else int(from_cursor(kind, cursor))
+        page = found[start : start + max(limit, 1)]
+        following = start + len(page)
+        return LivePage(
+            tuple(LiveSession(tenant, session_id, at) for at, session_id, tenant in page),
+            to_cursor(kind, str(following)) if following < len(found) else None,
+        )
+
+    def interventions(
+        self,
+        tenant: str,
+        *,
+        state: InterventionState | None,
+        limit: int,
+        cursor: str | None,
+        session_id: str | None = None,
+    ) -> InterventionPage:
+        found, following = self._page(
+            "I#",
+            self._table.interventions,
+            tenant,
+            lambda each: state in (None, each.state) and session_id in (None, each.session_id),
+            limit,
+            cursor,
+        )
+        return InterventionPage(tuple(readable(_intervention, found)), following)
+
+    def behind_session(self, tenant: str, session_id: str) -> str:
+        return to_cursor("S#" + tenant, session_id)
+
+    def behind_intervention(self, tenant: str, intervention_id: str) -> str:
+        return to_cursor("I#" + tenant, intervention_id)
+
+    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
+        stored = self._table.interventions.get((tenant, intervention_id))
+        return None if stored is None else _intervention(stored)
+
+    def granted(self, tenant: str, hour: int) -> int:
+        return self._table.granted.get((tenant, hour), 0)
+
+    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        record = self._table.records.get((tenant, route, key))
+        return record if record is not None and record.expires_at > self._clock.now() else None
+
+    def _page(
+        self,
+        kind: str,
+        stored: Mapping[tuple[str, str], _Stored],
+        tenant: str,
+        fits: Callable[[_Stored], bool],
+        limit: int,
+        cursor: str | None,
+    ) -> tuple[list[_Stored], str | None]:
+        scope, limit = kind + tenant, max(limit, 1)
+        with self._table.lock:
+            own = [(key[1], row) for key, row in stored.items() if key[0] == tenant]
+        rows = sorted(own, key=_name, reverse=True)
+        if cursor is not None:
+            position = from_cursor(scope, cursor)
+            rows = [row for row in rows if row[0] < position]
+        found: list[tuple[str, _Stored]] = []
+        for looked_at, row in enumerate(rows):
+            if looked_at == max(MOST_LOOKED_AT, limit + 1):
+                return [each for _, each in found], to_cursor(scope, rows[looked_at - 1][0])
+            if not fits(row[1]):
+                continue
+            if len(found) == limit:
+                return [each for _, each in found], to_cursor(scope, found[-1][0])
+            found.append(row)
+        return [each for _, each in found], None
+
+
+def _intervention(stored: StoredIntervention) -> Intervention:
+    return to_intervention(stored.version, stored.body)
+
+
+def _name(row: tuple[str, object]) -> str:
+    return row[0]

@@ -1,0 +1,80 @@
+"""The session log in memory."""
+
+from shared.adapters.storage.documents import INTERVENTION_VERSION, from_commit, from_intervention, to_commit
+from shared.domain.session.commit import Commit
+from shared.ports.clock import Clock
+from shared.ports.log import (
+    NO_COMPANIONS,
+    Companions,
+    IdempotencyRecord,
+    KeyTaken,
+    LeaseMoved,
+    NumberTaken,
+    Tail,
+)
+from tests.doubles.table import MemoryTable, StoredCommit, StoredIntervention
+
+
+class MemoryLog:
+    def __init__(self, table: MemoryTable, clock: Clock) -> None:
+        self._table = table
+        self._clock = clock
+
+    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+        with self._table.lock:
+            stored = self._table.commits.get((tenant, session_id), {})
+            found = [stored[number] for number in sorted(stored) if number >= since]
+            if (tenant, session_id) in self._table.deleted:
+                found = []
+        kept = found if limit is None else found[:limit]
+        commits = tuple(to_commit(each.version, each.body) for each in kept)
+        return Tail(commits, complete=len(kept) == len(found))
+
+    def latest(self, tenant: str, session_id: str) -> Commit | None:
+        with self._table.lock:
+            stored = self._table.commits.get((tenant, session_id))
+            newest = (
+                stored[max(stored)] if stored and (tenant, session_id) not in self._table.deleted else None
+            )
+        return None if newest is None else to_commit(newest.version, newest.body)
+
+    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+        tenant, session_id = commit.head.tenant, commit.head.session_id
+        listing, record, lease = companions.listing, companions.idempotency, companions.lease
+        if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
+            raise ValueError("a commit's companions belong to its tenant")
+        body = from_commit(commit)
+        with self._table.lock:
+            commits = self._table.commits.setdefault((tenant, session_id), {})
+            if commit.number in commits:
+                raise NumberTaken
+            if record is not None and self._is_taken(record):
+                raise KeyTaken
+            if lease is not None:
+                if self._table.granted.get((tenant, lease.hour), 0) != lease.before:
+                    raise LeaseMoved
+                self._table.granted[tenant, lease.hour] = lease.after
+            ids = tuple(each.intervention_id for each in companions.interventions)
+            commits[commit.number] = StoredCommit(commit.version, body, ids)
+            if listing is not None:
+                self._table.listing[tenant, listing.session_id] = listing
+            for each in companions.interventions:
+                stored = StoredIntervention(
+                    INTERVENTION_VERSION, each.session_id, each.state, from_intervention(each)
+                )
+                self._table.interventions[tenant, each.intervention_id] = stored
+            if record is not None:
+                self._table.records[tenant, record.route, record.key] = record
+
+    def delete(self, tenant: str, session_id: str) -> None:
+        with self._table.lock:
+            for commit in self._table.commits.get((tenant, session_id), {}).values():
+                for intervention_id in commit.interventions:
+                    self._table.interventions.pop((tenant, intervention_id), None)
+            self._table.deleted.add((tenant, session_id))
+            self._table.listing.pop((tenant, session_id), None)
+            self._table.partials.pop((tenant, session_id), None)
+
+    def _is_taken(self, record: IdempotencyRecord) -> bool:
+        there = self._table.records.get((record.tenant, record.route, record.key))
+        return there is not None and there.expires_at > self._clock.now()

@@ -1,0 +1,86 @@
+"""Long-term memories in memory."""
+
+from shared.adapters.dynamodb.memory_items import MEMORY_VERSION, from_memory, to_memory
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.domain.definitions import memory as ranking
+from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind
+from shared.ports.clock import Clock
+from shared.ports.log import IdempotencyRecord
+from shared.ports.memories import MemoryChanged, MemoryFull, MemoryPage
+from tests.doubles.table import MemoryTable, StoredDocument
+
+
+class MemoryMemories:
+    """`most`: the bound per agent."""
+
+    def __init__(self, table: MemoryTable, clock: Clock, most: int = MAX_PER_AGENT) -> None:
+        self._table = table
+        self._clock = clock
+        self._most = most
+
+    def add(self, tenant: str, memory: Memory, record: IdempotencyRecord | None = None) -> bool:
+        with self._table.lock:
+            if (tenant, memory.memory_id) in self._table.memories:
+                return False
+            own = self._of(tenant, memory.agent_id)
+            oldest = None
+            if len(own) >= self._most:
+                oldest = next((each for each in reversed(own) if each.kind == "summary"), None)
+                if oldest is None:
+                    raise MemoryFull
+            self._table.take_key(record, self._clock.now())
+            if oldest is not None:
+                del self._table.memories[tenant, oldest.memory_id]
+            self._put(tenant, memory)
+        return True
+
+    def get(self, tenant: str, memory_id: str) -> Memory | None:
+        stored = self._table.memories.get((tenant, memory_id))
+        return None if stored is None else to_memory(stored.version, stored.body)
+
+    def list(
+        self, tenant: str, *, agent_id: str | None, kind: MemoryKind | None, limit: int, cursor: str | None
+    ) -> MemoryPage:
+        scope, limit = f"M#{tenant}#{agent_id or ''}", max(limit, 1)
+        before = None if cursor is None else from_cursor(scope, cursor)
+        found = [
+            each
+            for each in self._of(tenant, agent_id)
+            if kind in (None, each.kind) and (before is None or each.memory_id < before)
+        ]
+        following = to_cursor(scope, found[limit - 1].memory_id) if len(found) > limit else None
+        return MemoryPage(tuple(found[:limit]), following)
+
+    def update(self, tenant: str, old: Memory, new: Memory) -> None:
+        with self._table.lock:
+            self._expect(tenant, old)
+            self._put(tenant, new)
+
+    def delete(self, tenant: str, old: Memory) -> None:
+        with self._table.lock:
+            self._expect(tenant, old)
+            del self._table.memories[tenant, old.memory_id]
+
+    def relevant(
+        self, tenant: str, agent_id: str, query: str, limit: int, max_chars: int
+    ) -> tuple[Memory, ...]:
+        return tuple(ranking.relevant(self._of(tenant, agent_id), query, limit, max_chars))
+
+    def _of(self, tenant: str, agent_id: str | None) -> tuple[Memory, ...]:
+        """Newest first."""
+        with self._table.lock:
+            own = [
+                to_memory(each.version, each.body)
+                for key, each in self._table.memories.items()
+                if key[0] == tenant
+            ]
+        own.sort(key=lambda each: each.memory_id, reverse=True)
+        return tuple(each for each in own if agent_id in (None, each.agent_id))
+
+    def _put(self, tenant: str, memory: Memory) -> None:
+        self._table.memories[tenant, memory.memory_id] = StoredDocument(MEMORY_VERSION, from_memory(memory))
+
+    def _expect(self, tenant: str, old: Memory) -> None:
+        there = self.get(tenant, old.memory_id)
+        if there is None or there.updated_at != old.updated_at:
+            raise MemoryChanged

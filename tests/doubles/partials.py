@@ -1,0 +1,21 @@
+"""Partial texts in memory."""
+
+from shared.adapters.dynamodb.partials import from_partial, to_partial
+from shared.domain.session.partial import PARTIAL_VERSION, Partial
+from tests.doubles.table import MemoryTable, StoredDocument
+
+
+class MemoryPartials:
+    def __init__(self, table: MemoryTable) -> None:
+        self._table = table
+
+    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+        with self._table.lock:
+            if (tenant, session_id) not in self._table.deleted:
+                stored = StoredDocument(PARTIAL_VERSION, from_partial(partial))
+                self._table.partials[tenant, session_id] = stored
+
+    def get(self, tenant: str, session_id: str) -> Partial | None:
+        with self._table.lock:
+            stored = self._table.partials.get((tenant, session_id))
+        return None if stored is None else to_partial(stored.version, stored.body)
