@@ -1,11 +1,11 @@
 """A person decides: exactly one decision per intervention, committed before the engine is woken (design §8).
 
-In this order: who may decide (the role an agent's policy names), what they may give with an option (`modify` takes a
-whole new input for the tool, checked like any input), and the decision itself.
+First what a person may give with an option (`modify` takes a whole new input for the tool, checked like any input),
+then the decision itself.
 """
 
 import json
-from collections.abc import Callable, Set
+from collections.abc import Set
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
@@ -13,42 +13,26 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import decide
 from shared.agent.recovery.recover import send
-from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.repository import Draft, Journal, Record
 from shared.agent.session.session import Thread
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
     Conflict,
     InterventionNotFound,
-    RoleMissing,
     ToolInputInvalid,
     ValidationFailed,
 )
 from shared.domain.ids import MESSAGE
-from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.intervention import NOBODY, Intervention, require_role
 from shared.domain.rules.budget import spent_usd, tokens_used
 from shared.domain.session.change import Change
-from shared.domain.session.commit import Commit
 from shared.domain.session.head import Head
 from shared.domain.untrusted.visible import is_blank
 from shared.domain.untrusted.wording import too_long, wording
 from shared.domain.value import Value
-from shared.ports.log import IdempotencyRecord, SessionIndex
+from shared.ports.log import SessionIndex
 from shared.ports.tools import Registry
 from shared.ports.workflow import Workflow
-
-NOBODY: Set[str] = frozenset()
-
-
-def entitled(one: Intervention, roles: Set[str]) -> None:
-    """`roles`: those of the person's token. An admin is a member; no other role comes with another one.
-
-    Raises RoleMissing.
-    """
-    needed = one.role
-    if needed is None or needed in roles or (needed == "member" and "admin" in roles):
-        return
-    raise RoleMissing(needed, one.session_id, one.intervention_id)
-
 
 MAX_AMENDED_BYTES = 65_536
 """A person's input rides in the head until its call has run."""
@@ -168,9 +152,6 @@ class Desk(NamedTuple):
     max_answer_chars: int = MAX_ANSWER_CHARS
 
 
-Record = Callable[[Commit], IdempotencyRecord] | None
-
-
 def resolve(
     desk: Desk,
     tenant: str,
@@ -191,7 +172,7 @@ def resolve(
         one = _open(now.head, intervention_id)
         if one is None:
             raise _decided(desk, tenant, session_id, intervention_id)
-        entitled(one, roles)
+        require_role(one, roles)
         given = _check(desk, now.head, one, chosen)
         settle(change, one, chosen.option, given, comment=chosen.comment, by=by, message_id=message_id)
         return Draft(change, record=record)

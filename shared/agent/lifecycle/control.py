@@ -7,13 +7,19 @@ from typing import NamedTuple
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import decide
 from shared.agent.interventions.opening import open_question, wait_for_people
-from shared.agent.interventions.resolve import NOBODY, Record, entitled
 from shared.agent.recovery.recover import send
 from shared.agent.session.endings import cancelled
-from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.repository import Draft, Journal, Record
 from shared.agent.session.session import Thread
 from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
-from shared.domain.interventions.intervention import NO_POLICIES, has_outlasted, is_pause, outlasting
+from shared.domain.interventions.intervention import (
+    NO_POLICIES,
+    NOBODY,
+    has_outlasted,
+    is_pause,
+    outlasting,
+    require_role,
+)
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.ports.blobs import BlobStore
@@ -75,7 +81,7 @@ def resume(
         reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
         ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
         if ended is not None:
-            entitled(ended, roles)
+            require_role(ended, roles)
             if has_outlasted(ended):
                 raise Conflict("It is not paused any more. A review is open: decide on it by itself.")
             settle(change, ended, "continue", {}, by=by)

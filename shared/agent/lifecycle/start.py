@@ -1,25 +1,22 @@
 """Sessions begin, and people say things to them (design §3)."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.interventions.effects import say, settle
 from shared.agent.interventions.expiry import decide
-from shared.agent.interventions.resolve import NOBODY, entitled
 from shared.agent.recovery.recover import revive, send
 from shared.agent.session.position import position
-from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.repository import Draft, Journal, Record
 from shared.agent.session.session import Thread
 from shared.domain.errors import Conflict
 from shared.domain.ids import MESSAGE, RUN, SESSION
+from shared.domain.interventions.intervention import NOBODY, require_role
 from shared.domain.session.change import Change
-from shared.domain.session.commit import Commit, Decision
+from shared.domain.session.commit import Decision
 from shared.domain.session.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run
-from shared.ports.log import IdempotencyRecord
 from shared.ports.workflow import Workflow
-
-Record = Callable[[Commit], IdempotencyRecord] | None
 
 
 class NewSession(NamedTuple):
@@ -83,7 +80,7 @@ def post_message(
             )
         question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
         if question is not None:
-            entitled(question, roles)
+            require_role(question, roles)
             settle(change, question, "answer", {"text": text}, by=by, message_id=message_id)
         else:
             say(change, message_id, text)

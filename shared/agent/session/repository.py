@@ -42,6 +42,9 @@ WARM_THREADS = 8
 """Conversations a warm worker keeps; a Lambda serves one session at a time, so few are ever warm."""
 
 
+Record = Callable[[Commit], IdempotencyRecord] | None
+
+
 class Draft:
     """What a use case wants committed: the change, and what goes with it."""
 

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from shared.domain.errors import RoleMissing
 from shared.domain.value import Value
 
 InterventionType = Literal[
@@ -151,3 +152,19 @@ def input_hash(arguments: dict[str, Any]) -> str:
     """SHA-256 over the canonical JSON of a call's input, 32 hex digits."""
     canonical = json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+
+
+NOBODY: Set[str] = frozenset()
+"""The roles of somebody who has none."""
+
+
+def require_role(one: Intervention, roles: Set[str]) -> None:
+    """Checks that a person may decide: any member of the tenant, or those with the role the agent's policy names.
+
+    `roles`: those of the person's token. An admin is a member; no other role includes another one (design §8). Raises
+    RoleMissing.
+    """
+    needed = one.role
+    if needed is None or needed in roles or (needed == "member" and "admin" in roles):
+        return
+    raise RoleMissing(needed, one.session_id, one.intervention_id)
