@@ -8,9 +8,10 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from functions.intervene.root import root
-from shared.agent.interventions.resolve import Record, Resolution, resolve
+from shared.agent.interventions.resolve import Resolution, resolve
 from shared.agent.lifecycle import control
 from shared.agent.recovery.recover import send
+from shared.agent.session.repository import Record
 from shared.api.app import Api
 from shared.api.request.bodies import Resolve
 from shared.api.response.envelope import no_content, success

@@ -4,9 +4,9 @@ import pytest
 
 from shared.agent.recovery.recover import revive
 from shared.agent.turn.think import think
+from shared.domain.errors import Fenced, ProviderRejected
 from shared.domain.rules.compaction import limits
 from shared.domain.session.conversation import ToolEntry, UserEntry
-from shared.domain.errors import Fenced, ProviderRejected
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT
 from tests.integration.agent.reader import (

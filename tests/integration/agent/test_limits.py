@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.doubles.log import MemoryLog
 from shared.agent.turn.plan import plan
+from shared.domain.errors import ProviderRejected, ProviderUnavailable, StoreUnavailable
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import ToolEntry
-from shared.domain.errors import ProviderRejected, ProviderUnavailable, StoreUnavailable
 from shared.ports.log import NO_COMPANIONS, Companions
 from shared.ports.model import ModelReply, ModelRequest, TokenUsage
+from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -4,13 +4,13 @@ from datetime import datetime
 
 import pytest
 
-from tests.doubles.index import MemoryIndex
-from tests.doubles.log import MemoryLog
 from shared.agent.recovery.recover import MOST_RESTARTS, next_generation
 from shared.agent.recovery.sweep import Tally
-from shared.domain.session.commit import Commit, Decision
 from shared.domain.errors import SchemaUnknown
+from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import LiveKind, LivePage
+from tests.doubles.index import MemoryIndex
+from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
 from tests.integration.agent.fragile import (
     GRACE,
