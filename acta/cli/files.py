@@ -1,28 +1,27 @@
-"""`acta files`: the tenant's storage, as the file tools see it."""
+"""`acta files`: the tenant's storage, which the agents' file tools read and write."""
 
 import os
 import sys
 from argparse import Namespace
 from pathlib import Path
 
-from acta.cli import exits
-from acta.cli.client import Client, file_path
-from acta.cli.errors import CliError
-from acta.cli.target import Target
-from acta.cli.text import visible
-from acta.cli.watching import say
+from acta.cli import exit_codes
+from acta.cli.connection import connect
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import echo, visible
+from acta.client.api import file_path
 
 
 def list_files(arguments: Namespace) -> int:
-    client = Client(Target.from_arguments(arguments))
+    client = connect(arguments)
     for item in client.items("/v1/files"):
         if str(item["path"]).startswith(arguments.prefix or ""):
-            say(f"{item.get('bytes', 0):>10}  {visible(str(item['path']), keep_newlines=False)}")
-    return exits.OK
+            echo(f"{item.get('bytes', 0):>10}  {visible(str(item['path']), keep_newlines=False)}")
+    return exit_codes.OK
 
 
 def get(arguments: Namespace) -> int:
-    client = Client(Target.from_arguments(arguments))
+    client = connect(arguments)
     content = client.get_bytes(file_path(arguments.path))
     if arguments.output:
         try:
@@ -32,7 +31,7 @@ def get(arguments: Namespace) -> int:
     else:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
-    return exits.OK
+    return exit_codes.OK
 
 
 def put(arguments: Namespace) -> int:
@@ -43,11 +42,11 @@ def put(arguments: Namespace) -> int:
     except OSError as error:
         raise CliError(f"{arguments.source}: {error.strerror}") from None
     path = arguments.path or os.path.basename(arguments.source)
-    Client(Target.from_arguments(arguments)).put_bytes(file_path(path), content)
-    say(path)
-    return exits.OK
+    connect(arguments).put_bytes(file_path(path), content)
+    echo(path)
+    return exit_codes.OK
 
 
 def remove(arguments: Namespace) -> int:
-    Client(Target.from_arguments(arguments)).delete(file_path(arguments.path))
-    return exits.OK
+    connect(arguments).delete(file_path(arguments.path))
+    return exit_codes.OK

@@ -1,17 +1,19 @@
-"""The `acta` command: finds the subcommand, and turns whatever ends it into one line and an exit code."""
+"""The `acta` command: finds the subcommand and runs it. Every error becomes one line and an exit code."""
 
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from acta.cli import exits
-from acta.cli.errors import CliError
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
 from acta.cli.parser import build_parser
-from acta.cli.text import encodable
+from acta.cli.terminal.text import encodable, visible
+from acta.client.errors import ClientError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """`argv`: the words after `acta` (default: of this process). The exit code; wrong options raise SystemExit."""
     arguments = build_parser().parse_args(argv)
     module, _, function = arguments.command.partition(":")
     try:
@@ -19,17 +21,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(getattr(import_module(module), function)(arguments))
     except CliError as error:
         return complain(str(error))
+    except ClientError as error:
+        return complain(visible(str(error), keep_newlines=False))
     except BrokenPipeError:  # `acta sessions | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exits.OK
+        return exit_codes.OK
     except KeyboardInterrupt:
         print(file=sys.stderr)
-        return exits.INTERRUPTED
+        return exit_codes.INTERRUPTED
 
 
 def complain(message: str) -> int:
     print(encodable(f"acta: {message}", sys.stderr.encoding), file=sys.stderr)
-    return exits.WRONG_USE
+    return exit_codes.WRONG_USE
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""The grammar of the `acta` command."""
+"""The subcommands of `acta`, their options and their help."""
 
 import argparse
 import sys
 from typing import NoReturn
 
-from acta.cli import exits
+from acta.cli import exit_codes
 
 EXIT_CODES = (
     "Exit codes: 0 goal met, 1 failed, 2 wrong use or refused, 3 goal not met, 4 cancelled, "
     "5 waits for a person (--no-wait), 130 interrupted."
 )
 
-EITHER = "the session's id, or the intervention's alone"
+EITHER_ID = "the session's id, or the intervention's alone"
 
 
 class Parser(argparse.ArgumentParser):
@@ -19,7 +19,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
-        sys.exit(exits.WRONG_USE)
+        sys.exit(exit_codes.WRONG_USE)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -37,12 +37,14 @@ Commands = argparse._SubParsersAction
 
 
 def add(commands: "Commands[Parser]", name: str, command: str, help: str) -> Parser:
+    """`command`: the module below `acta.cli` and its function that runs it."""
     parser = commands.add_parser(name, help=help, description=help)
     parser.set_defaults(command=f"acta.cli.{command}")
     return parser
 
 
-def add_target(parser: Parser) -> Parser:
+def add_connection(parser: Parser) -> Parser:
+    """The options that name a deployment."""
     parser.add_argument(
         "--api-url", help="the deployment's URL (default: ACTA_API_URL, else the local stack)"
     )
@@ -52,7 +54,7 @@ def add_target(parser: Parser) -> Parser:
 
 
 def add_local(commands: "Commands[Parser]") -> None:
-    up = add(commands, "up", "up:up", "Serve the local stack until Ctrl-C.")
+    up = add(commands, "up", "local.up:up", "Serve the local stack until Ctrl-C.")
     up.add_argument("--port", type=port, help="port of the API on 127.0.0.1 (default: a free one)")
     up.add_argument("--state", help="where its data lives (default: .acta)")
     up.add_argument("--json", action="store_true", help="print one line of JSON when ready, for scripts")
@@ -66,11 +68,16 @@ def add_local(commands: "Commands[Parser]") -> None:
     )
     token.add_argument("--ttl", type=int, default=43_200, metavar="SECONDS", help="default: 12 hours")
     token.add_argument("--state", help="the local stack's state directory (default: .acta)")
-    add(commands, "demo", "demo:demo", "Start a local stack, run a real goal on it, leave the files behind.")
+    add(
+        commands,
+        "demo",
+        "local.demo:demo",
+        "Start a local stack, run a real goal on it, leave the files behind.",
+    )
 
 
 def add_sessions(commands: "Commands[Parser]") -> None:
-    run = add_target(add(commands, "run", "run:run", "Give an agent a goal and follow it."))
+    run = add_connection(add(commands, "run", "sessions.run:run", "Give an agent a goal and follow it."))
     run.add_argument("goal")
     run.add_argument("--max-steps", type=int)
     run.add_argument("--token-budget", type=int)
@@ -79,23 +86,27 @@ def add_sessions(commands: "Commands[Parser]") -> None:
     )
     run.add_argument("--detach", action="store_true", help="print the session's id and return at once")
     run.add_argument("--json", action="store_true", help="print the session as one line of JSON")
-    watch = add_target(add(commands, "watch", "run:watch_session", "Follow a session to its end."))
+    watch = add_connection(add(commands, "watch", "sessions.run:watch", "Follow a session to its end."))
     watch.add_argument("id")
     for followed in (run, watch):
         followed.add_argument(
             "--no-wait", action="store_true", help="when a person is needed, say so and end with exit code 5"
         )
         followed.epilog = EXIT_CODES
-    sessions = add_target(add(commands, "sessions", "sessions:sessions", "List sessions, newest first."))
+    sessions = add_connection(
+        add(commands, "sessions", "sessions.listings:sessions", "List sessions, newest first.")
+    )
     sessions.add_argument("--limit", type=int, default=20)
     sessions.add_argument("--state-is", metavar="STATE", help="only sessions in this state")
     sessions.add_argument("--json", action="store_true")
-    waiting = add_target(
-        add(commands, "interventions", "interventions:interventions", "List what waits for a person.")
+    waiting = add_connection(
+        add(
+            commands, "interventions", "interventions.commands:interventions", "List what waits for a person."
+        )
     )
     waiting.add_argument("--json", action="store_true")
     for name, help in (("plan", "Show a session's plan."), ("trace", "Show what a session thought and did.")):
-        shown = add_target(add(commands, name, f"sessions:{name}", help))
+        shown = add_connection(add(commands, name, f"sessions.listings:{name}", help))
         shown.add_argument("id")
         shown.add_argument("--json", action="store_true")
 
@@ -106,7 +117,7 @@ def add_control(commands: "Commands[Parser]") -> None:
         ("resume", "Let a paused session go on."),
         ("cancel", "Cancel a session."),
     ):
-        controlled = add_target(add(commands, name, "control:control", help))
+        controlled = add_connection(add(commands, name, "sessions.run:control", help))
         controlled.add_argument("id")
         controlled.set_defaults(action=name)
     decision(commands, "approve", "Approve what a session asks for.")
@@ -115,21 +126,25 @@ def add_control(commands: "Commands[Parser]") -> None:
     raised.add_argument("--token-budget", type=int, metavar="N", help="the whole budget, in tokens")
     raised.add_argument("--cost-budget-usd", type=float, metavar="N", help="the whole budget, in US dollars")
     decision(commands, "finish", "Let a session that used up its budget end with what it has.")
-    resolve = add_target(add(commands, "resolve", "control:decide", "Decide whatever a session waits for."))
-    resolve.add_argument("id", help=EITHER)
+    resolve = add_connection(
+        add(commands, "resolve", "interventions.commands:decide", "Decide whatever a session waits for.")
+    )
+    resolve.add_argument("id", help=EITHER_ID)
     resolve.add_argument("intervention", nargs="?", help="needed when several are open")
     resolve.add_argument("option", help="such as retry, record, skip, raise, finish, continue, cancel")
     resolve.add_argument("--input", metavar="JSON", help="what the option needs, a JSON object")
     resolve.add_argument("--comment")
-    answer = add_target(add(commands, "answer", "control:answer", "Answer a session's question."))
-    answer.add_argument("id", help=EITHER)
+    answer = add_connection(
+        add(commands, "answer", "interventions.commands:answer", "Answer a session's question.")
+    )
+    answer.add_argument("id", help=EITHER_ID)
     answer.add_argument("text")
 
 
 def decision(commands: "Commands[Parser]", option: str, help: str) -> Parser:
     """A command that is one option of an intervention."""
-    decided = add_target(add(commands, option, "control:decide", help))
-    decided.add_argument("id", help=EITHER)
+    decided = add_connection(add(commands, option, "interventions.commands:decide", help))
+    decided.add_argument("id", help=EITHER_ID)
     decided.add_argument("intervention", nargs="?", help="needed when several are open")
     decided.add_argument("--comment")
     decided.set_defaults(option=option)
@@ -139,26 +154,28 @@ def decision(commands: "Commands[Parser]", option: str, help: str) -> Parser:
 def add_files(commands: "Commands[Parser]") -> None:
     files = commands.add_parser("files", help="The tenant's storage.", description="The tenant's storage.")
     verbs = files.add_subparsers(metavar="VERB", required=True, parser_class=Parser)
-    add_target(add(verbs, "ls", "files:list_files", "List the files.")).add_argument("prefix", nargs="?")
-    get = add_target(add(verbs, "get", "files:get", "Download a file."))
+    add_connection(add(verbs, "ls", "files:list_files", "List the files.")).add_argument("prefix", nargs="?")
+    get = add_connection(add(verbs, "get", "files:get", "Download a file."))
     get.add_argument("path")
     get.add_argument("-o", "--output", help="where to write it (default: standard output)")
-    put = add_target(add(verbs, "put", "files:put", "Upload a file."))
+    put = add_connection(add(verbs, "put", "files:put", "Upload a file."))
     put.add_argument("source", help="the local file, - for standard input")
     put.add_argument("path", nargs="?", help="its path in the storage (default: its name)")
-    add_target(add(verbs, "rm", "files:remove", "Delete a file.")).add_argument("path")
+    add_connection(add(verbs, "rm", "files:remove", "Delete a file.")).add_argument("path")
 
 
 def add_operations(commands: "Commands[Parser]") -> None:
-    deploy = add(commands, "deploy", "deploy:deploy", "Deploy into your AWS account with the CDK.")
+    deploy = add(commands, "deploy", "operations.deploy:deploy", "Deploy into your AWS account with the CDK.")
     deploy.add_argument("--env", required=True, choices=("dev", "staging", "prod"))
     deploy.add_argument("--yes", action="store_true", help="do not ask before security-sensitive changes")
-    models = add_target(
-        add(commands, "models", "models:models", "List the models, their prices and their keys.")
+    models = add_connection(
+        add(commands, "models", "operations.models:models", "List the models, their prices and their keys.")
     )
     models.add_argument("--check", action="store_true", help="ask the providers whether they take the keys")
     models.add_argument("--json", action="store_true")
-    doctor = add(commands, "doctor", "doctor:doctor", "Check what this machine has and what is missing.")
+    doctor = add(
+        commands, "doctor", "operations.doctor:doctor", "Check what this machine has and what is missing."
+    )
     doctor.add_argument("--state", help="the local stack's state directory (default: .acta)")
     doctor.add_argument("--repair", action="store_true", help="let sessions go on that stand still")
     doctor.add_argument("--env", choices=("dev", "staging", "prod"), help="in AWS (default: the local stack)")

@@ -1,18 +1,23 @@
-"""`acta token`: a token of the local stack's development issuer."""
+"""Tokens of the local stack's development issuer: `acta token`, and the one for a command without a token."""
 
 import re
 from argparse import Namespace
 from pathlib import Path
 
-from acta.cli import exits
-from acta.cli.errors import CliError
-from acta.cli.text import one_line
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import one_line
+from acta.client.deployment import Deployment
 from infra.local.issuer import Issuer
-from infra.local.state import DEFAULT_STATE_DIR, StateDir
+from infra.local.state import DEFAULT_STATE_DIR, NoStack, StateDir
 from shared.domain.interventions.intervention import ROLE_PATTERN
+
+LOCAL_TENANT = "demo"
+LOCAL_USER = "you"
 
 
 def token(arguments: Namespace) -> int:
+    """Prints it. Raises CliError."""
     state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
     stack = state.read()
     if stack is None:
@@ -27,4 +32,21 @@ def token(arguments: Namespace) -> int:
             raise CliError(f"a role is 1 to 64 of A-Z a-z 0-9 . _ : - not {one_line(role)}")
     issuer = Issuer.from_state(state.path, stack.api_url)
     print(issuer.issue_token(arguments.tenant, arguments.user, arguments.role or (), arguments.ttl))
-    return exits.OK
+    return exit_codes.OK
+
+
+def deployment_of_local_stack(
+    state_dir: str | None, token: str | None = None, role: str = "member"
+) -> Deployment:
+    """The stack that serves `state_dir` (None: the default one), with `token`, else with a new one of `role`.
+
+    Raises CliError where none serves it.
+    """
+    state = StateDir(Path(state_dir or DEFAULT_STATE_DIR))
+    try:
+        running = state.running()
+    except NoStack as error:
+        raise CliError(f"{error}, or give --api-url and --token") from None
+    if token is None:
+        token = Issuer.from_state(state.path, running.api_url).issue_token(LOCAL_TENANT, LOCAL_USER, role)
+    return Deployment(running.api_url, token)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from acta.cli.phases import PlainPhases
+from acta.cli.local.progress import PlainProgress
 from infra.bundle import ROOT
 from tests.bench import (
     cancels,
@@ -63,7 +63,7 @@ def main(wanted: Sequence[str]) -> int:
 
 
 def measure(sections: set[str]) -> Results:
-    progress = PlainPhases(sys.stderr)
+    progress = PlainProgress(sys.stderr)
     results: Results = {}
 
     @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acta.cli.doctor import stack as look
+from acta.cli.operations.doctor import stack as look
 from infra.local.emulator.settings import HOST, Settings
 from infra.local.emulator.state_directory import claimed
 from infra.local.needs import ToolMissing, require_cdk

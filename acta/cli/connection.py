@@ -1,0 +1,78 @@
+"""The options --api-url, --token and --state: which deployment a command calls, and how to name that one again."""
+
+import os
+import shlex
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import one_line, visible
+from acta.client.api import Client
+from acta.client.deployment import API_URL, TOKEN, Deployment
+
+
+def connect(arguments: Namespace, *, role: str = "member") -> Client:
+    """A client of the deployment that the command's options name. Raises CliError or ClientError."""
+    return Client(deployment_of(arguments, role=role))
+
+
+def deployment_of(
+    arguments: Namespace, environ: Mapping[str, str] = os.environ, *, role: str = "member"
+) -> Deployment:
+    """The one of --api-url and --token, else of the environment, else the local stack of --state.
+
+    `role`: what the command needs; a token for the local stack is made with it. Raises CliError or ClientError.
+    """
+    from_environ = {} if arguments.state else environ
+    url = arguments.api_url or from_environ.get(API_URL)
+    token = arguments.token or from_environ.get(TOKEN)
+    if url and token:
+        return Deployment(url, token)
+    if url:
+        raise CliError(f"a token is missing for {one_line(url)}: give --token or set {TOKEN}")
+    # imported only now: it loads what signs tokens, and a command with a token must not wait for that
+    from acta.cli.token import deployment_of_local_stack
+
+    return deployment_of_local_stack(arguments.state, token, role)
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """How to call `acta` again from the same place, for the same deployment.
+
+    `options`: those that name the deployment, as the person gave them; of a token only its place, never the token.
+    """
+
+    program: str = "acta"
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def from_arguments(cls, arguments: Namespace, called: str | None = None) -> "Invocation":
+        """`called`: the path the program was started by (default: of this process)."""
+        options: list[str] = []
+        for name in ("api_url", "state"):
+            value = getattr(arguments, name, None)
+            if value:
+                options += [f"--{name.replace('_', '-')}", str(value)]
+        if getattr(arguments, "token", None):
+            options += ["--token", "TOKEN"]
+        return cls(program_name(sys.argv[0] if called is None else called), tuple(options))
+
+    def line(self, *words: str) -> str:
+        """The command of these words, quoted for a shell and safe to print."""
+        return visible(shlex.join([self.program, *words, *self.options]), keep_newlines=False)
+
+
+def program_name(called: str) -> str:
+    """`acta` where a shell finds this very program by that name, else the path it was called by."""
+    if Path(called).name != "acta":
+        return "acta"
+    found = shutil.which("acta")
+    try:
+        return "acta" if found and os.path.samefile(found, called) else called
+    except OSError:
+        return called

@@ -1,0 +1,32 @@
+"""How a command ends: its exit code, and the error that ends it early.
+
+CliError and ClientError both end a command with `WRONG_USE` and one line on standard error, never with a traceback.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+OK: Final = 0
+SESSION_FAILED: Final = 1
+WRONG_USE: Final = 2
+GOAL_NOT_MET: Final = 3
+CANCELLED: Final = 4
+WAITING: Final = 5
+INTERRUPTED: Final = 130
+
+
+class CliError(Exception):
+    """The command cannot do what was asked. The message is what a person reads: what is wrong and what to do.
+
+    What it quotes is escaped for a terminal already.
+    """
+
+
+def of_session(session: Mapping[str, Any]) -> int:
+    """The exit code for a session by the state it ended in; 0 for one that has not ended."""
+    state = session.get("state")
+    if state == "completed":
+        return OK if (session.get("result") or {}).get("goal_met") else GOAL_NOT_MET
+    if state == "failed":
+        return SESSION_FAILED
+    return CANCELLED if state == "cancelled" else OK

@@ -1,0 +1,223 @@
+"""Asking the person at the terminal to decide an intervention, while the session is followed."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from acta.cli.connection import Invocation
+from acta.cli.interventions.hints import deciding_lines, lacks_role, role_lines
+from acta.cli.terminal.prompt import Prompt, PromptCancelled
+from acta.cli.terminal.session_lines import event_line
+from acta.cli.terminal.text import visible
+from acta.client.api import Client
+from acta.client.errors import ApiError
+from acta.client.following import Feed, Update
+from acta.client.interventions import resolve
+
+Read = Callable[[str], str]
+"""Shows a prompt and returns the line typed; raises EOFError."""
+Echo = Callable[[str], None]
+
+
+class Question:
+    """One open intervention. `echo` prints a line."""
+
+    def __init__(
+        self,
+        client: Client,
+        invocation: Invocation,
+        session_id: str,
+        intervention: Mapping[str, Any],
+        echo: Echo,
+    ) -> None:
+        self.client = client
+        self.invocation = invocation
+        self.session_id = session_id
+        self.intervention = intervention
+        self.intervention_id = str(intervention.get("intervention_id"))
+        self.echo = echo
+        self.prompt = Prompt(echo)
+        self.why_closed = ""
+        """Set when the prompt is taken away; empty where there is nothing to say."""
+
+    def ask(self, feed: Feed) -> None:
+        """Until it is decided, here or elsewhere, or the person leaves it open. Raises ClientError."""
+        if lacks_role(self.client, self.intervention):
+            self.show_who_may_decide()
+            return
+        with self.prompt.interruptible():
+            feed.subscribe(self.on_update)
+            try:
+                while not self.decide():
+                    pass
+            except PromptCancelled:
+                if self.why_closed:
+                    self.echo(self.why_closed)
+            except NoDecision:
+                self.show_commands("left open; decide with one of:")
+            finally:
+                feed.unsubscribe()
+
+    def on_update(self, update: Update | None) -> None:
+        """Takes the prompt away once the intervention is closed, and warns before it expires. From any thread."""
+        if self.prompt.cancelled.is_set():
+            return
+        if update is None or not update.is_open(self.intervention_id):
+            self.why_closed = self.reason_closed(update) if update is not None else ""
+            self.prompt.cancel()
+        elif self.events(update, "intervention.warned"):
+            default = str(self.intervention.get("default_action"))
+            until = self.intervention.get("timeout_at")
+            self.prompt.notify(f"this is due soon: {default} without an answer until {until}")
+
+    def reason_closed(self, update: Update) -> str:
+        for event in self.events(update, "intervention.resolved", "intervention.expired"):
+            return f"no longer open: {event_line(event)}"
+        if update.has_ended:
+            return f"no longer open: the session is {update.session.get('state')}"
+        return "no longer open: it was decided elsewhere"
+
+    def events(self, update: Update, *types: str) -> list[dict[str, Any]]:
+        """Those of these types that are about this intervention."""
+        return [
+            event
+            for event in update.events
+            if event.get("type") in types
+            and (event.get("data") or {}).get("intervention_id") == self.intervention_id
+        ]
+
+    def decide(self) -> bool:
+        """Reads one decision and sends it; False: it was refused, and another one may be accepted."""
+        decision = read_decision(self.intervention, self.prompt.read, self.echo)
+        try:
+            resolve(self.client, self.session_id, self.intervention_id, decision.to_body())
+        except ApiError as error:
+            if error.status not in (400, 403, 409):
+                raise
+            self.echo(f"not taken: {visible(str(error), keep_newlines=False)}")
+            if error.status == 403:
+                self.show_who_may_decide()
+            return error.status != 400
+        return True
+
+    def show_who_may_decide(self) -> None:
+        for line in role_lines(self.client, self.invocation, self.session_id, self.intervention):
+            self.echo(line)
+
+    def show_commands(self, title: str) -> None:
+        self.echo(title)
+        for line in deciding_lines(self.invocation, self.session_id, self.intervention):
+            self.echo(f"  {line}")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`input`: what the option needs besides its name."""
+
+    option: str
+    input: dict[str, Any] = field(default_factory=dict)
+
+    def to_body(self) -> dict[str, Any]:
+        return {"option": self.option, **({"input": self.input} if self.input else {})}
+
+
+class NoDecision(Exception):
+    """The person left the question open (end of input)."""
+
+
+def read_decision(intervention: Mapping[str, Any], read: Read, echo: Echo) -> Decision:
+    """Asks until the answer is one of the options, and then for its input. Raises NoDecision."""
+    options = [str(option) for option in intervention.get("options") or []]
+    try:
+        option = read_option(options, read, echo)
+        return Decision(option, read_input(option, intervention, read, echo))
+    except EOFError:
+        raise NoDecision from None
+
+
+def read_option(options: list[str], read: Read, echo: Echo) -> str:
+    """The beginning of an option is enough where only one begins so."""
+    shown = " / ".join(visible(option, keep_newlines=False) for option in options)
+    while True:
+        typed = read(f"{shown} > ").strip().lower()
+        fitting = [option for option in options if typed and option.startswith(typed)]
+        if typed in options:
+            return typed
+        if len(fitting) == 1:
+            return fitting[0]
+        echo(f"Please type one of: {shown}")
+
+
+def read_input(option: str, intervention: Mapping[str, Any], read: Read, echo: Echo) -> dict[str, Any]:
+    """The input of the option (design §8); empty where it needs none."""
+    if option == "answer":
+        return {"text": read_text("your answer > ", read)}
+    if option == "record":
+        return {"result": read_text("what was the result > ", read)}
+    if option == "modify":
+        return {"input": read_object("the tool's new input, as JSON > ", read, echo)}
+    if option == "raise":
+        return read_budget(intervention.get("context") or {}, read, echo)
+    if option == "retry" and not intervention.get("tool_call"):
+        hint = read("a hint for it, if you have one > ").strip()
+        return {"hint": hint} if hint else {}
+    return {}
+
+
+def read_budget(context: Mapping[str, Any], read: Read, echo: Echo) -> dict[str, Any]:
+    """New limits: of tokens, of cost, or both. A session without a cost limit is asked for tokens alone."""
+    if context.get("cost_budget_usd") is None:
+        return {"token_budget": read_positive("new token budget > ", read, echo)}
+    while True:
+        tokens = read("new token budget (empty: as it is) > ").strip().replace(",", "").replace("_", "")
+        dollars = read("new cost budget in US dollars (empty: as it is) > ").strip()
+        given: dict[str, Any] = {}
+        if tokens:
+            given["token_budget"] = whole_number(tokens)
+        if dollars:
+            given["cost_budget_usd"] = amount(dollars)
+        if given and None not in given.values():
+            return given
+        echo("Please give at least one of them, a number above 0.")
+
+
+def read_text(prompt: str, read: Read) -> str:
+    """Not empty, without the spaces around it."""
+    while not (text := read(prompt).strip()):
+        pass
+    return text
+
+
+def read_object(prompt: str, read: Read, echo: Echo) -> dict[str, Any]:
+    while True:
+        try:
+            value = json.loads(read(prompt))
+        except ValueError:
+            value = None
+        if isinstance(value, dict):
+            return value
+        echo('That is not a JSON object, such as {"path": "notes.md"}.')
+
+
+def read_positive(prompt: str, read: Read, echo: Echo) -> int:
+    while True:
+        value = whole_number(read(prompt).strip().replace(",", "").replace("_", ""))
+        if value is not None:
+            return value
+        echo("That is not a whole number above 0.")
+
+
+def whole_number(text: str) -> int | None:
+    """Above 0, else None."""
+    return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else None
+
+
+def amount(text: str) -> float | None:
+    """Above 0 and finite, else None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value > 0 else None

@@ -1,0 +1,128 @@
+"""`acta interventions` lists what waits for a person; `acta approve`, `reject`, `raise`, `finish`, `resolve` and
+`answer` decide it.
+"""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.connection import Invocation, connect
+from acta.cli.exit_codes import CliError
+from acta.cli.interventions.hints import deciding_lines
+from acta.cli.interventions.lines import list_line, short_line
+from acta.cli.terminal.text import echo, one_line
+from acta.client.api import Client, session_path
+from acta.client.following import current
+from acta.client.interventions import (
+    LISTING,
+    MAX_SEARCHED,
+    find_session,
+    is_intervention_id,
+    open_interventions,
+    resolve,
+)
+
+
+def interventions(arguments: Namespace) -> int:
+    """Those of all of the tenant's sessions."""
+    waiting = list(connect(arguments).items(LISTING, state="pending"))
+    if arguments.json:
+        echo(json.dumps(waiting))
+        return exit_codes.OK
+    if not waiting:
+        print("nothing waits for a person", file=sys.stderr)
+        return exit_codes.OK
+    now = datetime.now(UTC)
+    for one in waiting:
+        echo(list_line(one, now))
+    invocation = Invocation.from_arguments(arguments)
+    print(f"decide with {invocation.line('approve', 'ID')} (or reject, answer, resolve)", file=sys.stderr)
+    return exit_codes.OK
+
+
+def decide(arguments: Namespace) -> int:
+    """`arguments.id` is a session's id or an intervention's own."""
+    given = option_input(arguments)
+    client = connect(arguments)
+    session_id, intervention_id = arguments.id, arguments.intervention
+    if intervention_id is None and is_intervention_id(session_id):
+        session_id, intervention_id = session_of(client, session_id), session_id
+    intervention_id = intervention_id or only_open(client, arguments)
+    body = {"option": arguments.option, "input": given, "comment": arguments.comment}
+    resolve(client, session_id, intervention_id, {name: value for name, value in body.items() if value})
+    echo(f"{intervention_id}  {arguments.option}")
+    return exit_codes.OK
+
+
+def answer(arguments: Namespace) -> int:
+    """Sends the text as a message, which answers an open question of the session, or as an intervention's decision.
+
+    Raises CliError where the session waits for something else: the message would only wait behind that decision.
+    """
+    client = connect(arguments)
+    if is_intervention_id(arguments.id):
+        body = {"option": "answer", "input": {"text": arguments.text}}
+        resolve(client, session_of(client, arguments.id), arguments.id, body)
+        echo(f"{arguments.id}  answer")
+        return exit_codes.OK
+    waiting = open_interventions(current(client, arguments.id))
+    if waiting and not any("answer" in (one.get("options") or []) for one in waiting):
+        raise CliError(f"session {arguments.id} has nothing open to answer{open_instead(arguments, waiting)}")
+    session = client.post(session_path(arguments.id, "messages"), {"content": arguments.text})
+    echo(f"{arguments.id}  {str(session.get('state', '')).replace('_', ' ')}")
+    return exit_codes.OK
+
+
+def option_input(arguments: Namespace) -> dict[str, Any]:
+    """What the option needs besides its name: the object of --input, or the limits of `acta raise`."""
+    limits = {name: getattr(arguments, name, None) for name in ("token_budget", "cost_budget_usd")}
+    given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+    if arguments.option == "raise" and hasattr(arguments, "token_budget") and not given:
+        raise CliError("raise needs --token-budget N or --cost-budget-usd N")
+    if getattr(arguments, "input", None) is None:
+        return given
+    try:
+        value = json.loads(arguments.input)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise CliError('--input takes a JSON object, such as {"result": "it was sent"}')
+    return value
+
+
+def session_of(client: Client, intervention_id: str) -> str:
+    """The id of the intervention's session. Raises CliError where none is found."""
+    session_id = find_session(client, intervention_id)
+    if session_id is None:
+        raise CliError(
+            f"nothing that waits for a person has the id {one_line(intervention_id)}, and none of the last "
+            f"{MAX_SEARCHED} that were asked; if it is an older one, name its session before it"
+        )
+    return session_id
+
+
+def only_open(client: Client, arguments: Namespace) -> str:
+    """The id of the one open intervention that has the option. Raises CliError where there are none or several."""
+    session_id, option = arguments.id, arguments.option
+    waiting = open_interventions(current(client, session_id))
+    fitting = [one for one in waiting if option in (one.get("options") or [])]
+    if len(fitting) > 1:
+        raise CliError("\n  ".join(["several are open, name one of them:", *map(short_line, fitting)]))
+    if not fitting:
+        instead = open_instead(arguments, waiting)
+        raise CliError(f"session {session_id} has nothing open to {one_line(option)}{instead}")
+    return str(fitting[0]["intervention_id"])
+
+
+def open_instead(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> str:
+    """The end of an error message: what else is open and which commands decide it; empty where nothing is."""
+    if not waiting:
+        return ""
+    invocation = Invocation.from_arguments(arguments)
+    kinds = ", ".join(one_line(str(one.get("type", "")).replace("_", " ")) for one in waiting)
+    lines = [line for one in waiting for line in deciding_lines(invocation, arguments.id, one)]
+    return f"; open: {kinds}; decide with one of: {'; '.join(lines)}"

@@ -1,0 +1,81 @@
+"""The commands that decide an intervention, ready to be typed, and who may type them."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from acta.cli.connection import Invocation
+from acta.cli.terminal.text import visible
+from acta.client.api import Client
+
+INPUTS = {
+    "answer": '{"text": "TEXT"}',
+    "modify": '{"input": {}}',
+    "raise": '{"token_budget": N}',
+    "record": '{"result": "TEXT"}',
+}
+"""The input of an option that needs one (design §8). The person replaces what is in capitals."""
+
+
+def deciding_lines(invocation: Invocation, session_id: str, intervention: Mapping[str, Any]) -> Iterator[str]:
+    """One command for each option of the intervention."""
+    identity = str(intervention.get("intervention_id"))
+    for option in intervention.get("options") or []:
+        yield deciding_line(invocation, session_id, identity, str(option))
+
+
+def deciding_line(invocation: Invocation, session_id: str, intervention_id: str, option: str) -> str:
+    if option in ("approve", "reject", "finish"):
+        return invocation.line(option, session_id, intervention_id)
+    if option == "raise":
+        return invocation.line(option, session_id, intervention_id, "--token-budget", "N")
+    if option == "answer":
+        return invocation.line(option, session_id, "TEXT")
+    given = ["--input", INPUTS[option]] if option in INPUTS else []
+    return invocation.line("resolve", session_id, intervention_id, option, *given)
+
+
+def lacks_role(client: Client, intervention: Mapping[str, Any]) -> bool:
+    """The client's token is known not to have the role that the intervention needs.
+
+    That is known for a token of the local stack alone. Which claim of another token holds the roles is its identity
+    provider's choice; there the deployment's answer shows it.
+    """
+    role = intervention.get("role")
+    roles = local_claims(client).get("roles")
+    if not role or not isinstance(roles, list):
+        return False
+    return role not in roles and not (role == "member" and "admin" in roles)
+
+
+def role_lines(
+    client: Client, invocation: Invocation, session_id: str, intervention: Mapping[str, Any]
+) -> Iterator[str]:
+    """Who may decide, and how they do it; on the local stack also how to get a token with the role."""
+    role = intervention.get("role")
+    if not role:
+        yield "your token does not allow to decide this; with another one, decide with one of:"
+    else:
+        shown = visible(str(role), keep_newlines=False)
+        yield f"only somebody with the role {shown} decides this; with a token of theirs, one of:"
+    options = invocation.options
+    given = options if "--token" in options else (*options, "--token", "TOKEN")
+    for line in deciding_lines(Invocation(invocation.program, given), session_id, intervention):
+        yield f"  {line}"
+    tenant = local_claims(client).get("tenant")
+    if role and tenant:
+        at = options.index("--state") if "--state" in options else len(options)
+        issuing = Invocation(invocation.program, options[at : at + 2])
+        yield "a token of the local stack with that role:"
+        yield f"  {issuing.line('token', '--tenant', str(tenant), '--user', 'USER', '--role', str(role))}"
+
+
+def local_claims(client: Client) -> Mapping[str, Any]:
+    """The claims of a token that the local stack issued, which the API's own URL as issuer shows; else none."""
+    parts = client.deployment.token.split(".")
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (IndexError, ValueError):
+        return {}
+    return claims if isinstance(claims, dict) and claims.get("iss") == client.url else {}

@@ -1,0 +1,68 @@
+"""`acta up`: a local stack that runs until it is stopped."""
+
+import json
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+from typing import NoReturn
+
+from acta.cli import exit_codes
+from acta.cli.connection import Invocation
+from acta.cli.exit_codes import CliError
+from acta.cli.local.stack import model_line, started_stack
+from acta.cli.terminal.signals import stopped_by_signals
+from acta.cli.token import LOCAL_TENANT, LOCAL_USER
+from infra.local.stack import LocalStack
+from infra.local.state import DEFAULT_STATE_DIR
+
+ALIVE_CHECK_SECONDS = 0.5
+
+
+def up(arguments: Namespace) -> int:
+    """Serves until Ctrl-C or SIGTERM, then stops everything it started."""
+    try:
+        with (
+            stopped_by_signals(),
+            started_stack(Path(arguments.state or DEFAULT_STATE_DIR), arguments.port) as stack,
+        ):
+            serve(stack, as_json=arguments.json)
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return exit_codes.OK
+
+
+def serve(stack: LocalStack, *, as_json: bool) -> NoReturn:
+    """Raises KeyboardInterrupt at a signal, and CliError where the local AWS ended by itself."""
+    try:
+        announce(stack, as_json=as_json)
+        while stack.is_alive:
+            time.sleep(ALIVE_CHECK_SECONDS)
+    except KeyboardInterrupt:
+        print("stopping, saving the sessions ...", file=sys.stderr, flush=True)
+        raise
+    log = stack.emulator.log_path if stack.emulator is not None else stack.state.aws
+    raise CliError(f"the local AWS ended by itself: {stack.loss}; its log: {log}")
+
+
+def announce(stack: LocalStack, *, as_json: bool) -> None:
+    """How to reach the stack, printed for a person or as one line of JSON for a script."""
+    issuer = stack.issuer
+    token = issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
+    if as_json:
+        ready = {
+            "api_url": stack.url,
+            "token": token,
+            "admin_token": issuer.issue_token(LOCAL_TENANT, "admin", "admin"),
+            "aws_endpoint_url": stack.aws_endpoint_url,
+            "state": str(stack.state.path),
+            "provider": stack.config.provider,
+        }
+        print(json.dumps(ready), flush=True)
+        return
+    print(f"API    {stack.url}")
+    print(f"model  {model_line(stack)}")
+    print(f"token  {token}")
+    here = Invocation.from_arguments(Namespace(state=str(stack.state.path)))
+    print(f"In another terminal: {here.line('run', 'List my files')}")
+    print("Ctrl-C stops.", flush=True)

@@ -1,0 +1,51 @@
+"""`acta deploy`: deploys into an AWS account with the CDK, at this terminal."""
+
+import os
+import subprocess
+import sys
+from argparse import Namespace
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import one_line
+from infra.local.assembly import ROOT
+from infra.local.commands import CDK, cdk_environ
+from infra.local.needs import ToolMissing, require_cdk
+
+NO_CREDENTIALS = (
+    "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
+    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+)
+
+
+def deploy(arguments: Namespace) -> int:
+    """Credentials, account and region are those of the caller's AWS environment.
+
+    The output of cdk goes straight to the terminal, where it may ask, and where it says what went wrong.
+    """
+    try:
+        require_cdk(os.environ)
+    except ToolMissing as error:
+        raise CliError(str(error)) from None
+    require_credentials()
+    command = [str(CDK), "deploy", "--all", "-c", f"env={arguments.env}", "--no-notices"]
+    if arguments.yes:
+        command += ["--require-approval", "never"]
+    code = subprocess.call(command, cwd=ROOT, env=cdk_environ(os.environ))
+    if code:
+        print(f"acta: cdk deploy failed with exit code {code}; its own words are above", file=sys.stderr)
+        return exit_codes.SESSION_FAILED
+    return exit_codes.OK
+
+
+def require_credentials() -> None:
+    """Raises CliError. Checked first, because bundling takes minutes."""
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session
+
+    try:
+        found = Session().get_credentials()
+    except BotoCoreError as error:
+        raise CliError(f"the AWS credentials cannot be used: {one_line(str(error), 300)}") from None
+    if found is None:
+        raise CliError(NO_CREDENTIALS)

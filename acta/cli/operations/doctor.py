@@ -1,0 +1,102 @@
+"""`acta doctor`: what this machine has and what is missing, one line each; or `acta doctor --repair`."""
+
+import os
+import shutil
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from infra.local.assembly import ROOT
+from infra.local.commands import CDK
+from infra.local.config import LocalConfig
+from infra.local.emulator.state_directory import in_use, is_claimed
+from infra.local.emulator_process import free_port
+from infra.local.state import DEFAULT_STATE_DIR, StateDir
+from shared.settings import SettingsError
+
+OLDEST_NODE = 20
+
+
+class Finding(NamedTuple):
+    """`fine`: nothing has to be done. `remedy`: what to do where something has."""
+
+    fine: bool
+    what: str
+    remedy: str = ""
+
+
+def doctor(arguments: Namespace) -> int:
+    if arguments.repair:
+        from acta.cli.operations.repair import repair
+
+        return repair(arguments)
+    if arguments.env or arguments.session or arguments.tenant:
+        raise CliError("--env, --session and --tenant go with --repair")
+    findings = list(findings_of(Path(arguments.state or DEFAULT_STATE_DIR)))
+    for finding in findings:
+        remedy = f": {finding.remedy}" if finding.remedy and not finding.fine else ""
+        print(f"{'ok     ' if finding.fine else 'MISSING'}  {finding.what}{remedy}")
+    return exit_codes.OK if all(finding.fine for finding in findings) else exit_codes.SESSION_FAILED
+
+
+def findings_of(state_dir: Path) -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding(sys.version_info >= (3, 11), f"Python {version}", "install Python 3.11 or newer")
+    yield node()
+    yield Finding(shutil.which("npm") is not None, "npm", "it comes with Node.js from https://nodejs.org/")
+    yield Finding(CDK.exists(), "CDK command line", "run make setup")
+    for name, what in (("emulator", "local AWS"), ("runtime", "Lambdas' runtime")):
+        there = (ROOT / f".venv-{name}" / "bin" / "python").exists()
+        yield Finding(there, f"Python environment of the {what}", "run make setup")
+    yield settings()
+    yield ports()
+    yield stack(state_dir)
+
+
+def node() -> Finding:
+    remedy = f"install Node.js {OLDEST_NODE} or newer from https://nodejs.org/"
+    if shutil.which("node") is None:
+        return Finding(False, "Node.js", remedy)
+    done = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False)
+    version = done.stdout.strip().removeprefix("v")
+    major = version.partition(".")[0]
+    return Finding(major.isdigit() and int(major) >= OLDEST_NODE, f"Node.js {version}", remedy)
+
+
+def settings() -> Finding:
+    try:
+        config = LocalConfig.from_environ(os.environ)
+    except SettingsError as error:
+        return Finding(False, "settings", str(error))
+    return Finding(True, f"settings, provider {config.provider}")
+
+
+def ports() -> Finding:
+    try:
+        free_port()
+    except OSError as error:
+        return Finding(False, "free ports on 127.0.0.1", str(error.strerror))
+    return Finding(True, "free ports on 127.0.0.1")
+
+
+def stack(state_dir: Path) -> Finding:
+    state = StateDir(state_dir)
+    running = state.read()
+    if not state.is_served() and is_claimed(state.aws):
+        return Finding(False, f"a local AWS without its acta up in {state.path}", in_use(state.aws))
+    if running is None or not state.is_served():
+        return Finding(True, f"no local stack runs in {state.path} (acta up starts one)")
+    try:
+        status = httpx.get(f"{running.api_url}/healthz", timeout=10, trust_env=False).status_code
+    except httpx.HTTPError:
+        status = 0
+    return Finding(
+        status == 200, f"local stack at {running.api_url}", "it does not answer: stop it and start it again"
+    )

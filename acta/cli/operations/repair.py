@@ -1,0 +1,81 @@
+"""`acta doctor --repair`: continues sessions that stand still, or tries one failed session again."""
+
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.deploy import require_credentials
+from acta.cli.terminal.text import one_line
+from acta.cli.token import LOCAL_TENANT
+from infra.local.state import DEFAULT_STATE_DIR, NoStack, StateDir
+from infra.tending import EVERYTHING, TendFailed, account_client, ask, local_client, name
+
+OUTCOMES = {
+    "nothing": "needs no repair",
+    "started": "had never begun; it has now",
+    "restarted": "goes on in a new execution",
+    "woken": "was waiting for a decision that had been made; it goes on",
+    "failed": "was given up, because its engine was lost too often; repair it again to have it tried anyway",
+}
+COUNTS = {
+    "started": "{} had never begun and did now",
+    "restarted": "{} went on in a new execution",
+    "woken": "{} went on with a decision that had been made",
+    "failed": "{} given up, because the engine was lost too often",
+}
+
+
+def repair(arguments: Namespace) -> int:
+    """Raises CliError where the deployment cannot be reached or refuses."""
+    request = request_for(arguments)
+    environment = arguments.env or "local"
+    try:
+        answer = ask(lambda_client(arguments), environment, request)
+    except TendFailed as failure:
+        raise CliError(one_line(str(failure), 300)) from None
+    if "refused" in answer:
+        raise CliError(f"{arguments.session}: {one_line(answer['refused']['message'], 300)}")
+    if arguments.session:
+        print(f"{arguments.session} {OUTCOMES[answer['outcome']]}")
+        return exit_codes.OK
+    for line in report_lines(answer, environment):
+        print(line)
+    return exit_codes.SESSION_FAILED if answer["unreadable"] else exit_codes.OK
+
+
+def request_for(arguments: Namespace) -> Mapping[str, Any]:
+    """What the options ask of the deployment: one session, or all of them. Raises CliError."""
+    if not arguments.session:
+        if arguments.tenant:
+            raise CliError("--tenant goes with --session: without them all sessions are looked at")
+        return EVERYTHING
+    tenant = arguments.tenant or (None if arguments.env else LOCAL_TENANT)
+    if tenant is None:
+        raise CliError("--session needs --tenant: whose session it is")
+    return {"repair": {"tenant": tenant, "session_id": arguments.session}}
+
+
+def lambda_client(arguments: Namespace) -> Any:
+    """For the AWS account of --env, or for the local stack. Raises CliError."""
+    if arguments.env:
+        require_credentials()
+        return account_client()
+    try:
+        running = StateDir(Path(arguments.state or DEFAULT_STATE_DIR)).running()
+    except NoStack as error:
+        raise CliError(f"{error}, or give --env") from None
+    return local_client(running.aws_endpoint_url)
+
+
+def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:
+    """What was done to how many sessions. `tally`: what the deployment answered."""
+    looked = f"looked at {tally['looked']} session{'' if tally['looked'] == 1 else 's'}"
+    done = [words.format(tally[count]) for count, words in COUNTS.items() if tally[count]]
+    yield f"{looked}: {', '.join(done) or 'nothing to repair'}"
+    if tally["unreadable"]:
+        yield f"{tally['unreadable']} could not be looked at: the log of {name(environment)} says which and why"
+    if tally["left"]:
+        yield f"{tally['left']} were left for lack of time: repair again"

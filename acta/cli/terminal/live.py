@@ -1,0 +1,103 @@
+"""The live display of a followed session. All foreign text is put in as `Text`, where markup has no meaning."""
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from acta.cli.terminal.session_lines import event_line, marks_for, plan_lines, usage_line
+from acta.cli.terminal.text import elapsed, one_line
+from acta.client.following import Update
+
+LAST_EVENTS = 6
+STATUS_STYLES = {"in_progress": "bold cyan", "completed": "green", "failed": "red", "skipped": "dim"}
+STATE_STYLES = {
+    "completed": "bold green",
+    "failed": "bold red",
+    "cancelled": "yellow",
+    "waiting_for_user": "bold yellow",
+}
+
+
+class Display:
+    """What is drawn. rich renders it several times a second, so that the clock runs between updates."""
+
+    def __init__(self, encoding: str | None) -> None:
+        self.marks = marks_for(encoding)
+        self.update: Update | None = None
+        self.lines: deque[str] = deque(maxlen=LAST_EVENTS)
+        self.started = time.monotonic()
+        self.spinner = Spinner("dots" if self.marks["pending"] != "." else "line")
+
+    def update_with(self, update: Update) -> None:
+        self.update = update
+        self.lines.extend(line for line in map(event_line, update.events) if line)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.update is None:
+            return
+        session = self.update.session
+        yield self.header(session)
+        plan = Table.grid(padding=(0, 1))
+        for line in plan_lines(session.get("plan"), self.marks):
+            style = STATUS_STYLES.get(line.status, "")
+            plan.add_row(
+                Text(f"  {line.mark} {line.number:>2}.", style),
+                Text(line.description, style, overflow="ellipsis"),
+            )
+        yield plan
+        yield Group(*(Text(f"     {line}", "dim", no_wrap=True, overflow="ellipsis") for line in self.lines))
+
+    def header(self, session: dict[str, object]) -> Table:
+        state = str(session.get("state", ""))
+        words = Text.assemble(
+            (state.replace("_", " "), STATE_STYLES.get(state, "bold")),
+            (f"  {elapsed(time.monotonic() - self.started)}  {usage_line(session)}", "dim"),
+        )
+        reason = session.get("state_reason")
+        if reason:
+            words.append(f"  {one_line(str(reason), 60)}", "dim")
+        header = Table.grid(padding=(0, 1))
+        ended = self.update is not None and self.update.has_ended
+        header.add_row(Text(self.marks["completed"]) if ended else self.spinner, words)
+        return header
+
+
+class LiveView:
+    def __init__(self, stream: TextIO) -> None:
+        self.console = Console(file=stream, highlight=False, markup=False, emoji=False)
+        self.display = Display(stream.encoding)
+        self.live = self.new_live()
+        self.live.start()
+
+    def new_live(self) -> Live:
+        return Live(
+            self.display,
+            console=self.console,
+            refresh_per_second=8,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def show(self, update: Update) -> None:
+        self.display.update_with(update)
+        self.live.refresh()
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        self.live.stop()
+        try:
+            yield
+        finally:
+            self.live = self.new_live()
+            self.live.start()
+
+    def close(self) -> None:
+        self.live.stop()

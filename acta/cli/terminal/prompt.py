@@ -1,0 +1,186 @@
+"""Reading lines from the person at the terminal, with a prompt that another thread can interrupt.
+
+The main thread waits in `input`. Another thread reaches it through a signal of its own, `WAKE_SIGNAL`, whose handler
+raises an exception in the main thread: to show a notice above the prompt, or to take the prompt away.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+from typing import Any
+
+from acta.cli.terminal.signals import ENDING_SIGNALS
+
+WAKE_SIGNAL: int | None = getattr(signal, "SIGUSR1", None)
+"""None on a system without it: a prompt then stays until it is answered."""
+RESEND_SECONDS = 0.1
+"""A signal that comes just before the read begins to wait does not wake it, so it is sent again until one does."""
+CLEAR_LINE = "\r\x1b[2K"
+
+
+class PromptCancelled(Exception):
+    """The answer is no longer needed; nothing was read."""
+
+
+class Woken(Exception):
+    """Raised in the thread that reads, by the handler of `WAKE_SIGNAL`."""
+
+
+class Prompt:
+    """Reads lines in the main thread. `echo` prints a notice."""
+
+    def __init__(self, echo: Callable[[str], None]) -> None:
+        self.echo = echo
+        self.notices: deque[str] = deque()
+        self.cancelled = threading.Event()
+        self.not_reading = threading.Event()
+        self.not_reading.set()
+        self.may_be_woken = False
+        self.is_interrupted = False
+        """A signal came whose handler raises KeyboardInterrupt."""
+        self.prefilled: deque[None] = deque()
+        """Empty until the line editor has the line."""
+        self.typed = ""
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Inside, `notify`, `cancel` and every signal reach a prompt that is being read.
+
+        The handler stays afterwards: without it a signal that comes late would end the process.
+        """
+        if WAKE_SIGNAL is None:
+            yield
+            return
+        signal.signal(WAKE_SIGNAL, self.on_wake_signal)
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        threading.Thread(target=self.relay_signals, args=(reader,), daemon=True).start()
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(-1)
+            os.close(writer)
+
+    def relay_signals(self, reader: int) -> None:
+        """Wakes the read after an ending signal. In a thread of its own.
+
+        Python notes a signal that came just before the read began to wait, and acts on it only once another one wakes
+        the read. `reader`: a pipe with the number of each signal that came.
+        """
+        with os.fdopen(reader, "rb", buffering=0) as numbers:
+            while some := numbers.read(64):
+                if any(number in ENDING_SIGNALS for number in some):
+                    self.is_interrupted = True
+                    self.wake()
+
+    def notify(self, text: str) -> None:
+        """Shows `text` at once, then the prompt again with what was typed. From any thread."""
+        self.notices.append(text)
+        self.wake()
+
+    def cancel(self) -> None:
+        """This read and all later ones raise PromptCancelled. From any thread."""
+        self.cancelled.set()
+        self.wake()
+
+    def read(self, prompt: str) -> str:
+        """A line without its end. Raises PromptCancelled, EOFError, KeyboardInterrupt."""
+        self.typed = ""
+        while True:
+            try:
+                return self.read_once(prompt)
+            except Woken:
+                if self.is_interrupted:  # Woken came in the place of its KeyboardInterrupt
+                    raise KeyboardInterrupt from None
+                print(CLEAR_LINE, end="", flush=True)
+            if self.cancelled.is_set():
+                raise PromptCancelled
+            while self.notices:
+                self.echo(self.notices.popleft())
+
+    def read_once(self, prompt: str) -> str:
+        """Raises Woken where another thread wants something of the main one."""
+        self.prefilled.clear()
+        self.not_reading.clear()
+        try:
+            self.may_be_woken = True
+            try:
+                if self.cancelled.is_set() or self.notices:
+                    raise Woken
+                with prefilled_line(self.typed, self.prefilled):
+                    return input(prompt)
+            except SystemError as error:  # one handler ran while the exception of another was on its way
+                raise original_cause(error) from None
+            finally:
+                self.may_be_woken = False
+        finally:  # reached whatever the signal interrupted above
+            self.may_be_woken = False
+            self.not_reading.set()
+
+    def wake(self) -> None:
+        if WAKE_SIGNAL is None or threading.current_thread() is threading.main_thread():
+            return
+        while not self.not_reading.is_set():
+            signal.pthread_kill(threading.main_thread().ident or 0, WAKE_SIGNAL)
+            if self.not_reading.wait(RESEND_SECONDS):  # True also where the next read began in the meantime
+                return
+
+    def on_wake_signal(self, number: int, frame: FrameType | None) -> None:
+        if not self.may_be_woken:
+            return
+        self.may_be_woken = False  # once for each read, so that nothing interrupts the clean-up after it
+        if self.prefilled:
+            self.typed = str(line_editor().get_line_buffer())
+        raise Woken
+
+
+def original_cause(error: SystemError) -> BaseException:
+    """What was raised before the interpreter found a call that continued in spite of it."""
+    cause = error.__cause__
+    return original_cause(cause) if isinstance(cause, SystemError) else cause or error
+
+
+@contextmanager
+def prefilled_line(text: str, done: deque[None]) -> Iterator[None]:
+    """Inside, the line editor begins a line with `text`, and puts something into `done` when it has.
+
+    Without a line editor the terminal itself keeps what was typed.
+    """
+    editor = line_editor()
+    if editor is not None:
+        # the hook has no Python code: a signal's handler would run in it, and the editor drops what that raises
+        editor.set_startup_hook(partial(done.extend, map(editor.insert_text, [text])))
+    try:
+        yield
+    finally:
+        if editor is not None:
+            editor.set_startup_hook(None)
+
+
+def line_editor() -> Any:
+    """The module `readline` once `use_line_editor` has loaded it; else None."""
+    return sys.modules.get("readline")
+
+
+def use_line_editor() -> None:
+    """A plain terminal cuts a line at 4,095 bytes: the end of a pasted JSON object would be lost."""
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  # once imported, it takes over `input`
+
+
+def discard_typed_ahead() -> None:
+    """What was typed or pasted before a question was shown must not answer it."""
+    try:
+        import termios
+    except ImportError:
+        return
+    with contextlib.suppress(OSError, ValueError, termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

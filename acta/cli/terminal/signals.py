@@ -1,0 +1,32 @@
+"""The signals that end a command: Ctrl-C, SIGTERM and a closed terminal, all handled alike."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """Raises KeyboardInterrupt. Later signals are ignored, so that none of them interrupts the clean-up."""
+    for other in ENDING_SIGNALS:
+        signal.signal(other, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Inside, the first ending signal raises KeyboardInterrupt.
+
+    That holds for Ctrl-C too where a shell started the command in the background and SIGINT is ignored by default.
+    """
+    before: dict[signal.Signals, Any] = {
+        number: signal.signal(number, interrupt) for number in ENDING_SIGNALS
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,101 @@
+"""Text for a terminal: foreign text escaped, cut to a line, or quoted row by row; and printing it.
+
+Foreign text is what a model, a file or another person wrote. None of it may move the cursor, hide, or look like a line
+of Acta's own.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TextIO
+from unicodedata import category, east_asian_width
+
+from shared.domain.untrusted.visible import visible
+
+__all__ = ["Screen", "echo", "elapsed", "encodable", "exact_json", "one_line", "quoted", "visible"]
+
+FIRST_ROW = "  | "
+NEXT_ROW = "  |> "
+"""What a quoted row begins with: the first one of a line, and those that continue it."""
+DEFAULT_COLUMNS = 80
+MIN_QUOTE_WIDTH = 8
+
+
+def one_line(value: Any, limit: int = 100) -> str:
+    """`value` escaped, on one line, cut at `limit` characters."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    shown = visible(" ".join(text.split()), keep_newlines=False)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def exact_json(value: Any) -> str:
+    """The whole of `value`, escaped and indented, nothing cut."""
+    return visible(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    """`text` with the characters escaped that `encoding` lacks (None: UTF-8).
+
+    Printing it then never fails, and two different texts never look the same.
+    """
+    return text.encode(encoding or "utf-8", "backslashreplace").decode(encoding or "utf-8", "replace")
+
+
+def echo(text: str) -> None:
+    """Prints a line on standard output, with what the terminal cannot show escaped."""
+    print(encodable(text, sys.stdout.encoding), flush=True)
+
+
+def elapsed(seconds: float) -> str:
+    """As in `2:05`."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+class Screen(NamedTuple):
+    """`columns`: its width in cells. `encoding`: what it can show; None: everything."""
+
+    columns: int = DEFAULT_COLUMNS
+    encoding: str | None = None
+
+    @classmethod
+    def of(cls, stream: TextIO) -> "Screen":
+        """`DEFAULT_COLUMNS` wide where the stream is no terminal."""
+        try:
+            columns = os.get_terminal_size(stream.fileno()).columns
+        except (OSError, ValueError):
+            columns = 0
+        return cls(columns or DEFAULT_COLUMNS, stream.encoding)
+
+
+def quoted(text: str, screen: Screen) -> Iterator[str]:
+    """The rows of `text`, which is escaped already, each with a mark before it.
+
+    The rows are broken here, not by the terminal: that would continue a long line at the left edge, where Acta's own
+    lines begin, and a text padded with spaces could put a false one there. The last column stays empty, because some
+    terminals begin a new row as soon as one is full and others only at the next character.
+    """
+    width = max(MIN_QUOTE_WIDTH, screen.columns - 1 - len(NEXT_ROW))
+    for line in encodable(text, screen.encoding).split("\n"):
+        for number, row in enumerate(wrapped(line, width)):
+            yield (NEXT_ROW if number else FIRST_ROW) + row
+
+
+def wrapped(line: str, width: int) -> Iterator[str]:
+    """`line` in pieces of at most `width` cells; one piece where it is empty."""
+    start = used = 0
+    for at, char in enumerate(line):
+        wide = cells(char)
+        if used + wide > width:
+            yield line[start:at]
+            start, used = at, 0
+        used += wide
+    yield line[start:]
+
+
+def cells(char: str) -> int:
+    """How many cells a character takes: two where any terminal might take two. A row that is too short is harmless."""
+    if char.isascii():
+        return 1
+    return 2 if east_asian_width(char) in "WF" or category(char) == "So" else 1

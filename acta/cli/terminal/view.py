@@ -1,0 +1,57 @@
+"""How a followed session is shown: drawn live on a terminal, line by line anywhere else."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol, TextIO
+
+from acta.cli.terminal.session_lines import event_line, marks_for, plan_lines
+from acta.cli.terminal.text import encodable
+from acta.client.following import Update
+
+
+class View(Protocol):
+    def show(self, update: Update) -> None: ...
+
+    def suspended(self) -> AbstractContextManager[None]:
+        """Inside, the view draws nothing, so that others may print."""
+
+    def close(self) -> None: ...
+
+
+class PlainView:
+    """A line for each event and for each changed step of the plan, without control sequences."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.marks = marks_for(stream.encoding)
+        self.plan: list[str] = []
+
+    def show(self, update: Update) -> None:
+        for event in update.events:
+            line = event_line(event)
+            if line:
+                self.print(f"{event.get('seq', 0):>4}  {line}")
+        plan = [str(line) for line in plan_lines(update.session.get("plan"), self.marks)]
+        for number, line in enumerate(plan):
+            if number >= len(self.plan) or line != self.plan[number]:
+                self.print(f"      {line}")
+        self.plan = plan
+
+    def print(self, text: str) -> None:
+        print(encodable(text, self.stream.encoding), file=self.stream, flush=True)
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        yield
+
+    def close(self) -> None:
+        pass
+
+
+def view_for(stream: TextIO = sys.stdout) -> View:
+    if stream.isatty():
+        from acta.cli.terminal.live import LiveView  # imported only now: it loads rich
+
+        return LiveView(stream)
+    return PlainView(stream)

@@ -1,0 +1,55 @@
+"""Which deployment is called, and with which token."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from acta.client.errors import InvalidDeployment, one_line
+
+API_URL, TOKEN = "ACTA_API_URL", "ACTA_TOKEN"
+"""The environment variables that name a deployment."""
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """`api_url`: the address of the API, http or https. `token`: a JSON web token that the deployment accepts.
+
+    Both are checked when the value is made; raises InvalidDeployment.
+    """
+
+    api_url: str
+    token: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_url(self.api_url)
+        object.__setattr__(self, "token", checked_token(self.token))
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str] = os.environ) -> "Deployment":
+        """What ACTA_API_URL and ACTA_TOKEN name. Raises InvalidDeployment, also where one of them is not set."""
+        missing = [name for name in (API_URL, TOKEN) if not environ.get(name)]
+        if missing:
+            raise InvalidDeployment(f"no deployment is named: set {' and '.join(missing)}")
+        return cls(environ[API_URL], environ[TOKEN])
+
+
+def check_url(url: str) -> None:
+    """Raises InvalidDeployment."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 80) > 0
+    except ValueError:
+        usable = False
+    if not usable or not url.isprintable() or " " in url:
+        raise InvalidDeployment(f"the API's URL must be an http or https URL, not {one_line(url, 100)}")
+
+
+def checked_token(token: str) -> str:
+    """`token` without the spaces and line breaks around it. Raises InvalidDeployment."""
+    token = token.strip()
+    if not token.isascii() or not token.isprintable() or " " in token or not token:
+        raise InvalidDeployment(
+            "the token is malformed: a token is one word of letters, digits, dots, dashes"
+        )
+    return token

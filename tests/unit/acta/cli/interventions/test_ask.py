@@ -1,0 +1,120 @@
+"""A decision typed at the terminal."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from acta.cli.interventions.ask import Decision, NoDecision, read_decision
+
+APPROVAL = {"type": "approval_required", "options": ["approve", "reject", "modify"]}
+
+
+def typing(*lines: str) -> Callable[[str], str]:
+    """A person who types these lines and then closes the input."""
+    left: Iterator[str] = iter(lines)
+
+    def read(prompt: str) -> str:
+        try:
+            return next(left)
+        except StopIteration:
+            raise EOFError from None
+
+    return read
+
+
+def ignore(text: str) -> None:
+    pass
+
+
+def test_the_beginning_of_an_option_is_enough() -> None:
+    assert read_decision(APPROVAL, typing("app"), ignore) == Decision("approve")
+
+
+def test_anything_else_is_asked_again() -> None:
+    said: list[str] = []
+    assert read_decision(APPROVAL, typing("yes", "", "reject"), said.append) == Decision("reject")
+    assert said == ["Please type one of: approve / reject / modify"] * 2
+
+
+def test_modify_takes_a_json_object_only() -> None:
+    decision = read_decision(APPROVAL, typing("m", "not json", "[]", '{"path": "b.md"}'), ignore)
+    assert decision.to_body() == {"option": "modify", "input": {"input": {"path": "b.md"}}}
+
+
+def test_an_answer_is_text() -> None:
+    question = {"type": "clarification_needed", "options": ["answer", "cancel"]}
+    assert read_decision(question, typing("a", " ", "the second one"), ignore) == Decision(
+        "answer", {"text": "the second one"}
+    )
+
+
+def test_a_raise_is_a_number_of_tokens() -> None:
+    question = {"type": "budget_exceeded", "options": ["raise", "finish", "cancel"]}
+    assert read_decision(question, typing("raise", "many", "80,000"), ignore) == Decision(
+        "raise", {"token_budget": 80_000}
+    )
+
+
+COSTLY = {
+    "type": "budget_exceeded",
+    "context": {"cost_budget_usd": 1.5},
+    "options": ["raise", "finish", "cancel"],
+}
+
+
+@pytest.mark.parametrize(
+    ("lines", "given"),
+    [
+        (("", "2.5"), {"cost_budget_usd": 2.5}),
+        (("80,000", ""), {"token_budget": 80_000}),
+        (("80000", "2"), {"token_budget": 80_000, "cost_budget_usd": 2.0}),
+        (("", "", "", "3"), {"cost_budget_usd": 3.0}),
+        (("many", "3", "9", "nan", "9", "3"), {"token_budget": 9, "cost_budget_usd": 3.0}),
+    ],
+)
+def test_a_session_with_a_limit_of_cost_can_be_given_more_of_either(
+    lines: tuple[str, ...], given: dict[str, object]
+) -> None:
+    assert read_decision(COSTLY, typing("raise", *lines), ignore) == Decision("raise", given)
+
+
+@pytest.mark.parametrize("option", ["finish", "cancel"])
+def test_an_option_without_input_is_its_name(option: str) -> None:
+    assert read_decision(COSTLY, typing(option), ignore).to_body() == {"option": option}
+
+
+@pytest.mark.parametrize(("hint", "given"), [("look in reports/", {"hint": "look in reports/"}), (" ", {})])
+def test_a_stuck_session_can_be_given_a_hint(hint: str, given: dict[str, str]) -> None:
+    stuck = {"type": "error_recovery", "options": ["retry", "cancel"], "tool_call": None}
+    assert read_decision(stuck, typing("r", hint), ignore) == Decision("retry", given)
+
+
+def test_a_call_of_unknown_outcome_is_recorded_with_its_result_or_run_again() -> None:
+    doubt = {
+        "type": "error_recovery",
+        "options": ["retry", "record", "skip", "cancel"],
+        "tool_call": {"name": "send_email", "input": {}},
+    }
+    assert read_decision(doubt, typing("rec", "it was sent"), ignore) == Decision(
+        "record", {"result": "it was sent"}
+    )
+    assert read_decision(doubt, typing("ret"), ignore) == Decision("retry")
+    said: list[str] = []
+    assert read_decision(doubt, typing("re", "skip"), said.append) == Decision("skip")
+    assert said == ["Please type one of: retry / record / skip / cancel"]
+
+
+def test_a_review_goes_on_or_ends() -> None:
+    review = {"type": "checkpoint_review", "options": ["continue", "cancel"]}
+    assert read_decision(review, typing("co"), ignore) == Decision("continue")
+
+
+def test_a_long_input_is_taken_whole() -> None:
+    text = json.dumps({"path": "a.md", "content": "x" * 50_000})
+    assert read_decision(APPROVAL, typing("modify", text), ignore).input["input"]["content"] == "x" * 50_000
+
+
+def test_the_end_of_input_leaves_the_question_open() -> None:
+    with pytest.raises(NoDecision):
+        read_decision(APPROVAL, typing("mod"), ignore)

@@ -1,0 +1,63 @@
+"""What `acta up` says when it ends."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from acta.cli.exit_codes import CliError
+from acta.cli.local.up import serve
+from infra.local.emulator.state_directory import NEVER
+from infra.local.issuer import Issuer
+from infra.local.stack import LocalStack, lost_since
+from infra.local.state import StateDir
+
+
+class Served:
+    """A started stack whose local AWS has ended, or that a signal stops."""
+
+    url = "http://127.0.0.1:5"
+    aws_endpoint_url = "http://127.0.0.1:6"
+    config = SimpleNamespace(provider="offline")
+    loss = lost_since(NEVER)
+
+    def __init__(self, path: Path, *, signalled: bool) -> None:
+        self.state = StateDir(path)
+        self.signalled = signalled
+        self.emulator = SimpleNamespace(log_path=self.state.aws / "emulator.log")
+
+    @property
+    def issuer(self) -> Issuer:
+        return Issuer.from_state(self.state.path, self.url)
+
+    @property
+    def is_alive(self) -> bool:
+        if self.signalled:
+            raise KeyboardInterrupt
+        return False
+
+
+def served(path: Path, **how: Any) -> LocalStack:
+    return cast(LocalStack, Served(path, **how))
+
+
+def test_a_signal_is_answered_at_once_before_the_stack_is_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        serve(served(tmp_path, signalled=True), as_json=True)
+    assert capsys.readouterr().err == "stopping, saving the sessions ...\n"
+
+
+def test_a_local_aws_that_ended_by_itself_is_reported_with_what_is_lost_and_its_log(tmp_path: Path) -> None:
+    with pytest.raises(CliError) as ended:
+        serve(served(tmp_path, signalled=False), as_json=True)
+    assert "nothing had been saved: the sessions, definitions and files made until then are lost" in str(
+        ended.value
+    )
+    assert str(tmp_path / "aws" / "emulator.log") in str(ended.value)
+
+
+def test_what_is_lost_is_named_by_the_time_of_the_last_save() -> None:
+    assert "as of 2026-01-01T12:00:00+00:00, the last orderly stop" in lost_since("2026-01-01T12:00:00+00:00")

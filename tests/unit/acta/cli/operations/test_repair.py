@@ -1,0 +1,55 @@
+"""`acta doctor --repair`: what it asks for, and how it reports what was done."""
+
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from acta.cli.exit_codes import CliError
+from acta.cli.main import main
+from acta.cli.operations.repair import COUNTS, OUTCOMES, report_lines, request_for
+from shared.agent.recovery.recover import Outcome
+from shared.agent.recovery.sweep import Tally
+
+QUIET = Tally()._asdict()
+
+
+def given(**arguments: str) -> Namespace:
+    return Namespace(**{"session": None, "tenant": None, "env": None, **arguments})
+
+
+def test_without_a_session_everything_is_looked_at() -> None:
+    assert request_for(given()) == request_for(given(env="dev")) == {"repair": True}
+
+
+def test_a_session_is_somebody_s_and_on_the_local_stack_the_demo_tenant_s() -> None:
+    assert request_for(given(session="s")) == {"repair": {"tenant": "demo", "session_id": "s"}}
+    one = request_for(given(session="s", tenant="acme", env="prod"))
+    assert one == {"repair": {"tenant": "acme", "session_id": "s"}}
+    for wrong in (given(session="s", env="prod"), given(tenant="acme")):
+        with pytest.raises(CliError, match="--tenant"):
+            request_for(wrong)
+
+
+def test_every_outcome_and_every_count_has_its_words() -> None:
+    assert set(OUTCOMES) == set(Outcome.__args__)  # type: ignore[attr-defined]
+    assert {*COUNTS, "looked", "unreadable", "left"} == set(Tally._fields)
+
+
+def test_what_was_done_is_reported_and_what_was_not_done_is_not() -> None:
+    assert list(report_lines(QUIET | {"looked": 1}, "dev")) == ["looked at 1 session: nothing to repair"]
+    assert list(report_lines(QUIET | {"looked": 7, "restarted": 2, "unreadable": 1, "left": 3}, "dev")) == [
+        "looked at 7 sessions: 2 went on in a new execution",
+        "1 could not be looked at: the log of acta-dev-tend says which and why",
+        "3 were left for lack of time: repair again",
+    ]
+
+
+def test_without_a_stack_or_without_repair_one_line_says_what_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--repair", "--state", str(tmp_path)]) == 2
+    assert main(["doctor", "--session", "s"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert "no local stack serves" in first
+    assert "--repair" in second

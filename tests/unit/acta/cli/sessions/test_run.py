@@ -1,0 +1,128 @@
+"""`acta run`, `acta watch` and the commands that control a session: what is printed where, and the exit codes."""
+
+import json
+from typing import Any
+
+import pytest
+
+from acta.cli.exit_codes import of_session
+from acta.client.interventions import input_hash
+from tests.unit.acta.conftest import Acta
+from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
+
+ENDED = session("completed", result={"goal_met": True, "answer": "All done.", "reason": "goal_complete"})
+
+
+def waiting(kind: str, *options: str) -> dict[str, Any]:
+    one = {"intervention_id": "int_1", "type": kind, "options": list(options)}
+    return poll(session("waiting_for_user", interventions=[one]))
+
+
+def test_run_starts_a_session_and_follows_it_to_its_answer(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    deployment.polls(poll(session("planning"), {"seq": 1, "type": "run.started"}), poll(ENDED))
+    assert acta("run", "Do it", "--max-steps", "7", "--token-budget", "900") == 0
+    assert deployment.requests[0].json == {"message": "Do it", "max_steps": 7, "token_budget": 900}
+    shown = capsys.readouterr()
+    assert "All done." in shown.out
+    assert "\x1b" not in shown.out + shown.err
+
+
+def test_run_json_prints_the_session_alone_on_standard_output(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    deployment.polls(poll(session("failed", error={"code": "X", "message": "no"})))
+    assert acta("run", "Do it", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["state"] == "failed"
+
+
+def test_run_detached_prints_the_id_and_polls_nothing(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    assert acta("run", "Do it", "--detach") == 0
+    assert capsys.readouterr().out == f"{SESSION_ID}\n"
+    assert len(deployment.requests) == 1
+
+
+def test_a_waiting_session_off_a_terminal_says_how_to_decide_and_is_followed_on(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiting = {"intervention_id": "int_1", "type": "approval_required", "options": ["approve", "reject"]}
+    deployment.polls(
+        poll(session("waiting_for_user", interventions=[waiting])),
+        poll(session("waiting_for_user", interventions=[waiting])),
+        poll(session("completed", result={"goal_met": False, "reason": "max_steps"})),
+    )
+    assert acta("watch", SESSION_ID) == 3
+    assert capsys.readouterr().out.count(f"acta approve {SESSION_ID} int_1") == 1
+
+
+def test_a_large_input_is_shown_whole_before_it_is_approved(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = {"path": "a.md", "content": "x" * 900 + "THE END"}
+    shown = {"name": "create_file", "input": {"content": "xxx…"}, "shortened": True}
+    call = {**shown, "input_hash": input_hash(whole)}
+    waiting = {
+        "intervention_id": "int_1",
+        "type": "approval_required",
+        "options": ["approve", "reject"],
+        "context": {},
+        "tool_call": call,
+    }
+    deployment.on(
+        "GET", f"/v1/sessions/{SESSION_ID}/interventions/int_1/input", success({**call, "input": whole})
+    )
+    deployment.polls(poll(session("waiting_for_user", interventions=[waiting])), poll(session("cancelled")))
+    assert acta("watch", SESSION_ID) == 4
+    assert "THE END" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [("run", "Do it"), ("watch", SESSION_ID)])
+def test_no_wait_ends_where_a_person_is_needed(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    deployment.polls(waiting("budget_exceeded", "raise", "finish", "cancel"))
+    assert acta(*command, "--no-wait") == 5
+    assert f"acta raise {SESSION_ID} int_1 --token-budget N" in capsys.readouterr().out
+
+
+def test_no_wait_with_json_keeps_standard_output_to_the_session(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    deployment.polls(waiting("approval_required", "approve", "reject"))
+    assert acta("run", "Do it", "--json", "--no-wait") == 5
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["state"] == "waiting_for_user"
+    assert f"acta approve {SESSION_ID} int_1" in shown.err
+
+
+def test_a_paused_session_is_one_that_waits_for_a_person(acta: Acta, deployment: FakeDeployment) -> None:
+    deployment.polls(poll(session("waiting_for_user", state_reason="paused")))
+    assert acta("watch", SESSION_ID, "--no-wait") == 5
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "cancel"])
+def test_control_commands_post_to_their_route(acta: Acta, deployment: FakeDeployment, action: str) -> None:
+    deployment.on("POST", f"/v1/sessions/{SESSION_ID}/{action}", success(session("cancelled"), 202))
+    assert acta(action, SESSION_ID) == 0
+
+
+@pytest.mark.parametrize(
+    ("ended", "code"),
+    [
+        (session("completed", result={"goal_met": True}), 0),
+        (session("completed", result={"goal_met": False}), 3),
+        (session("completed", result=None), 3),
+        (session("failed"), 1),
+        (session("cancelled"), 4),
+    ],
+)
+def test_the_exit_code_tells_how_a_session_ended(ended: dict[str, Any], code: int) -> None:
+    assert of_session(ended) == code

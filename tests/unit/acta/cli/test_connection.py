@@ -1,0 +1,67 @@
+"""Which deployment a command calls, and how it is named in the commands that are shown."""
+
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from acta.cli.connection import Invocation, deployment_of
+from acta.cli.exit_codes import CliError
+from acta.cli.main import main
+from acta.cli.parser import build_parser
+from acta.client.deployment import Deployment
+from infra.local.emulator_process import free_port
+from tests.unit.acta.fake_deployment import FakeDeployment
+
+
+def test_a_malformed_token_is_refused_before_it_is_sent(
+    deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sessions", "--api-url", deployment.url, "--token", "two words\r\nX: y"]) == 2
+    assert deployment.requests == []
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_without_a_stack_the_command_says_how_to_start_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sessions", "--state", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert "acta up" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_deployment_that_is_not_there_is_one_clear_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sessions", "--api-url", f"http://127.0.0.1:{free_port()}", "--token", "a.b.c"]) == 2
+    assert "connection was refused" in capsys.readouterr().err
+
+
+def options(**given: str) -> Namespace:
+    return Namespace(**{"api_url": None, "token": None, "state": None, **given})
+
+
+def test_what_is_not_given_comes_from_the_environment() -> None:
+    environ = {"ACTA_API_URL": "http://a", "ACTA_TOKEN": "from.the.environment"}
+    assert deployment_of(options(), environ) == Deployment("http://a", "from.the.environment")
+    assert deployment_of(options(api_url="http://b"), environ).api_url == "http://b"
+    assert deployment_of(options(token="a.b.c"), environ) == Deployment("http://a", "a.b.c")
+
+
+def test_a_state_directory_means_its_local_stack_whatever_the_environment_names(tmp_path: Path) -> None:
+    environ = {"ACTA_API_URL": "http://a", "ACTA_TOKEN": "a.b.c"}
+    with pytest.raises(CliError, match="no local stack serves"):
+        deployment_of(options(state=str(tmp_path)), environ)
+
+
+def test_a_url_without_a_token_is_one_clear_line() -> None:
+    with pytest.raises(CliError, match=r"^a token is missing for http://b: give --token or set ACTA_TOKEN$"):
+        deployment_of(options(api_url="http://b"), {})
+
+
+def test_hints_repeat_how_acta_was_called_but_never_the_token(tmp_path: Path) -> None:
+    parsed = build_parser().parse_args(["watch", "s", "--state", "my state", "--token", "secret"])
+    called = tmp_path / "acta"
+    called.touch()
+    line = Invocation.from_arguments(parsed, str(called)).line("cancel", "s")
+    assert line == f"{called} cancel s --state 'my state' --token TOKEN"
+    assert Invocation.from_arguments(parsed, "/x/main.py").program == "acta"
