@@ -1,0 +1,194 @@
+"""docs/data.md names every kind of item and object there is: one of each is written and compared with its tables."""
+
+import ast
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from infra.grants import GRANTS
+from shared.domain.definitions import prompt as prompts
+from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.memory import Memory
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
+from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
+from shared.domain.session.partial import Partial
+from shared.ports.log import Companions, IndexEntry, LeaseGrant, Live
+from tests.contracts.store.backends import Aws, Stores, aws_stores
+from tests.contracts.store.documents import NOW, make_commit, make_intervention, record_for
+
+pytestmark = pytest.mark.contract
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "data.md"
+SOURCES = ROOT / "shared" / "adapters" / "dynamodb"
+TENANT, SESSION, GONE = "acme", "ses_1", "ses_2"
+
+Shape = tuple[str, str]
+Attributes = dict[str, str]
+"""Name -> DynamoDB's type."""
+NAMES = {
+    TENANT: "{tenant}",
+    SESSION: "{session}",
+    GONE: "{session}",
+    "int_1": "{intervention}",
+    "librarian": "{agent}",
+    "weigh": "{tool}",
+    "mem_1": "{memory}",
+    AGENT_PLANNING_SYSTEM: "{prompt}",
+    "POST /v1/sessions": "{route}",
+}
+TYPE_NAMES = {"S", "N", "B"}
+READS = {"dynamodb:GetItem", "dynamodb:Query"}
+
+
+def rows(*head: str) -> Iterator[list[str]]:
+    """The cells of the tables of the page whose first columns are called so."""
+    inside = False
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if not cells or cells[0].startswith("---"):
+            inside = inside and bool(cells)
+        elif tuple(cells[: len(head)]) == head:
+            inside = True
+        elif inside:
+            yield cells
+
+
+def code(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def documented() -> dict[Shape, list[Attributes]]:
+    kinds: dict[Shape, list[Attributes]] = {}
+    for _, pk, sk, attributes in rows("item", "pk", "sk", "attributes"):
+        found = dict(re.findall(r"`([a-z_]+)` ([A-Z]+)", attributes))
+        kinds.setdefault((code(pk)[0], code(sk)[0]), []).append(found)
+    return kinds
+
+
+def shape(key: str) -> str:
+    for name, placeholder in NAMES.items():
+        key = key.replace(name, placeholder)
+    key = re.sub(r"[0-9a-f]{64}", "{hash}", key)
+    key = re.sub(r"[0-9]{10}", "{number}", key)
+    return re.sub(r"L#[0-9]+", "L#{hour}", key)
+
+
+def stored(aws: Aws) -> dict[Shape, list[Attributes]]:
+    """What the table holds, by the shape of the keys; each set of attributes once."""
+    kinds: dict[Shape, list[Attributes]] = {}
+    for item in aws.dynamodb.scan(TableName=aws.table)["Items"]:
+        attributes = {name: next(iter(value)) for name, value in item.items() if name not in ("pk", "sk")}
+        found = kinds.setdefault((shape(item["pk"]["S"]), shape(item["sk"]["S"])), [])
+        if attributes not in found:
+            found.append(attributes)
+    return kinds
+
+
+def write_one_of_each(stores: Stores) -> None:
+    stores.log.append(
+        make_commit(TENANT, SESSION, 1),
+        Companions(
+            listing=IndexEntry(TENANT, SESSION, "librarian", "active", Live("active", NOW)),
+            interventions=(make_intervention(SESSION, "int_1"),),
+            idempotency=record_for(stores.clock, TENANT),
+            lease=LeaseGrant(TENANT, 490_000, 0, 20_000),
+        ),
+    )
+    stores.partials.put(TENANT, SESSION, Partial(key="k", text="One", at=NOW))
+    now = stores.clock.now()
+    stores.definitions.create_agent(
+        TENANT,
+        AgentDefinition(agent_id="librarian", name="Librarian", version=1, created_at=now, updated_at=now),
+    )
+    stores.tools.create(TENANT, tool_of(now))
+    seed = prompts.seed(AGENT_PLANNING_SYSTEM, now)
+    stores.definitions.store_seed(seed)
+    stores.definitions.write_prompt(TENANT, seed, seed.followed_by("Ours", None, "ann", now))
+    memory = Memory(
+        memory_id="mem_1", agent_id="librarian", kind="fact", text="a", created_at=now, updated_at=now
+    )
+    stores.memories.add(TENANT, memory)
+
+
+def tool_of(now: datetime) -> ToolDefinition:
+    return ToolDefinition(
+        name="weigh",
+        description="Weighs",
+        input_schema={"type": "object"},
+        kind="lambda",
+        config=LambdaConfig(function="acta-tool-weigh"),
+        version=1,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def write_and_delete_a_session(stores: Stores) -> None:
+    stores.log.append(make_commit(TENANT, GONE, 1))
+    stores.partials.put(TENANT, GONE, Partial(key="k", text="One", at=NOW))
+    stores.log.delete(TENANT, GONE)
+
+
+def test_every_item_is_on_the_page_with_its_attributes(moto_account: Aws) -> None:
+    stores = aws_stores(moto_account)
+    write_one_of_each(stores)
+    write_and_delete_a_session(stores)
+
+    found, told = stored(moto_account), documented()
+
+    assert set(found) == set(told)
+    for kind, sets in found.items():
+        for attributes in sets:
+            assert attributes in told[kind], f"{kind} is written with {attributes}"
+        seen = {name for attributes in sets for name in attributes}
+        assert {name for attributes in told[kind] for name in attributes} == seen, kind
+
+
+def test_no_kind_of_item_is_made_that_this_test_does_not_write() -> None:
+    """Every key the adapters build begins with a letter; a new one has to come onto the page and into this test."""
+    letters = set()
+    for source in SOURCES.glob("*.py"):
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                begins = re.fullmatch(r"#?([A-Z])#.*|([A-Z])", node.value)
+                if begins and node.value not in TYPE_NAMES:
+                    letters.add(begins[1] or begins[2])
+    told = {part[0] for kind in documented() for key in kind for part in key.split("#") if part[0] != "{"}
+    assert letters == told
+
+
+def test_every_object_is_on_the_page(moto_account: Aws) -> None:
+    stores = aws_stores(moto_account)
+    stores.blobs.put(TENANT, SESSION, "a long text")
+    stores.files.write(TENANT, "notes/may.md", b"notes")
+
+    listed = moto_account.s3.list_objects_v2(Bucket=moto_account.bucket)["Contents"]
+
+    found = {shape(one["Key"]).replace("notes/may.md", "{path}") for one in listed}
+    assert found == {code(key)[0] for _, key, *_ in rows("object", "key")}
+
+
+def test_who_writes_and_reads_an_item_has_the_right_to() -> None:
+    described = list(rows("item", "written by", "read by"))
+    for item, writers, readers, _ in described:
+        assert code(writers), item
+        assert all("dynamodb:PutItem" in rights("table", name) for name in code(writers)), item
+        assert all(READS & rights("table", name) for name in code(readers)), item
+    kinds = {item for item, *_ in rows("item", "pk", "sk", "attributes") if "deleted" not in item}
+    assert {item for item, *_ in described} == kinds
+
+
+def test_who_writes_and_reads_an_object_has_the_right_to() -> None:
+    for _, key, writers, readers, _ in rows("object", "key"):
+        thing = code(key)[0].partition("/")[0]
+        assert all("s3:PutObject" in rights(thing, name) for name in code(writers)), key
+        assert all("s3:GetObject" in rights(thing, name) for name in code(readers)), key
+
+
+def rights(thing: str, function: str) -> frozenset[str]:
+    granted: frozenset[str] = getattr(GRANTS[function], thing)  # type: ignore[index]
+    return granted

@@ -1,0 +1,99 @@
+"""What the pages name exists: files, tests, headings, make targets, commands of `acta`, settings."""
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acta.cli.parser import build_parser
+from shared.settings import PREFIX, Settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+FOLDERS = ("acta", "docs", "examples", "functions", "infra", "requirements", "shared", "tests", ".ci")
+FILE = re.compile(rf"(?<![\w/.<{{-])(?:{'|'.join(map(re.escape, FOLDERS))})/[\w./*<>-]*")
+TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+NOT_SETTINGS = re.compile(
+    r"ACTA_(TEST_\w+|API_URL|TOKEN|STATE|AWS_PORT|LAMBDA_AWS_ENDPOINT_URL|NOTIFY_SECRET|RETRY_BASE_SECONDS)"
+)
+"""Read by the command line, the local stack or the tests."""
+
+
+@pytest.fixture(params=PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def page(request: pytest.FixtureRequest) -> Path:
+    found: Path = request.param
+    return found
+
+
+def test_every_path_on_a_page_is_there(page: Path) -> None:
+    named = {path.rstrip(".,;") for path in FILE.findall(page.read_text(encoding="utf-8")) if "<" not in path}
+    assert [path for path in sorted(named) if not list(ROOT.glob(path.rstrip("/")))] == []
+
+
+def test_every_test_on_a_page_is_there(page: Path) -> None:
+    for path, name in TEST.findall(page.read_text(encoding="utf-8")):
+        assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}::{name}"
+
+
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        path, _, heading = target.partition("#")
+        there = (page.parent / path) if path else page
+        assert there.exists(), target
+        assert not heading or heading in headings(there), target
+
+
+def test_every_make_target_on_a_page_is_one(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {name for text in code(page) for name in re.findall(r"\bmake ([a-z][a-z-]*)", text)}
+    assert named <= targets
+
+
+def test_every_command_on_a_page_is_one_with_its_options(page: Path) -> None:
+    commands = subcommands(build_parser())
+    for text in code(page):
+        for line in re.findall(r"(?:^|\s|bin/)acta ([a-z]+\b[^#&;|]*)", text):
+            words = line.split()
+            assert words[0] in commands, text
+            options = set(re.findall(r"--[a-z][a-z-]*", line))
+            assert options <= options_of(commands[words[0]]), text
+
+
+def test_every_setting_on_a_page_is_one(page: Path) -> None:
+    named = set(re.findall(rf"\b{PREFIX}[A-Z][A-Z_]*[A-Z]\b", page.read_text(encoding="utf-8")))
+    settings = {PREFIX + field.upper() for field in Settings.model_fields}
+    assert {name for name in named - settings if not NOT_SETTINGS.fullmatch(name)} == set()
+
+
+def code(page: Path) -> Iterator[str]:
+    """What stands in code on the page: spans, and the lines of blocks."""
+    prose, fenced = [], False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        elif fenced or line.startswith("    "):
+            yield line.strip()
+        else:
+            prose.append(line)
+    yield from (" ".join(span.split()) for span in re.findall(r"`([^`]+)`", "\n".join(prose)))
+
+
+def headings(page: Path) -> set[str]:
+    """As GitHub names them."""
+    lines = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
+
+
+def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    actions = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    return dict(actions[0].choices) if actions else {}
+
+
+def options_of(parser: argparse.ArgumentParser) -> set[str]:
+    own = {option for action in parser._actions for option in action.option_strings}
+    return own.union(*map(options_of, subcommands(parser).values()))
