@@ -241,17 +241,29 @@ def advice(reply: ModelReply, cut_offs: int, *, planning: bool) -> str:
         return ""
     if cut_offs > 1:
         return SMALLER
-    if reply.text.strip() and not reply.calls and not planning:
+    if is_gone_on_with(reply, cut_offs, planning=planning):
         return GO_ON
     return AGAIN if reply.calls or reply.text.strip() else SMALLER
 
 
+def is_gone_on_with(reply: ModelReply, cut_offs: int, *, planning: bool) -> bool:
+    """Whether the next reply is asked to be the rest of this one: it is the first cut off in a row, and all text."""
+    return cut_offs == 1 and bool(reply.text.strip()) and not reply.calls and not planning
+
+
 def beginning(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:
     """The reply that the next one was asked to go on with. `entries`: as the model was shown them, texts loaded."""
-    if GO_ON not in head.progress.hint:
-        return None
-    last = next((entry for entry in reversed(entries) if isinstance(entry, AssistantEntry)), None)
-    return None if last is None or last.calls else last
+    replies = [entry for entry in entries if isinstance(entry, AssistantEntry)]
+    if head.progress.continues is None:
+        return _beginning_of_the_release_before(head, replies)
+    return next((reply for reply in reversed(replies) if reply.message_id == head.progress.continues), None)
+
+
+def _beginning_of_the_release_before(head: Head, replies: Sequence[AssistantEntry]) -> AssistantEntry | None:
+    """That release told the model to go on, and stored no more than that it had told it something."""
+    told = head.state == "executing" and head.progress.cut_offs == 1 and head.progress.hint
+    last = replies[-1] if told and replies else None
+    return last if last is not None and not last.calls and last.content.loaded.strip() else None
 
 
 def goes_on(first: AssistantEntry | None, reply: ModelReply) -> AssistantEntry | None:

@@ -11,7 +11,7 @@ from shared.agent.session.repository import Draft
 from shared.agent.turn.loop_detection import Outcome, hint, observe_turn
 from shared.agent.turn.next_state import act, drop, hold, open_questions, review
 from shared.agent.turn.prompt_suffix import turn_tail
-from shared.agent.turn.reply import Absorbed, advice
+from shared.agent.turn.reply import Absorbed, advice, is_gone_on_with
 from shared.agent.turn.turn import Stage, decided, take_turn
 from shared.domain.rules.budget import tokens_left
 from shared.domain.rules.next_action import (
@@ -119,6 +119,9 @@ def _settle(
             return hold(mind, change)
         case ThinkAgain(_, nudge):
             hint(change, told or ("" if paused else nudge))
+            if is_gone_on_with(reply, cut_offs, planning=False):
+                progress = change.head.progress.model_copy(update={"continues": absorbed.message_id})
+                change.set(progress=progress)
             review(mind, change, absorbed.text)
             if change.head.interventions:
                 return hold(mind, change)

@@ -178,7 +178,9 @@ def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen
     undelivered = tuple(id_ for id_ in change.head.undelivered if id_ not in seen.delivered)
     progress = change.head.progress
     cut_offs = progress.cut_offs + 1 if reply.stop == "max_tokens" else 0
-    progress = progress.model_copy(update={"hint": "", "provider_waits": 0, "cut_offs": cut_offs})
+    progress = progress.model_copy(
+        update={"hint": "", "continues": "", "provider_waits": 0, "cut_offs": cut_offs}
+    )
     change.set(undelivered=undelivered, progress=progress)
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")

@@ -155,6 +155,9 @@ class Progress(Value):
     provider_waits: int = 0
     cut_offs: int = 0
     """Replies in a row that were cut off at their length limit."""
+    continues: str | None = None
+    """The message that the next reply was asked to go on with; empty: none. None: the release before wrote it, or no
+    turn was made yet."""
     hint: str = ""
     """What the next turn's tail tells the model, once."""
     last_reply: str = ""

@@ -73,6 +73,23 @@ def test_a_cut_off_text_completes_nothing_by_itself() -> None:
     assert (result.goal_met, result.reason) == (False, "max_steps")
 
 
+def test_a_person_s_hint_in_the_same_words_joins_no_replies() -> None:
+    fails = says("", call("read_file", path="gone.txt"))
+    stuck = (plans("read"), fails, fails, fails, says("It is not there."))
+    house, session, model = run(*stuck, says("Then not."), DONE, completes("Nothing there."))
+    (asked,) = house.head(session).interventions
+    assert asked.type == "error_recovery"
+
+    house.resolve(session, asked, "retry", hint=GO_ON)
+    house.run()
+
+    assert GO_ON in model.requests[5].tail
+    said = of(house, session, "message.assistant")
+    assert [message.data["content"] for message in said[:2]] == ["It is not there.", "Then not."]
+    assert not any("continues" in message.data for message in said)
+    assert answer(house, session) == "Nothing there."
+
+
 def test_one_that_claims_the_goal_anew_is_taken_as_a_whole_reply() -> None:
     house, session, _ = run(plans("tell"), DONE, cut("GOAL_COMPLETE\nThe ans"), completes("Forty-two."))
     assert answer(house, session) == "Forty-two."
@@ -90,9 +107,12 @@ def test_a_second_cut_off_in_a_row_is_told_to_the_model_and_nothing_is_joined() 
 
 
 def test_after_a_whole_reply_the_next_cut_off_is_a_first_one_again() -> None:
-    _, _, model = run(
+    house, session, model = run(
         plans("tell"), cut("One, tw"), says("o."), cut("Three, fo"), says("ur."), DONE, completes("Told.")
     )
+    one, two, three, four = (event.data for event in of(house, session, "message.assistant"))
+    assert (two["continues"], four["continues"]) == (one["message_id"], three["message_id"])
+    assert not {"continues"} & (one.keys() | three.keys())
     assert [GO_ON in request.tail for request in model.requests] == [
         False,
         False,

@@ -1,0 +1,69 @@
+"""Which reply the next one goes on with: the one that is named, whatever the model was told in words."""
+
+from typing import Any
+
+import pytest
+
+from shared.agent.turn.reply import GO_ON, beginning
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, UserEntry
+from shared.domain.session.head import Head, Progress
+from tests.contracts.store.documents import make_head
+
+CALL = ToolCall(call_id="call_1", effect_id="e", name="list_files", input={})
+
+
+def reply(name: str, *calls: ToolCall) -> AssistantEntry:
+    return AssistantEntry(message_id=name, content=Content.of(f"Text of {name}"), calls=calls)
+
+
+ENTRIES: tuple[Entry, ...] = (
+    UserEntry(message_id="msg_goal", content=Content.of("Go.")),
+    reply("msg_1", CALL),
+    reply("msg_2"),
+    UserEntry(message_id="msg_more", content=Content.of("And this?")),
+)
+SILENT = AssistantEntry(message_id="msg_3", content=Content.of(" "))
+
+
+def head(**progress: Any) -> Head:
+    return make_head("acme", "ses_1").model_copy(
+        update={"state": "executing", "progress": Progress(**progress)}
+    )
+
+
+@pytest.mark.parametrize("hint", [GO_ON, "Fahren Sie fort.", ""])
+def test_a_reply_that_is_gone_on_with_is_found_whatever_the_hint_says(hint: str) -> None:
+    found = beginning(head(continues="msg_2", cut_offs=1, hint=hint), ENTRIES)
+    assert found == ENTRIES[2]
+
+
+@pytest.mark.parametrize("hint", [GO_ON, f"A person says: {GO_ON}", ""])
+def test_no_hint_makes_a_reply_go_on_with_another(hint: str) -> None:
+    assert beginning(head(continues="", cut_offs=1, hint=hint), ENTRIES) is None
+
+
+def test_a_reply_that_is_not_in_the_conversation_any_more_is_not_gone_on_with() -> None:
+    assert beginning(head(continues="msg_0", cut_offs=1, hint=GO_ON), ENTRIES) is None
+
+
+def test_the_release_before_told_the_model_to_go_on_and_that_is_kept() -> None:
+    assert beginning(head(cut_offs=1, hint="whatever it said"), ENTRIES) == ENTRIES[2]
+
+
+@pytest.mark.parametrize(
+    ("state", "progress", "entries"),
+    [
+        ("executing", {"cut_offs": 2, "hint": "Smaller."}, ENTRIES),
+        ("executing", {"cut_offs": 0, "hint": "Work on step 2."}, ENTRIES),
+        ("executing", {"cut_offs": 1, "hint": ""}, ENTRIES),
+        ("planning", {"cut_offs": 1, "hint": "Make that call again."}, ENTRIES),
+        ("executing", {"cut_offs": 1, "hint": "Make that call again."}, ENTRIES[:2]),
+        ("executing", {"cut_offs": 1, "hint": "Smaller."}, (*ENTRIES, SILENT)),
+        ("executing", {"cut_offs": 1, "hint": "Go on."}, ENTRIES[:1]),
+    ],
+)
+def test_where_the_release_before_told_something_else_nothing_is_gone_on_with(
+    state: str, progress: dict[str, Any], entries: tuple[Entry, ...]
+) -> None:
+    assert beginning(head(**progress).model_copy(update={"state": state}), entries) is None
