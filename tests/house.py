@@ -16,14 +16,14 @@ from shared.agent.interventions.resolve import Desk, Resolution, resolve
 from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.start import NewSession, post_message, start
-from shared.agent.model_call.context import Attempts, Recollections, Worker
+from shared.agent.model_call.context import Attempts, RelevantMemories, Worker
 from shared.agent.model_call.streaming import RunningText
 from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.agent.recovery.give_up import give_up, roll_over
 from shared.agent.session.position import Timeouts, position
-from shared.agent.session.repository import Journal
-from shared.agent.tools.execute import Hands, lose_call, run_call
+from shared.agent.session.repository import SessionRepository
+from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call
 from shared.agent.turn.plan import plan
 from shared.agent.turn.think import think
 from shared.domain.definitions.agent import DEFAULT_AGENT
@@ -66,20 +66,22 @@ class House:
         self.workflow = MemoryWorkflow()
         self.partials: Partials = MemoryPartials(table)
         self.memories = MemoryMemories(table, self.clock)
-        self.recollections = Recollections(self.memories)
+        self.memories_of_run = RelevantMemories(self.memories)
         self.definitions = MemoryDefinitions(table, self.clock)
         self.registry: Registry = TenantRegistry(self.definitions.at)
         self.timeouts = Timeouts(
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
         )
         self.model = model
-        self.journal = Journal(self.log, self.blobs, self.clock)
+        self.repository = SessionRepository(self.log, self.blobs, self.clock)
         toolbox = TenantTools(
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
             HttpTool(Guard(self.settings)),
             LambdaTool(),
         )
-        self.hands = Hands(Journal(self.log, self.blobs, self.clock), self.registry, toolbox, self._policies)
+        self.runtime = ToolRuntime(
+            SessionRepository(self.log, self.blobs, self.clock), self.registry, toolbox, self._policies
+        )
         longest = self.settings.max_message_chars
         self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry, longest)
         self.roles = frozenset({"member"})
@@ -87,20 +89,20 @@ class House:
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
 
-    def fresh_journal(self) -> Journal:
-        return Journal(self.log, self.blobs, self.clock)
+    def fresh_journal(self) -> SessionRepository:
+        return SessionRepository(self.log, self.blobs, self.clock)
 
     @property
     def worker(self) -> Worker:
         limit = self.settings.tenant_tokens_per_hour
         return Worker(
-            journal=self.journal,
+            repository=self.repository,
             choose_model=lambda agent, purpose: (self.model, agent.model_for(purpose) or "test-model"),
             definitions=self.definitions,
-            recollections=self.recollections,
+            memories_of_run=self.memories_of_run,
             registry=self.registry,
             timeouts=self.timeouts,
-            hourly=HourlyLimit(self.journal, self.index, self.timeouts, limit),
+            hourly=HourlyLimit(self.repository, self.index, self.timeouts, limit),
             attempts=self.attempts,
             roll_over_events=self.settings.roll_over_events,
             max_output_tokens=self.settings.max_output_tokens,
@@ -201,9 +203,9 @@ class House:
             case "act":
                 for call_id in decision.calls or ():
                     try:
-                        run_call(self.hands, at, call_id, 0, 60)
+                        run_call(self.runtime, at, call_id, 0, 60)
                     except EngineError as error:
-                        lose_call(self.hands, at, call_id, type(error).__name__)
+                        abandon_call(self.runtime, at, call_id, type(error).__name__)
                 return Decision(next="think", at=at)
             case "ask":
                 token = self.workflow.wait(decision)

@@ -35,12 +35,12 @@ class Lockstep:
             threading.Thread(target=self._work, args=(number, work), daemon=True)
             for number, work in enumerate(workers)
         ]
-        for thread in threads:
-            thread.start()
+        for session in threads:
+            session.start()
         while self._advance():
             pass
-        for thread in threads:
-            thread.join(PATIENCE_SECONDS)
+        for session in threads:
+            session.join(PATIENCE_SECONDS)
         if self.errors:
             raise self.errors[0]
 

@@ -1,7 +1,7 @@
 """A log that loses answers."""
 
 from shared.domain.session.commit import Commit
-from shared.ports.log import NO_COMPANIONS, Companions, NumberTaken
+from shared.ports.log import NO_ITEMS, NumberTaken, TransactionItems
 from tests.house import House
 
 
@@ -14,8 +14,8 @@ class LossyLog:
     def __getattr__(self, name: str) -> object:
         return getattr(self._log, name)
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
-        self._log.append(commit, companions)
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        self._log.append(commit, extra_items)
         self._left -= 1
         if self._left == 0:
             raise NumberTaken

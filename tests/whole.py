@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from shared.agent.queries.history import History, Mark, Placed, Row
+from shared.agent.queries.history import History, HistoryCursor, PositionedEntry, Row
 from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.session.commit import StepRecord
 from shared.domain.session.head import Head
@@ -28,15 +28,15 @@ class WholeHistory:
     def plan_versions(self) -> list[ExecutionPlan]:
         return list(_all(self.paged.plan_versions))
 
-    def messages(self, offset: int, limit: int) -> tuple[list[Placed], int | None]:
+    def messages(self, offset: int, limit: int) -> tuple[list[PositionedEntry], int | None]:
         return _some(list(_all(self.paged.messages)), offset, limit)
 
     def trace(self, offset: int, limit: int) -> tuple[list[dict[str, Any]], int | None]:
         return _some(list(_all(self.paged.trace)), offset, limit)
 
 
-def _all(read: Callable[[Mark], Iterator[Row[Item]]]) -> Iterator[Item]:
-    since: Mark | None = Mark()
+def _all(read: Callable[[HistoryCursor], Iterator[Row[Item]]]) -> Iterator[Item]:
+    since: HistoryCursor | None = HistoryCursor()
     while since is not None:
         rows, since = read(since), None
         for told, row in enumerate(rows, start=1):

@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from functions.admin.paging import Cursor, bad_cursor
 from shared.api.app import Api
 from shared.api.request.bodies import AgentBody, CreateAgent, PutAgent
-from shared.api.request.idempotency import Once
+from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.response.definition_views import agent_view
 from shared.api.response.envelope import no_content, success
 from shared.api.response.etag import admits, etag
@@ -29,7 +29,7 @@ MAX_PAGE = 100
 def add_agents(
     api: Api,
     store: DefinitionStore,
-    once: Once,
+    once: IdempotencyGuard,
     clock: Clock,
     tools: Callable[[str], Mapping[str, ToolSpec]],
 ) -> None:

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from functions.admin.paging import Cursor, bad_cursor
 from shared.api.app import Api
 from shared.api.request.bodies import CreateMemory, PutMemory
-from shared.api.request.idempotency import Once
+from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.response.definition_views import memory_view
 from shared.api.response.envelope import no_content, success
 from shared.api.response.etag import admits, etag
@@ -24,7 +24,9 @@ from shared.ports.memories import MemoryChanged, MemoryFull, MemoryStore
 MAX_PAGE = 200
 
 
-def add_memories(api: Api, store: MemoryStore, agents: DefinitionStore, once: Once, clock: Clock) -> None:
+def add_memories(
+    api: Api, store: MemoryStore, agents: DefinitionStore, once: IdempotencyGuard, clock: Clock
+) -> None:
     @api.get("/v1/memories")
     def list_memories(
         agent_id: Annotated[str | None, Query(min_length=1, max_length=64)] = None,

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from functions.admin.paging import Cursor, bad_cursor
 from shared.api.app import Api
 from shared.api.request.bodies import PutPrompt, RestorePrompt
-from shared.api.request.idempotency import Once
+from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.response.definition_views import prompt_view
 from shared.api.response.envelope import success
 from shared.api.response.etag import admits, etag
@@ -22,7 +22,7 @@ from shared.ports.log import IdempotencyRecord
 MAX_PAGE = 100
 
 
-def add_prompts(api: Api, store: DefinitionStore, once: Once, clock: Clock) -> None:
+def add_prompts(api: Api, store: DefinitionStore, once: IdempotencyGuard, clock: Clock) -> None:
     """A text that is in force already makes no new version, so writing twice is as good as writing once."""
 
     @api.get("/v1/admin/prompts")

@@ -9,7 +9,7 @@ from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
-from shared.api.request.idempotency import Once
+from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
 from shared.ports.files import FileStore
@@ -24,7 +24,7 @@ class Root(NamedTuple):
     definitions: DefinitionStore
     tools: ToolStore
     memories: MemoryStore
-    once: Once
+    once: IdempotencyGuard
     clock: Clock
 
 
@@ -38,6 +38,6 @@ def root() -> Root:
         definitions=DynamoDefinitions(chosen.table, clock),
         tools=DynamoToolStore(chosen.table, clock),
         memories=DynamoMemories(chosen.table, clock),
-        once=Once(DynamoIndex(chosen.table, clock), clock),
+        once=IdempotencyGuard(DynamoIndex(chosen.table, clock), clock),
         clock=clock,
     )

@@ -11,7 +11,7 @@ from shared.adapters.egress.address import Guard
 from shared.adapters.tools.tenant.definition import Unusable, check_schema, to_config
 from shared.api.app import Api
 from shared.api.request.bodies import CreateTool, PutTool
-from shared.api.request.idempotency import Once
+from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.response.definition_views import tool_view
 from shared.api.response.envelope import no_content, success
 from shared.api.response.etag import admits, etag
@@ -29,7 +29,7 @@ def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:
     return {**builtins(), **added}
 
 
-def add_tools(api: Api, store: ToolStore, once: Once, clock: Clock, guard: Guard) -> None:
+def add_tools(api: Api, store: ToolStore, once: IdempotencyGuard, clock: Clock, guard: Guard) -> None:
     @api.get("/v1/tools")
     def list_tools() -> Response[str]:
         """All of them: a tenant's own are at most `MAX_TENANT_TOOLS`."""

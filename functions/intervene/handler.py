@@ -27,15 +27,15 @@ def _steer(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def _do(step: EngineEvent) -> None:
     its = root()
-    journal, workflow = its.desk.journal, its.desk.workflow
+    repository, workflow = its.desk.repository, its.desk.workflow
     match step.op:
         case "ask":
             wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
-            ask(journal, workflow, its.timeouts, step.at, wait)
+            ask(repository, workflow, its.timeouts, step.at, wait)
         case "give_up":
-            give_up(journal, step.at, step.error)
+            give_up(repository, step.at, step.error)
         case "roll_over":
-            roll_over(journal, workflow, step.at)
+            roll_over(repository, workflow, step.at)
         case _:
             raise Refused(f"intervene does not do {step.op}")
 

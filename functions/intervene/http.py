@@ -28,7 +28,7 @@ def pause(session_id: str) -> Response[str]:
     its, caller = root().desk, api.caller
 
     def act(record: Record) -> dict[str, Any]:
-        return session_view(control.pause(its.journal, caller.tenant, session_id, caller.user, record))
+        return session_view(control.pause(its.repository, caller.tenant, session_id, caller.user, record))
 
     return _steered(session_id, act)
 
@@ -40,7 +40,7 @@ def resume(session_id: str) -> Response[str]:
     def act(record: Record) -> dict[str, Any]:
         return session_view(
             control.resume(
-                its.journal, its.workflow, caller.tenant, session_id, caller.user, record, caller.roles
+                its.repository, its.workflow, caller.tenant, session_id, caller.user, record, caller.roles
             )
         )
 
@@ -53,7 +53,7 @@ def cancel(session_id: str) -> Response[str]:
 
     def act(record: Record) -> dict[str, Any]:
         return _cancelled(
-            control.cancel(its.journal, its.workflow, caller.tenant, session_id, caller.user, record)
+            control.cancel(its.repository, its.workflow, caller.tenant, session_id, caller.user, record)
         )
 
     return _steered(session_id, act, lambda commit: _cancelled(control.Cancelled.of(commit.head)))
@@ -67,7 +67,7 @@ def _cancelled(done: control.Cancelled) -> dict[str, Any]:
 def delete(session_id: str) -> Response[str]:
     its, caller = root(), api.caller
     control.delete(
-        its.desk.journal, its.desk.workflow, its.log, its.blobs, caller.tenant, session_id, caller.user
+        its.desk.repository, its.desk.workflow, its.log, its.blobs, caller.tenant, session_id, caller.user
     )
     return no_content()
 
@@ -107,4 +107,4 @@ def _send_again(session_id: str) -> None:
     """Whoever made the request first may have died between its commit and the engine."""
     its = root().desk
     with suppress(SessionNotFound):  # deleted meanwhile; the answer stays what it was
-        send(its.journal, its.workflow, its.journal.newest(api.caller.tenant, session_id))
+        send(its.repository, its.workflow, its.repository.newest(api.caller.tenant, session_id))

@@ -12,8 +12,8 @@ from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.registry import TenantRegistry
 from shared.agent.interventions.resolve import Desk
 from shared.agent.session.position import Timeouts
-from shared.agent.session.repository import Journal
-from shared.api.request.idempotency import Once
+from shared.agent.session.repository import SessionRepository
+from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
 from shared.settings import settings
@@ -23,7 +23,7 @@ class Root(NamedTuple):
     desk: Desk
     log: SessionLog
     blobs: BlobStore
-    once: Once
+    once: IdempotencyGuard
     timeouts: Timeouts
 
 
@@ -35,7 +35,7 @@ def root() -> Root:
     directory = DynamoIndex(chosen.table, clock)
     return Root(
         desk=Desk(
-            journal=Journal(log, blobs, clock),
+            repository=SessionRepository(log, blobs, clock),
             directory=directory,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
             registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).at),
@@ -43,6 +43,6 @@ def root() -> Root:
         ),
         log=log,
         blobs=blobs,
-        once=Once(directory, clock),
+        once=IdempotencyGuard(directory, clock),
         timeouts=Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds),
     )

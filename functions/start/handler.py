@@ -42,7 +42,7 @@ def start_session(body: Annotated[StartSession, Body()]) -> Response[str]:
     )
 
     def act(record: Record | None) -> dict[str, Any]:
-        return session_view(start(its.journal, its.workflow, new, record))
+        return session_view(start(its.repository, its.workflow, new, record))
 
     view, repeated = its.once.answer(
         api.incoming, caller.tenant, lambda commit: session_view(commit.head), act
@@ -59,7 +59,7 @@ def say(session_id: str, body: Annotated[PostMessage, Body()]) -> Response[str]:
 
     def act(record: Record | None) -> dict[str, Any]:
         head = post_message(
-            its.journal,
+            its.repository,
             its.workflow,
             caller.tenant,
             session_id,
@@ -82,7 +82,7 @@ def _go_on(session_id: str) -> None:
     """Whoever made the request first may have died between its commit and the engine."""
     its = root()
     with suppress(SessionNotFound):  # deleted meanwhile; the answer stays what it was
-        restart(its.journal, its.workflow, api.caller.tenant, session_id)
+        restart(its.repository, its.workflow, api.caller.tenant, session_id)
 
 
 handler = api.handler

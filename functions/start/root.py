@@ -9,17 +9,17 @@ from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
-from shared.agent.session.repository import Journal
-from shared.api.request.idempotency import Once
+from shared.agent.session.repository import SessionRepository
+from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.definitions import Definitions
 from shared.ports.workflow import Workflow
 from shared.settings import settings
 
 
 class Root(NamedTuple):
-    journal: Journal
+    repository: SessionRepository
     workflow: Workflow
-    once: Once
+    once: IdempotencyGuard
     definitions: Definitions
 
 
@@ -28,8 +28,8 @@ def root() -> Root:
     chosen = settings()
     clock = SystemClock()
     return Root(
-        journal=Journal(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
+        repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
-        once=Once(DynamoIndex(chosen.table, clock), clock),
+        once=IdempotencyGuard(DynamoIndex(chosen.table, clock), clock),
         definitions=DynamoDefinitions(chosen.table, clock),
     )

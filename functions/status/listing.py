@@ -11,7 +11,7 @@ from functions.status.app import api
 from functions.status.decisions import asked_in, one_asked_in, state_of
 from functions.status.paging import listed
 from functions.status.root import root
-from shared.agent.queries.call_input import whole_input
+from shared.agent.queries.call_input import full_call_input
 from shared.api.response.envelope import success
 from shared.api.response.views import intervention_view, session_view
 from shared.domain.errors import FinalError, ValidationFailed
@@ -38,7 +38,9 @@ def sessions(
         lambda: its.sessions(tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=cursor)
     )
     heads = [head for head in _heads(page.entries) if state is None or head.state == state]
-    told = listed(heads, session_view, lambda head: its.behind_session(tenant, head.session_id), page.cursor)
+    told = listed(
+        heads, session_view, lambda head: its.cursor_after_session(tenant, head.session_id), page.cursor
+    )
     return success(told.view)
 
 
@@ -83,7 +85,7 @@ def input_of_one(
     """All of the input that the intervention may show the beginning of only; `call_id`: of a review's call."""
     its, tenant = root(), api.caller.tenant
     found = one_asked_in(its.log, its.directory, tenant, session_id, intervention_id)
-    whole = whole_input(its.log, its.blobs, tenant, found, call_id)
+    whole = full_call_input(its.log, its.blobs, tenant, found, call_id)
     return success({"name": whole.name, "input": whole.input, "input_hash": whole.input_hash})
 
 
@@ -101,7 +103,7 @@ def _asked(found: Callable[[], InterventionPage], its: SessionIndex, tenant: str
     page: InterventionPage = _checked(found)
 
     def behind(one: Intervention) -> str:
-        return its.behind_intervention(tenant, one.intervention_id)
+        return its.cursor_after_intervention(tenant, one.intervention_id)
 
     return listed(page.items, intervention_view, behind, page.cursor).view
 

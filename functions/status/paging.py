@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
-from shared.agent.queries.history import Mark, Row
+from shared.agent.queries.history import HistoryCursor, Row
 from shared.agent.queries.poll import Snapshot
 from shared.api.response.envelope import to_json
 from shared.domain.errors import ValidationFailed
@@ -30,20 +30,20 @@ class Page(NamedTuple):
         return {"items": self.items, "next_cursor": self.next_cursor}
 
 
-def mark(cursor: str) -> Mark:
+def mark(cursor: str) -> HistoryCursor:
     """Raises ValidationFailed."""
     found = _CURSOR.fullmatch(cursor)
     if found is None:
         raise ValidationFailed(
             "The cursor is not valid.", {"cursor": ["This is not a cursor of an earlier answer."]}
         )
-    return Mark() if cursor == "0" else Mark(*map(int, found.groups()))
+    return HistoryCursor() if cursor == "0" else HistoryCursor(*map(int, found.groups()))
 
 
 def page(rows: Iterable[Row[Item]], view: Callable[[Item], Json], limit: int) -> Page:
     """As many rows as both bounds let through, one at least."""
     items: list[Json] = []
-    size, behind = 0, Mark()
+    size, behind = 0, HistoryCursor()
     for row in rows:
         if row.item is None:
             return Page(items, _cursor(row.behind))
@@ -114,5 +114,5 @@ def _cut(value: Any, most: int) -> Any:
             return value
 
 
-def _cursor(behind: Mark) -> str:
+def _cursor(behind: HistoryCursor) -> str:
     return ".".join(map(str, behind))

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from shared.agent.queries.history import Placed
+from shared.agent.queries.history import PositionedEntry
 from shared.api.response.views import instant
 from shared.domain.session.conversation import AssistantEntry, ToolEntry
 
 
-def message_view(one: Placed) -> dict[str, Any]:
+def message_view(one: PositionedEntry) -> dict[str, Any]:
     entry = one.entry
     view: dict[str, Any] = {
         "message_id": entry.call_id if isinstance(entry, ToolEntry) else entry.message_id,

@@ -17,10 +17,10 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.registry import TenantRegistry
 from shared.agent.budget.tenant_hour import HourlyLimit
-from shared.agent.model_call.context import Attempts, Recollections, Worker
+from shared.agent.model_call.context import Attempts, RelevantMemories, Worker
 from shared.agent.model_call.streaming import RunningText
 from shared.agent.session.position import Timeouts
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.domain.definitions.agent import AgentDefinition, Purpose
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 def worker() -> Worker:
     chosen = settings()
     clock = SystemClock()
-    journal = Journal(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock)
+    repository = SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock)
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
     definitions = DynamoDefinitions(chosen.table, clock)
     directory = DynamoIndex(chosen.table, clock)
     return Worker(
-        journal=journal,
+        repository=repository,
         choose_model=_choose_model,
         definitions=definitions,
-        recollections=Recollections(DynamoMemories(chosen.table, clock)),
+        memories_of_run=RelevantMemories(DynamoMemories(chosen.table, clock)),
         registry=TenantRegistry(definitions.last),
         timeouts=timeouts,
-        hourly=HourlyLimit(journal, directory, timeouts, chosen.tenant_tokens_per_hour),
+        hourly=HourlyLimit(repository, directory, timeouts, chosen.tenant_tokens_per_hour),
         attempts=Attempts(),
         roll_over_events=chosen.roll_over_events,
         max_output_tokens=chosen.max_output_tokens,

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from functions.tend.root import root
 from shared.agent.recovery.recover import repair
-from shared.agent.recovery.sweep import Rounds, tend
+from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.api.telemetry import Telemetry
 from shared.domain.errors import CallerError, Refused
 from shared.domain.value import Value
@@ -41,9 +41,9 @@ def _tend(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def _rounds(context: Any, *, everything: bool) -> dict[str, Any]:
     its = root()
-    tally = tend(
-        Rounds(
-            its.journal,
+    tally = sweep(
+        SweepDeps(
+            its.repository,
             its.directory,
             its.workflow,
             grace=its.grace,
@@ -61,7 +61,7 @@ def _rounds(context: Any, *, everything: bool) -> dict[str, Any]:
 def _repair(one: One) -> dict[str, Any]:
     its = root()
     try:
-        outcome = repair(its.journal, its.workflow, one.tenant, one.session_id)
+        outcome = repair(its.repository, its.workflow, one.tenant, one.session_id)
     except CallerError as refusal:
         return {"refused": {"code": refusal.code, "message": str(refusal)}}
     telemetry.logger.info("repaired", extra={"session_id": one.session_id, "outcome": outcome})

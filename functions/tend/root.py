@@ -1,4 +1,4 @@
-"""Everything `tend` needs, put together once per process."""
+"""Everything `sweep` needs, put together once per process."""
 
 from functools import cache
 from typing import NamedTuple
@@ -8,14 +8,14 @@ from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.ports.log import SessionIndex
 from shared.ports.workflow import Workflow
 from shared.settings import settings
 
 
 class Root(NamedTuple):
-    journal: Journal
+    repository: SessionRepository
     directory: SessionIndex
     workflow: Workflow
     grace: float
@@ -27,7 +27,7 @@ def root() -> Root:
     chosen = settings()
     clock = SystemClock()
     return Root(
-        journal=Journal(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
+        repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
         directory=DynamoIndex(chosen.table, clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         grace=chosen.tend_grace_seconds,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from functions.tool.root import hands
-from shared.agent.tools.execute import lose_call, run_call
+from functions.tool.root import runtime
+from shared.agent.tools.execute import abandon_call, run_call
 from shared.api.engine_event import engine_event
 from shared.api.telemetry import Telemetry
 from shared.domain.errors import Refused
@@ -20,9 +20,9 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     match step.op:
         case "tool":
             left = context.get_remaining_time_in_millis() / 1000 - COMMIT_SECONDS
-            run_call(hands(), step.at, step.call_id, step.attempt, max(1.0, left))
+            run_call(runtime(), step.at, step.call_id, step.attempt, max(1.0, left))
         case "lost_tool":
-            lose_call(hands(), step.at, step.call_id, step.error)
+            abandon_call(runtime(), step.at, step.call_id, step.error)
         case _:
             raise Refused(f"tool does not do {step.op}")
     return {}

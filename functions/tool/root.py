@@ -15,14 +15,14 @@ from shared.adapters.tools.registry import TenantRegistry
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
-from shared.agent.session.repository import Journal
-from shared.agent.tools.execute import Hands
+from shared.agent.session.repository import SessionRepository
+from shared.agent.tools.execute import ToolRuntime
 from shared.domain.interventions.intervention import NO_POLICIES, Policies
 from shared.settings import settings
 
 
 @cache
-def hands() -> Hands:
+def runtime() -> ToolRuntime:
     chosen = settings()
     clock = SystemClock()
     definitions = DynamoDefinitions(chosen.table, clock)
@@ -31,8 +31,8 @@ def hands() -> Hands:
         agent = definitions.at(tenant).agent(agent_id)
         return agent.interventions if agent is not None else NO_POLICIES
 
-    return Hands(
-        journal=Journal(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
+    return ToolRuntime(
+        repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
         registry=TenantRegistry(definitions.at),
         policies=policies,
         toolbox=TenantTools(

@@ -76,7 +76,7 @@ class LeaseGrant(NamedTuple):
     after: int
 
 
-class Companions(NamedTuple):
+class TransactionItems(NamedTuple):
     """What is written in one transaction with a commit; all empty: a plain put."""
 
     listing: IndexEntry | None = None
@@ -85,7 +85,7 @@ class Companions(NamedTuple):
     lease: LeaseGrant | None = None
 
 
-NO_COMPANIONS = Companions()
+NO_ITEMS = TransactionItems()
 
 
 class Tail(NamedTuple):
@@ -131,7 +131,7 @@ class SessionLog(Protocol):
         """The newest commit, which has the head; None: no such session."""
         ...
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         """Puts the commit, and its companions in the same transaction. Raises NumberTaken, KeyTaken,
         LeaseMoved."""
         ...
@@ -178,11 +178,11 @@ class SessionIndex(Protocol):
         """
         ...
 
-    def behind_session(self, tenant: str, session_id: str) -> str:
+    def cursor_after_session(self, tenant: str, session_id: str) -> str:
         """The cursor of a page of sessions that ends with this one, where the reader ends it early. Reads nothing."""
         ...
 
-    def behind_intervention(self, tenant: str, intervention_id: str) -> str: ...
+    def cursor_after_intervention(self, tenant: str, intervention_id: str) -> str: ...
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None: ...
 

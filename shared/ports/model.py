@@ -22,7 +22,7 @@ class ToolDefinition(NamedTuple):
     input_schema: dict[str, Any]
 
 
-class Hearing(NamedTuple):
+class StreamOptions(NamedTuple):
     """Who listens while an answer comes. `begins_within`: seconds by which its first byte has to be there, None: any
     time; `on_text`: is given the answer's text piece by piece, must come back at once and raise nothing. An adapter
     that has the answer only when it is whole may ignore both.
@@ -35,7 +35,8 @@ class Hearing(NamedTuple):
 class ModelRequest(NamedTuple):
     """`system`, `tools` and `entries` only ever grow at the end from one turn to the next (prompt caching);
     `tail` (plan status, memories, hints) changes each turn and is rendered last. All contents are loaded.
-    `tool_choice`: `auto`, or the name of the one tool the model has to call. `hearing` is no part of what is asked.
+    `tool_choice`: `auto`, or the name of the one tool the model has to call. `stream_options`: not part of
+    the question.
     """
 
     model: str
@@ -45,7 +46,7 @@ class ModelRequest(NamedTuple):
     tail: str
     max_tokens: int
     tool_choice: str = "auto"
-    hearing: Hearing = Hearing()
+    stream_options: StreamOptions = StreamOptions()
 
 
 class TokenUsage(NamedTuple):

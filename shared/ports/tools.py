@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.untrusted.quoting import Outside
+from shared.domain.untrusted.quoting import OutsideText
 
 
 class CallContext(NamedTuple):
@@ -31,7 +31,7 @@ class Registry(Protocol):
 
 
 class Toolbox(Protocol):
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         """The result, as text a model can use; what comes from outside says so. The arguments have been checked.
 
         Raises ToolFailed (told to the model) and the store's transient errors (retried by the engine).

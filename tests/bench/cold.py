@@ -7,10 +7,10 @@ from tests.bench.work import Figures
 
 def cold_read(stand: Stand, session_id: str) -> Figures:
     """The step function's first reading: the whole conversation. (The tool function reads its turn, cold or warm.)"""
-    head = stand.journal().newest(TENANT, session_id).head
-    journal = stand.journal(counted=True)
+    head = stand.repository().newest(TENANT, session_id).head
+    repository = stand.repository(counted=True)
     stand.proxy.take()
-    journal.conversation(position(head))
+    repository.conversation(position(head))
     passed = stand.proxy.take()
     queries = [each for each in passed if each.service == "dynamodb"]
     return {

@@ -121,10 +121,10 @@ class _NoEngine:
 def walk(stand: Stand, step: LambdaCode, tool: LambdaCode, replies: list[Reply]) -> Turns:
     """One session from its first decision to its last, each state's function invoked in turn."""
     stand.provider.play(replies)
-    journal = stand.journal()
+    repository = stand.repository()
     new = NewSession(TENANT, USER, DEFAULT_AGENT, GOAL, len(replies) + 10, 100_000_000, None, 0, {})
-    session = start(journal, _NoEngine(), new)
-    head = journal.newest(TENANT, session.session_id).head
+    session = start(repository, _NoEngine(), new)
+    head = repository.newest(TENANT, session.session_id).head
     assert head.run is not None
     at: dict[str, Any] = {
         "tenant": TENANT, "session_id": head.session_id, "run_id": head.run.run_id, "generation": 1,

@@ -21,7 +21,7 @@ from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from tests.bench.provider import ScriptedProvider
 from tests.bench.proxy import CountingProxy
 from tests.bench.script import Reply
@@ -142,12 +142,12 @@ class Stand:
     def token(self, role: Role) -> str:
         return self.stack.issuer.issue_token(TENANT, USER, role)
 
-    def journal(self, *, counted: bool = False) -> Journal:
+    def repository(self, *, counted: bool = False) -> SessionRepository:
         """A new one, as in a worker that has just started."""
         clock = SystemClock()
         table, bucket = self.settings["ACTA_TABLE"], self.settings["ACTA_BUCKET"]
         log = DynamoLog(table, clock, self.client("dynamodb", counted=counted))
-        return Journal(log, S3Blobs(bucket, self.client("s3", counted=counted)), clock)
+        return SessionRepository(log, S3Blobs(bucket, self.client("s3", counted=counted)), clock)
 
     def put_files(self, files: Mapping[str, str]) -> None:
         store = S3Files(self.settings["ACTA_BUCKET"], self.client("s3"))

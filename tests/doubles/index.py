@@ -84,10 +84,10 @@ class MemoryIndex:
         )
         return InterventionPage(tuple(readable(_intervention, found)), following)
 
-    def behind_session(self, tenant: str, session_id: str) -> str:
+    def cursor_after_session(self, tenant: str, session_id: str) -> str:
         return to_cursor("S#" + tenant, session_id)
 
-    def behind_intervention(self, tenant: str, intervention_id: str) -> str:
+    def cursor_after_intervention(self, tenant: str, intervention_id: str) -> str:
         return to_cursor("I#" + tenant, intervention_id)
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:

@@ -4,13 +4,13 @@ from shared.adapters.storage.documents import INTERVENTION_VERSION, from_commit,
 from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
 from shared.ports.log import (
-    NO_COMPANIONS,
-    Companions,
+    NO_ITEMS,
     IdempotencyRecord,
     KeyTaken,
     LeaseMoved,
     NumberTaken,
     Tail,
+    TransactionItems,
 )
 from tests.doubles.table import MemoryTable, StoredCommit, StoredIntervention
 
@@ -38,9 +38,9 @@ class MemoryLog:
             )
         return None if newest is None else to_commit(newest.version, newest.body)
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
-        listing, record, lease = companions.listing, companions.idempotency, companions.lease
+        listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
         if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
             raise ValueError("a commit's companions belong to its tenant")
         body = from_commit(commit)
@@ -54,11 +54,11 @@ class MemoryLog:
                 if self._table.granted.get((tenant, lease.hour), 0) != lease.before:
                     raise LeaseMoved
                 self._table.granted[tenant, lease.hour] = lease.after
-            ids = tuple(each.intervention_id for each in companions.interventions)
+            ids = tuple(each.intervention_id for each in extra_items.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)
             if listing is not None:
                 self._table.listing[tenant, listing.session_id] = listing
-            for each in companions.interventions:
+            for each in extra_items.interventions:
                 stored = StoredIntervention(
                     INTERVENTION_VERSION, each.session_id, each.state, from_intervention(each)
                 )

@@ -52,8 +52,8 @@ def test_a_session_paused_while_the_model_thinks_stops_after_that_thought_and_go
     seen = ann.watch(session_id, lambda s: s["plan"] is not None)
     assert seen.session["state"] == "waiting_for_user"
     assert ann.files() == set()
-    resumed = ann.post(f"/v1/sessions/{session_id}/resume")
-    assert (resumed.status_code, resumed.json()["data"]["interventions"]) == (202, [])
+    next_decision = ann.post(f"/v1/sessions/{session_id}/resume")
+    assert (next_decision.status_code, next_decision.json()["data"]["interventions"]) == (202, [])
     done = ann.finished(session_id)
     assert done.session["result"]["goal_met"] is True
     assert ann.file("made.txt") == "made"

@@ -74,7 +74,7 @@ class Play:
     def start(self) -> str:
         body = {"message": f"Two rooms for {self.tag}", "token_budget": 1_000_000}
         if self.left and not self.person.has_answered("/v1/sessions", body, "start"):
-            self.stand.tend()
+            self.stand.sweep()
             found = self.person.data("/v1/sessions")["items"]
             if found:
                 return str(found[0]["session_id"])
@@ -103,8 +103,8 @@ class Play:
         path = f"/v1/sessions/{session_id}/interventions/{one['intervention_id']}/resolve"
         key = f"decide-{one['intervention_id']}"
         if self.left and not self.person.has_answered(path, chosen, key):
-            self.stand.tend()
-            if not _open(self.stand.journal.newest(self.tag, session_id).head):
+            self.stand.sweep()
+            if not _open(self.stand.repository.newest(self.tag, session_id).head):
                 return
         answer = self.person.post(path, chosen, key)
         assert answer.status_code in (200, 409), answer.text
@@ -112,7 +112,7 @@ class Play:
     def wait(self, session_id: str, until: Callable[[Head], bool]) -> Head:
         deadline = time.monotonic() + LONGEST_SECONDS
         while True:
-            head = self.stand.journal.newest(self.tag, session_id).head
+            head = self.stand.repository.newest(self.tag, session_id).head
             if until(head):
                 return head
             if time.monotonic() > deadline:

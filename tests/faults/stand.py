@@ -16,7 +16,7 @@ from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.domain.session.head import Head
 from tests.conftest import neutral_environ
 from tests.faults.calls import AWS, MODEL, SINK
@@ -71,7 +71,7 @@ class Stand:
             raise
         clock = SystemClock()
         log = DynamoLog(settings["ACTA_TABLE"], clock, self.client("dynamodb"))
-        self.journal = Journal(log, S3Blobs(settings["ACTA_BUCKET"], self.client("s3")), clock)
+        self.repository = SessionRepository(log, S3Blobs(settings["ACTA_BUCKET"], self.client("s3")), clock)
         self.states = self.client("stepfunctions")
         return self
 
@@ -106,7 +106,7 @@ class Stand:
         variables: Mapping[str, str] = found["Environment"]["Variables"]
         return variables
 
-    def tend(self) -> None:
+    def sweep(self) -> None:
         """Recovery looks at everything, again where it dies itself."""
         for _ in range(TEND_ATTEMPTS):
             answer = self.client("lambda").invoke(FunctionName="acta-local-tend", Payload=b'{"repair": true}')

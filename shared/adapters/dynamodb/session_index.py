@@ -85,10 +85,10 @@ class DynamoIndex:
         found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
         return InterventionPage(tuple(readable(items.item_intervention, found)), following)
 
-    def behind_session(self, tenant: str, session_id: str) -> str:
+    def cursor_after_session(self, tenant: str, session_id: str) -> str:
         return to_cursor(items.LISTING + tenant, key_part(session_id))
 
-    def behind_intervention(self, tenant: str, intervention_id: str) -> str:
+    def cursor_after_intervention(self, tenant: str, intervention_id: str) -> str:
         return to_cursor(items.INTERVENTION + tenant, key_part(intervention_id))
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:

@@ -11,13 +11,13 @@ from shared.adapters.dynamodb.transaction import FREE, Action, put, put_record
 from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
 from shared.ports.log import (
-    NO_COMPANIONS,
-    Companions,
+    NO_ITEMS,
     KeyTaken,
     LeaseGrant,
     LeaseMoved,
     NumberTaken,
     Tail,
+    TransactionItems,
 )
 
 _FAILED = "ConditionalCheckFailed"
@@ -72,18 +72,18 @@ class DynamoLog:
         newest = answer["Items"]
         return items.item_commit(newest[0]) if newest and not items.is_tombstone(newest[0]) else None
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         """Where the answer to a plain put is lost, the SDK's own retry meets the commit and this raises
         NumberTaken; reading again finds the key. A transaction's retry carries the token botocore gives
         each request, so it succeeds. The token is the request's and not the commit's: a later attempt at
         the same step has other contents, and must be judged by the conditions, not refused for ten
         minutes as a mismatch of tokens.
         """
-        item = items.commit_item(commit, [each.intervention_id for each in companions.interventions])
-        if companions == NO_COMPANIONS:
+        item = items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
+        if extra_items == NO_ITEMS:
             self._put(item)
         else:
-            self._transact(commit, item, companions)
+            self._transact(commit, item, extra_items)
 
     def delete(self, tenant: str, session_id: str) -> None:
         delete_session(self._dynamodb, self._table, self._clock, tenant, session_id)
@@ -96,9 +96,9 @@ class DynamoLog:
                 raise NumberTaken from None
             raise
 
-    def _transact(self, commit: Commit, item: items.Item, companions: Companions) -> None:
+    def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
         tenant = commit.head.tenant
-        listing, record, lease = companions.listing, companions.idempotency, companions.lease
+        listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
         if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
             raise ValueError("a commit's companions belong to its tenant")
         # In the order in which failed conditions are told: who lost the number reads again before anything else.
@@ -109,7 +109,7 @@ class DynamoLog:
             actions.append((_grant(self._table, lease), LeaseMoved))
         if listing is not None:
             actions.append((put(self._table, items.listing_item(listing)), None))
-        for each in companions.interventions:
+        for each in extra_items.interventions:
             actions.append((put(self._table, items.intervention_item(tenant, each)), None))
         try:
             self._dynamodb.call("transact_write_items", TransactItems=[action for action, _ in actions])

@@ -18,7 +18,7 @@ from shared.domain.errors import (
     StreamBroken,
     TransientError,
 )
-from shared.ports.model import Hearing, Model, ModelReply, ModelRequest, PassedOver
+from shared.ports.model import Model, ModelReply, ModelRequest, PassedOver, StreamOptions
 
 LEAST_SECONDS = 1.0
 """With less than this left nobody else is asked."""
@@ -72,11 +72,13 @@ class FallbackModel:
             left, behind = until - self._now(), len(self._models) - at - 1
             if at and left < LEAST_SECONDS:
                 break
-            share = left / (behind + 1) if behind else request.hearing.begins_within
-            ear = _Ear(request.hearing.on_text)
-            hearing = Hearing(share, ear if request.hearing.on_text is not None else None)
+            share = left / (behind + 1) if behind else request.stream_options.begins_within
+            ear = _Ear(request.stream_options.on_text)
+            stream_options = StreamOptions(share, ear if request.stream_options.on_text is not None else None)
             try:
-                reply = model.complete(request._replace(model=name, hearing=hearing), timeout=left)
+                reply = model.complete(
+                    request._replace(model=name, stream_options=stream_options), timeout=left
+                )
             except (ProviderOverloaded, ProviderTimeout, ProviderUnavailable) as error:
                 lost = isinstance(error, ProviderTimeout)
                 if isinstance(error, ProviderTimeout) and error.began:

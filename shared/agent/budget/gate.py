@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from contextlib import suppress
 
-from shared.agent.session.position import Timeouts, asking, fence, resumed
-from shared.agent.session.repository import Draft, Journal
-from shared.agent.session.session import Thread
+from shared.agent.session.position import Timeouts, check_turn, next_decision, wait_decision
+from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 
@@ -15,8 +15,8 @@ class _Settled(Exception):
 
 
 def ask_at_limit(
-    journal: Journal,
-    thread: Thread,
+    repository: SessionRepository,
+    session: Session,
     at: Position,
     kind: str,
     timeouts: Timeouts,
@@ -24,14 +24,14 @@ def ask_at_limit(
 ) -> Decision:
     """Commits what `ask` opens, once per `kind`. Raises Fenced where another run, generation or turn has taken over."""
 
-    def build(_: Thread, change: Change) -> Draft:
-        fence(change.head, at)
+    def build(_: Session, change: Change) -> Draft:
+        check_turn(change.head, at)
         if change.head.interventions or change.head.is_over:
             raise _Settled
         ask(change)
         return Draft(change)
 
     with suppress(_Settled):
-        journal.commit(thread, at.key(kind), build)
-    head = thread.head
-    return asking(head, timeouts) if head.interventions else resumed(head)
+        repository.commit(session, at.key(kind), build)
+    head = session.head
+    return wait_decision(head, timeouts) if head.interventions else next_decision(head)

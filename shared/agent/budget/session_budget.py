@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from shared.agent.budget.gate import ask_at_limit
 from shared.agent.interventions.opening import open_question, wait_for_people
 from shared.agent.model_call.context import Mind
-from shared.agent.session.session import Thread
+from shared.agent.session.session import Session
 from shared.domain.errors import ActaError, ProviderOverloaded, ProviderTimeout, StreamBroken
 from shared.domain.rules import budget
 from shared.domain.rules.budget import Reservation, spent_usd
@@ -91,14 +91,14 @@ def warn_if_due(change: Change) -> None:
         change.event("budget.warning", _figures(head))
 
 
-def ask_for_budget(mind: Mind, thread: Thread, at: Position, asked: Sized) -> Decision:
+def ask_for_budget(mind: Mind, session: Session, at: Position, asked: Sized) -> Decision:
     """The session's budget is used up."""
-    needed = budget.needed(thread.head, asked.bytes, asked.request.max_tokens)
+    needed = budget.needed(session.head, asked.bytes, asked.request.max_tokens)
     return ask_at_limit(
-        mind.worker.journal,
-        thread,
+        mind.worker.repository,
+        session,
         at,
-        f"budget-{thread.head.last_seq}",  # asked anew after each answer that does not help: not one key a turn
+        f"budget-{session.head.last_seq}",  # asked anew after each answer that does not help: not one key a turn
         mind.timeouts,
         lambda change: open_budget_question(mind, change, needed),
     )

@@ -2,9 +2,9 @@
 
 from shared.agent.budget.gate import ask_at_limit
 from shared.agent.interventions.opening import open_hourly_limit, wait_for_people
-from shared.agent.session.position import Timeouts, fence, resumed
-from shared.agent.session.repository import Draft, Journal
-from shared.agent.session.session import Thread
+from shared.agent.session.position import Timeouts, check_turn, next_decision
+from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.errors import CommitContention
 from shared.domain.interventions.intervention import NO_POLICIES, Policies
 from shared.domain.rules.tenant_hour import end_of, extended, grant, hour_of, missing
@@ -24,14 +24,16 @@ class _Over(Exception):
 class HourlyLimit:
     """`limit`: tokens a tenant may use in an hour, 0: no limit."""
 
-    def __init__(self, journal: Journal, directory: SessionIndex, timeouts: Timeouts, limit: int) -> None:
-        self._journal = journal
+    def __init__(
+        self, repository: SessionRepository, directory: SessionIndex, timeouts: Timeouts, limit: int
+    ) -> None:
+        self._repository = repository
         self._directory = directory
         self._timeouts = timeouts
         self._limit = limit
 
     def ensure(
-        self, thread: Thread, at: Position, tokens: int, policies: Policies = NO_POLICIES
+        self, session: Session, at: Position, tokens: int, policies: Policies = NO_POLICIES
     ) -> Decision | None:
         """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for who may
         decide by the agent's `policies`.
@@ -42,37 +44,37 @@ class HourlyLimit:
         if not self._limit:
             return None
         for attempt in range(ATTEMPTS):
-            hour = hour_of(self._journal.clock.now())
-            wanted = missing(thread.head.lease, hour, tokens)
+            hour = hour_of(self._repository.clock.now())
+            wanted = missing(session.head.lease, hour, tokens)
             if not wanted:
                 return None
             granted = self._directory.granted(at.tenant, hour)
             size = grant(granted, wanted, self._limit)
             if size is None:
-                return self._wait(thread, at, hour, policies)
+                return self._wait(session, at, hour, policies)
             try:
-                self._extend(thread, at, LeaseGrant(at.tenant, hour, granted, granted + size))
+                self._extend(session, at, LeaseGrant(at.tenant, hour, granted, granted + size))
             except _Over:
-                return resumed(thread.head)
+                return next_decision(session.head)
             except LeaseMoved:
-                self._journal.clock.pause(PAUSE_SECONDS * (attempt + 1))
+                self._repository.clock.pause(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
 
-    def _extend(self, thread: Thread, at: Position, lease: LeaseGrant) -> None:
-        def build(_: Thread, change: Change) -> Draft:
-            fence(change.head, at)
+    def _extend(self, session: Session, at: Position, lease: LeaseGrant) -> None:
+        def build(_: Session, change: Change) -> Draft:
+            check_turn(change.head, at)
             if change.head.is_over:
                 raise _Over
             change.set(lease=extended(change.head.lease, lease.hour, lease.after - lease.before))
             return Draft(change, lease=lease)
 
-        self._journal.commit(thread, at.key(f"lease-{lease.hour}-{lease.before}"), build)
+        self._repository.commit(session, at.key(f"lease-{lease.hour}-{lease.before}"), build)
 
-    def _wait(self, thread: Thread, at: Position, hour: int, policies: Policies) -> Decision:
+    def _wait(self, session: Session, at: Position, hour: int, policies: Policies) -> Decision:
         def ask(change: Change) -> None:
-            open_hourly_limit(change, end_of(hour), self._limit, self._journal.clock, policies)
+            open_hourly_limit(change, end_of(hour), self._limit, self._repository.clock, policies)
             wait_for_people(change)
 
         # Asked anew where somebody lets it go on before the hour is over, hence not one key an hour.
-        kind = f"hour-{hour}-{thread.head.last_seq}"
-        return ask_at_limit(self._journal, thread, at, kind, self._timeouts, ask)
+        kind = f"hour-{hour}-{session.head.last_seq}"
+        return ask_at_limit(self._repository, session, at, kind, self._timeouts, ask)

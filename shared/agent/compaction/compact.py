@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from shared.agent.budget.session_budget import Sized, charge_lease, charge_vanished, record_call, warn_if_due
 from shared.agent.compaction.summarise import Spent, Summarised, Turn, summarise
-from shared.agent.session.position import fence
+from shared.agent.session.position import check_turn
 from shared.agent.session.repository import Draft
-from shared.agent.session.session import Thread
+from shared.agent.session.session import Session
 from shared.domain.errors import ProviderOverloaded
 from shared.domain.rules.budget import calibrated
 from shared.domain.rules.compaction import (
@@ -60,10 +60,10 @@ def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | 
 
     Raises Fenced and what the engine retries.
     """
-    mind, thread, key = turn.mind, turn.thread, turn.at.key("compact")
-    if not mind.context_window or thread.recorded(key) is not None:
+    mind, session, key = turn.mind, turn.session, turn.at.key("compact")
+    if not mind.context_window or session.recorded(key) is not None:
         return None
-    budget = thread.head.budget
+    budget = session.head.budget
     per_token = budget.bytes_per_token
     if refused:  # so it had more tokens than that, whatever was estimated
         per_token = min(per_token, calibrated(budget, asked.bytes, mind.context_window).bytes_per_token)
@@ -74,19 +74,19 @@ def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | 
     shorter = _shorten(turn, sizes)
     if not isinstance(shorter, Shorter):
         return shorter
-    journal = mind.worker.journal
-    entries = journal.as_stored(thread.head, shorter.entries)
+    repository = mind.worker.repository
+    entries = repository.as_stored(session.head, shorter.entries)
     data = {
         "turns": shorter.turns,
         "summarised": shorter.summarised,
         "results_elided": shorter.elided,
         "entries": len(entries),
         "tokens_before": int(sizes.now / per_token),
-        "tokens_after": int((sizes.now - _freed(thread, shorter)) / per_token),
+        "tokens_after": int((sizes.now - _freed(session, shorter)) / per_token),
     }
 
-    def build(now: Thread, change: Change) -> Draft:
-        fence(change.head, turn.at)
+    def build(now: Session, change: Change) -> Draft:
+        check_turn(change.head, turn.at)
         if shorter.spent is not None:
             _settle(change, shorter.spent, turn.attempt)
         if change.head.is_over:
@@ -96,27 +96,27 @@ def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | 
         change.compact(
             Compacted(
                 entries=entries,
-                waiting=journal.as_stored(now.head, now.waiting.values()),
-                results=journal.as_stored(now.head, (now.results | shorter.results).values()),
+                waiting=repository.as_stored(now.head, now.waiting.values()),
+                results=repository.as_stored(now.head, (now.results | shorter.results).values()),
             )
         )
         change.event("context.compacted", data)
         return Draft(change)
 
     try:
-        journal.commit(thread, key, build)
+        repository.commit(session, key, build)
     except _Over:
         return None
-    journal.load(thread)
+    repository.load(session)
     return None
 
 
 def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloaded | None:
     """None: there is nothing worth doing."""
-    thread = turn.thread
-    old = large_old_results(thread.entries)
-    entries = with_elided(thread.entries, {result.call_id: _whole(turn, result) for result in old})
-    fixed = sizes.now - total_bytes(thread.entries)
+    session = turn.session
+    old = large_old_results(session.entries)
+    entries = with_elided(session.entries, {result.call_id: _whole(turn, result) for result in old})
+    fixed = sizes.now - total_bytes(session.entries)
     turns, summarised, spent = 0, False, None
     if fixed + total_bytes(entries) > sizes.aim:
         made = summarise(turn, entries, sizes.aim - fixed, sizes.most)
@@ -125,7 +125,7 @@ def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloade
         entries, turns, summarised, spent = made
     results: dict[str, ToolEntry] = {}
     over = fixed + total_bytes(entries) - sizes.most
-    for result in largest_first(list(thread.results.values())):
+    for result in largest_first(list(session.results.values())):
         if over <= 0:
             break
         results[result.call_id] = handle = elided(result, _whole(turn, result))
@@ -136,12 +136,12 @@ def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloade
 
 def _whole(turn: Turn, result: ToolEntry) -> Content:
     """Where all of the result is stored, which it is when this returns."""
-    return result.whole or turn.mind.worker.journal.keep(turn.thread.head, result.content)
+    return result.whole or turn.mind.worker.repository.keep(turn.session.head, result.content)
 
 
-def _freed(thread: Thread, shorter: Shorter) -> int:
-    replaced = [thread.results[call_id] for call_id in shorter.results]
-    before = total_bytes([*thread.entries, *replaced])
+def _freed(session: Session, shorter: Shorter) -> int:
+    replaced = [session.results[call_id] for call_id in shorter.results]
+    before = total_bytes([*session.entries, *replaced])
     return before - total_bytes([*shorter.entries, *shorter.results.values()])
 
 

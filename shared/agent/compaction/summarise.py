@@ -7,7 +7,7 @@ from typing import NamedTuple
 from shared.agent.budget.session_budget import Bill, affordable, lost, sized
 from shared.agent.model_call.context import Mind
 from shared.agent.model_call.request import waited_out
-from shared.agent.session.session import Thread
+from shared.agent.session.session import Session
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.ids import MESSAGE
 from shared.domain.rules.compaction import choose, entry_bytes, total_bytes
@@ -15,7 +15,7 @@ from shared.domain.rules.next_action import GOAL_COMPLETE
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.content import Content
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
-from shared.domain.untrusted.quoting import fenced, squeezed
+from shared.domain.untrusted.quoting import quoted, squeezed
 from shared.ports.model import ModelReply, ModelRequest
 
 TIME_SHARE = 0.4
@@ -38,7 +38,7 @@ class Turn(NamedTuple):
     """
 
     mind: Mind
-    thread: Thread
+    session: Session
     at: Position
     key: str
     attempt: int
@@ -73,19 +73,19 @@ def summarise(
     A decision comes back where the tenant's hour has to be waited for, an error where the summariser's provider names a
     time to wait. Raises what the engine retries.
     """
-    mind, thread = turn.mind, turn.thread
-    head = thread.head
+    mind, session = turn.mind, turn.session
+    head = session.head
     allowance = max(SHORTEST_SUMMARY, room // SUMMARY_SHARE)
     choice = choose(entries, head.run.goal_id if head.run is not None else "", room - allowance)
     if not choice.turns or total_bytes(choice.older) - allowance < most // WORTH:
         return Summarised(entries)
     model, name = mind.worker.choose_model(mind.agent, "summary")
-    shown = _in_full(choice.older, thread.entries)
+    shown = _in_full(choice.older, session.entries)
     afforded = affordable(head, sized(request_for(shown, head.goal, name, allowance, most // 2)))
     if afforded is None:  # nor is the turn's own call; a person is asked for more before anything is lost
         return Summarised(entries)
     request, reservation = afforded
-    waits = mind.worker.hourly.ensure(thread, turn.at, reservation.tokens)
+    waits = mind.worker.hourly.ensure(session, turn.at, reservation.tokens)
     if waits is not None:
         return waits
     cheap, started = mind._replace(model=model, model_name=name), mind.clock.now()
@@ -125,7 +125,7 @@ def _ask(turn: Turn, cheap: Mind, request: ModelRequest) -> ModelReply | Provide
         if turn.attempt >= GIVEN_UP_AFTER:
             return None
         busy = waited_out(cheap, turn.key, error)
-        return busy if turn.thread.head.progress.provider_waits < WAITED_FOR else None
+        return busy if turn.session.head.progress.provider_waits < WAITED_FOR else None
 
 
 MAX_TOKENS = 2_048
@@ -154,7 +154,7 @@ LEFT_OUT = (
 def request_for(older: Sequence[Entry], goal: str, model_name: str, room: int, most: int) -> ModelRequest:
     """`room`: bytes the summary may have; `most`: bytes of the transcript that the model is shown."""
     system = SYSTEM.format(words=max(40, room // BYTES_PER_WORD))
-    text = f"The goal: {goal}\n\n{fenced('transcript', 'earlier turns', _transcript(older, most))}"
+    text = f"The goal: {goal}\n\n{quoted('transcript', 'earlier turns', _transcript(older, most))}"
     asked = UserEntry(message_id="transcript", content=Content.of(text))
     return ModelRequest(model_name, system, (), (asked,), "Write the summary now.", MAX_TOKENS)
 
@@ -173,7 +173,7 @@ def left_out(older: Sequence[Entry], turns: int, room: int) -> str:
 
 
 def as_entry(message_id: str, text: str) -> UserEntry:
-    told = f"{PREFACE}\n{fenced('summary', 'earlier turns', text)}"
+    told = f"{PREFACE}\n{quoted('summary', 'earlier turns', text)}"
     return UserEntry(message_id=message_id, content=Content.of(told), origin="summary")
 
 

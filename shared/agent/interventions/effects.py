@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.agent.interventions.opening import wait_for_people
 from shared.agent.session.endings import cancelled, completed
-from shared.agent.session.position import resumed
+from shared.agent.session.position import next_decision
 from shared.domain.interventions.intervention import Intervention, input_hash
 from shared.domain.plan import permission
 from shared.domain.rules.budget import raised
@@ -172,7 +172,7 @@ def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
 
 def _go_on(change: Change) -> None:
     """Nothing waits for a person any more: the state is that of where the engine goes on."""
-    match resumed(change.head).next:
+    match next_decision(change.head).next:
         case "act":
             change.to_state("waiting_for_tool")
         case "plan":

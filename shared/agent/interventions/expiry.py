@@ -4,8 +4,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from shared.agent.interventions.effects import settle
-from shared.agent.session.repository import Draft, Journal
-from shared.agent.session.session import Thread
+from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.interventions.intervention import Intervention, is_pause
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
@@ -42,40 +42,40 @@ def _stays(head: Head, one: Intervention) -> bool:
 
 
 def decide(
-    journal: Journal,
-    thread: Thread,
+    repository: SessionRepository,
+    session: Session,
     key: str,
-    build: Callable[[Thread, Change], Draft],
+    build: Callable[[Session, Change], Draft],
     lapsed: Callable[[], object] = lambda: None,
 ) -> None:
     """Commits what a person decides, on what is not due when the commit is made: its time decides (ADR 27). Whoever
     comes late finds it expired, even where the engine has not woken up to it yet; `lapsed` is called then.
     """
 
-    def in_time(now: Thread, change: Change) -> Draft:
+    def in_time(now: Session, change: Change) -> Draft:
         if any(one.is_due(change.now) for one in change.head.interventions):
             raise _Late
         return build(now, change)
 
     while True:
-        if _lapse(journal, thread):
+        if _lapse(repository, session):
             lapsed()
         with suppress(_Late):
-            journal.commit(thread, key, in_time)
+            repository.commit(session, key, in_time)
             return
 
 
-def _lapse(journal: Journal, thread: Thread) -> bool:
+def _lapse(repository: SessionRepository, session: Session) -> bool:
     """Whether something was due; then the engine may have to be woken."""
-    now = journal.clock.now()
-    if not any(one.is_due(now) for one in thread.head.interventions):
+    now = repository.clock.now()
+    if not any(one.is_due(now) for one in session.head.interventions):
         return False
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         if not expire(change):
             raise _NothingDue
         return Draft(change)
 
     with suppress(_NothingDue):
-        journal.commit(thread, f"lapse/{journal.clock.new_id('evt')}", build)
+        repository.commit(session, f"lapse/{repository.clock.new_id('evt')}", build)
     return True

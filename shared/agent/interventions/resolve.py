@@ -13,8 +13,8 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import decide
 from shared.agent.recovery.recover import send
-from shared.agent.session.repository import Draft, Journal, Record
-from shared.agent.session.session import Thread
+from shared.agent.session.repository import Draft, Record, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
     Conflict,
@@ -145,7 +145,7 @@ class Resolution(NamedTuple):
 class Desk(NamedTuple):
     """What deciding needs of the world. `max_answer_chars`: as long as any message may be."""
 
-    journal: Journal
+    repository: SessionRepository
     directory: SessionIndex
     workflow: Workflow
     registry: Registry
@@ -165,10 +165,10 @@ def resolve(
     """`roles`: those of the person's token. Raises InterventionNotFound, RoleMissing, ValidationFailed, Conflict
     (decided already; the recorded one in its details).
     """
-    thread = desk.journal.newest(tenant, session_id)
-    message_id = desk.journal.clock.new_id(MESSAGE)
+    session = desk.repository.newest(tenant, session_id)
+    message_id = desk.repository.clock.new_id(MESSAGE)
 
-    def build(now: Thread, change: Change) -> Draft:
+    def build(now: Session, change: Change) -> Draft:
         one = _open(now.head, intervention_id)
         if one is None:
             raise _decided(desk, tenant, session_id, intervention_id)
@@ -178,15 +178,17 @@ def resolve(
         return Draft(change, record=record)
 
     try:
-        decide(desk.journal, thread, f"resolve/{intervention_id}/{message_id}", build)
+        decide(desk.repository, session, f"resolve/{intervention_id}/{message_id}", build)
     except Conflict:
-        send(desk.journal, desk.workflow, thread)  # whoever decided may have died before it woke the engine
+        send(
+            desk.repository, desk.workflow, session
+        )  # whoever decided may have died before it woke the engine
         raise
-    send(desk.journal, desk.workflow, thread)
+    send(desk.repository, desk.workflow, session)
     settled = desk.directory.intervention(tenant, intervention_id)
     if settled is None:
         raise InterventionNotFound("There is no such intervention.")
-    return thread.head, settled
+    return session.head, settled
 
 
 def _open(head: Head, intervention_id: str) -> Intervention | None:

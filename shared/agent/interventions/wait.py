@@ -5,9 +5,9 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from shared.agent.interventions.expiry import expire
-from shared.agent.session.position import Timeouts, asking, overtaken, resumed
-from shared.agent.session.repository import Draft, Journal
-from shared.agent.session.session import Thread
+from shared.agent.session.position import Timeouts, is_overtaken, next_decision, wait_decision
+from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
@@ -19,16 +19,18 @@ class _Late(Exception):
     """Another execution, turn or entry of the wait has taken over, or nothing is open any more: nothing to write."""
 
 
-def ask(journal: Journal, workflow: Workflow, timeouts: Timeouts, at: Position, wait: Wait) -> None:
+def ask(
+    repository: SessionRepository, workflow: Workflow, timeouts: Timeouts, at: Position, wait: Wait
+) -> None:
     """Stores the token on condition that something is open; else sends it at once.
 
     What is due is done first: warnings, and expiries with their default action, recorded as expiries. A token that
     comes late, its worker was slow, replaces none that the engine got after it; it is sent, so that should the engine
     wait on it after all, it asks again.
     """
-    thread = journal.turn(at)
+    session = repository.turn(at)
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         if not _is_live(change.head, at, wait):
             raise _Late
         expire(change)
@@ -41,22 +43,22 @@ def ask(journal: Journal, workflow: Workflow, timeouts: Timeouts, at: Position, 
         change.set(wait=wait if change.head.interventions else None)
         return Draft(change)
 
-    if _is_live(thread.head, at, wait):
+    if _is_live(session.head, at, wait):
         # Each wait has a token of its own, so the key does too; it only names the token, it does not give it away.
         key = at.key(f"ask-{hashlib.sha256(wait.token.encode()).hexdigest()[:16]}")
         with suppress(_Late):
-            journal.commit(thread, key, build)
-    if overtaken(thread.head, at):  # this execution may not go on with another's position
+            repository.commit(session, key, build)
+    if is_overtaken(session.head, at):  # this execution may not go on with another's position
         _send(workflow, wait.token, Decision(next="done", at=at))
-    elif thread.head.is_over or not thread.head.interventions:
-        wake(workflow, thread, wait.token)
-    elif thread.head.wait is None or thread.head.wait.token != wait.token:
-        _send(workflow, wait.token, asking(thread.head, timeouts))
+    elif session.head.is_over or not session.head.interventions:
+        wake(workflow, session, wait.token)
+    elif session.head.wait is None or session.head.wait.token != wait.token:
+        _send(workflow, wait.token, wait_decision(session.head, timeouts))
 
 
 def _is_live(head: Head, at: Position, wait: Wait) -> bool:
     """Whether there is something to wait for, and no later wait."""
-    if overtaken(head, at) or head.is_over or not head.interventions:
+    if is_overtaken(head, at) or head.is_over or not head.interventions:
         return False
     at_another_turn = head.run is not None and head.run.turn != at.turn
     return not at_another_turn and (head.wait is None or not wait.is_before(head.wait))
@@ -68,9 +70,9 @@ def _warning_due(one: Intervention, now: datetime, timeouts: Timeouts) -> bool:
     return one.timeout_at - timedelta(seconds=timeouts.warn) <= now
 
 
-def wake(workflow: Workflow, thread: Thread, token: str) -> None:
+def wake(workflow: Workflow, session: Session, token: str) -> None:
     """Lets the engine go on from the head. A token nobody waits on any more is no error: the log has moved on."""
-    _send(workflow, token, resumed(thread.head))
+    _send(workflow, token, next_decision(session.head))
 
 
 def _send(workflow: Workflow, token: str, decision: Decision) -> None:

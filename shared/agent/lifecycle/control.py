@@ -9,8 +9,8 @@ from shared.agent.interventions.expiry import decide
 from shared.agent.interventions.opening import open_question, wait_for_people
 from shared.agent.recovery.recover import send
 from shared.agent.session.endings import cancelled
-from shared.agent.session.repository import Draft, Journal, Record
-from shared.agent.session.session import Thread
+from shared.agent.session.repository import Draft, Record, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.interventions.intervention import (
     NO_POLICIES,
@@ -44,26 +44,34 @@ class _Already(Exception):
     """The session is there already: nothing to write."""
 
 
-def pause(journal: Journal, tenant: str, session_id: str, by: str, record: Record = None) -> Head:
+def pause(
+    repository: SessionRepository, tenant: str, session_id: str, by: str, record: Record = None
+) -> Head:
     """Opens a checkpoint review without a deadline. Twice is once. Raises Conflict where nothing runs."""
-    thread = journal.newest(tenant, session_id)
+    session = repository.newest(tenant, session_id)
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         if any(map(is_pause, change.head.interventions)):
             raise _Already
         if change.head.is_over or change.head.state == "idle":
             raise Conflict(f"The session is {change.head.state}; there is nothing to pause.")
         open_question(
-            change, "checkpoint_review", PAUSE, journal.clock, NO_POLICIES, asked_by="person", requested_by=by
+            change,
+            "checkpoint_review",
+            PAUSE,
+            repository.clock,
+            NO_POLICIES,
+            asked_by="person",
+            requested_by=by,
         )
         wait_for_people(change)
         return Draft(change, record=record)
 
-    return _commit(journal, thread, f"pause/{journal.clock.new_id('evt')}", build)
+    return _commit(repository, session, f"pause/{repository.clock.new_id('evt')}", build)
 
 
 def resume(
-    journal: Journal,
+    repository: SessionRepository,
     workflow: Workflow,
     tenant: str,
     session_id: str,
@@ -75,9 +83,9 @@ def resume(
     is not paused and does not run, or its pause was lifted and a review stays, and RoleMissing where that review needs
     a role that is not among `roles`.
     """
-    thread = journal.newest(tenant, session_id)
+    session = repository.newest(tenant, session_id)
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
         ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
         if ended is not None:
@@ -94,21 +102,26 @@ def resume(
         raise Conflict(f"The session is {change.head.state}, not paused.")
 
     def wake() -> None:
-        send(journal, workflow, thread)
+        send(repository, workflow, session)
 
     with suppress(_Already):
-        decide(journal, thread, f"resume/{journal.clock.new_id('evt')}", build, lapsed=wake)
+        decide(repository, session, f"resume/{repository.clock.new_id('evt')}", build, lapsed=wake)
     wake()
-    return thread.head
+    return session.head
 
 
 def cancel(
-    journal: Journal, workflow: Workflow, tenant: str, session_id: str, by: str, record: Record = None
+    repository: SessionRepository,
+    workflow: Workflow,
+    tenant: str,
+    session_id: str,
+    by: str,
+    record: Record = None,
 ) -> Cancelled:
     """After this returns no call with an effect is started. Raises Conflict where the run has ended otherwise."""
-    thread = journal.newest(tenant, session_id)
+    session = repository.newest(tenant, session_id)
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         if change.head.state == "cancelled":
             raise _Already
         if change.head.is_over:
@@ -116,7 +129,7 @@ def cancel(
         cancelled(change, by)
         return Draft(change, record=record)
 
-    head = _commit(journal, thread, f"cancel/{journal.clock.new_id('evt')}", build)
+    head = _commit(repository, session, f"cancel/{repository.clock.new_id('evt')}", build)
     run = head.run
     if run is not None:
         workflow.stop(
@@ -126,7 +139,7 @@ def cancel(
 
 
 def delete(
-    journal: Journal,
+    repository: SessionRepository,
     workflow: Workflow,
     log: SessionLog,
     blobs: BlobStore,
@@ -140,9 +153,9 @@ def delete(
     Repeating one that was cut short finishes it.
     """
     try:
-        thread = journal.newest(tenant, session_id)
-        _end(journal, workflow, thread.head, by)
-        journal.commit(thread, f"delete/{journal.clock.new_id('evt')}", _deleted)
+        session = repository.newest(tenant, session_id)
+        _end(repository, workflow, session.head, by)
+        repository.commit(session, f"delete/{repository.clock.new_id('evt')}", _deleted)
     except (PoisonedSession, Fenced):
         pass  # no head to cancel from, or deleted by another: that nothing is left of it stops its workers as well
     except SessionNotFound:
@@ -151,13 +164,13 @@ def delete(
     _remove(log, blobs, tenant, session_id)
 
 
-def _end(journal: Journal, workflow: Workflow, head: Head, by: str) -> None:
+def _end(repository: SessionRepository, workflow: Workflow, head: Head, by: str) -> None:
     """Once the session is deleted nobody knows its execution any more, so that is stopped before, and again where
     whoever ended the run may have died before it could: it would wait for a person for a year.
     """
     if head.coarse in ("active", "waiting_for_user"):
         with suppress(Conflict):  # the run has ended meanwhile
-            cancel(journal, workflow, head.tenant, head.session_id, by)
+            cancel(repository, workflow, head.tenant, head.session_id, by)
     elif head.run is not None:
         workflow.stop(head.session_id, head.run.run_id, head.run.generation)
 
@@ -167,12 +180,14 @@ def _remove(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> 
     blobs.delete_all(tenant, session_id)
 
 
-def _deleted(_: Thread, change: Change) -> Draft:
+def _deleted(_: Session, change: Change) -> Draft:
     change.set(deleted=True)
     return Draft(change)
 
 
-def _commit(journal: Journal, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Head:
+def _commit(
+    repository: SessionRepository, session: Session, key: str, build: Callable[[Session, Change], Draft]
+) -> Head:
     with suppress(_Already):
-        journal.commit(thread, key, build)
-    return thread.head
+        repository.commit(session, key, build)
+    return session.head

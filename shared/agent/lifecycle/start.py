@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from shared.agent.interventions.effects import say, settle
 from shared.agent.interventions.expiry import decide
-from shared.agent.recovery.recover import revive, send
+from shared.agent.recovery.recover import recover, send
 from shared.agent.session.position import position
-from shared.agent.session.repository import Draft, Journal, Record
-from shared.agent.session.session import Thread
+from shared.agent.session.repository import Draft, Record, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.errors import Conflict
 from shared.domain.ids import MESSAGE, RUN, SESSION
 from shared.domain.interventions.intervention import NOBODY, require_role
@@ -33,9 +33,9 @@ class NewSession(NamedTuple):
     metadata: Mapping[str, str]
 
 
-def start(journal: Journal, workflow: Workflow, new: NewSession, record: Record = None) -> Head:
+def start(repository: SessionRepository, workflow: Workflow, new: NewSession, record: Record = None) -> Head:
     """Commits the session, then starts the engine. Raises KeyTaken (nothing written), StoreUnavailable, …"""
-    clock = journal.clock
+    clock = repository.clock
     now = clock.now()
     change = Change(_empty_head(new, clock.new_id(SESSION), now), number=1, now=now)
     decision = None
@@ -44,14 +44,14 @@ def start(journal: Journal, workflow: Workflow, new: NewSession, record: Record 
     else:
         change.born("planning")
         decision = _begin_run(change, clock.new_id(RUN), clock.new_id(MESSAGE), new.message, new.max_steps)
-    commit = journal.create("start", change, Draft(change, decision, record=record))
+    commit = repository.create("start", change, Draft(change, decision, record=record))
     if decision is not None:
         workflow.start(decision)
     return commit.head
 
 
 def post_message(
-    journal: Journal,
+    repository: SessionRepository,
     workflow: Workflow,
     tenant: str,
     session_id: str,
@@ -65,11 +65,11 @@ def post_message(
     Raises SessionNotFound, KeyTaken, Conflict (too many messages queued), RoleMissing (the question needs a role that
     is not among `roles`).
     """
-    clock = journal.clock
-    thread = journal.newest(tenant, session_id)
+    clock = repository.clock
+    session = repository.newest(tenant, session_id)
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         head = change.head
         if head.is_over or head.state == "idle":
             decision = _begin_run(change, run_id, message_id, text, head.max_steps)
@@ -88,18 +88,18 @@ def post_message(
 
     key = f"say/{message_id}"
     # A run that waited may have ended by what expires first.
-    decide(journal, thread, key, build, lapsed=lambda: send(journal, workflow, thread))
-    done = thread.recorded(key)
+    decide(repository, session, key, build, lapsed=lambda: send(repository, workflow, session))
+    done = session.recorded(key)
     if done is not None and done.decision is not None:
         workflow.start(done.decision)
     else:
-        send(journal, workflow, thread)
-    return thread.head
+        send(repository, workflow, session)
+    return session.head
 
 
-def restart(journal: Journal, workflow: Workflow, tenant: str, session_id: str) -> None:
+def restart(repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str) -> None:
     """Starts or wakes the engine once more: the first try may have died before it could. Harmless otherwise."""
-    revive(journal, workflow, tenant, session_id)
+    recover(repository, workflow, tenant, session_id)
 
 
 def _empty_head(new: NewSession, session_id: str, now: datetime) -> Head:

@@ -7,7 +7,7 @@ from typing import NamedTuple, get_args
 from shared.agent.budget.tenant_hour import HourlyLimit
 from shared.agent.model_call.streaming import RunningText
 from shared.agent.session.position import Timeouts
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.domain.definitions.agent import AgentDefinition, Purpose
 from shared.domain.definitions.memory import as_notes
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
@@ -42,7 +42,7 @@ MAX_CHARS = 1_500
 RUNS_KEPT = 64
 
 
-class Recollections:
+class RelevantMemories:
     def __init__(self, memories: MemoryStore) -> None:
         self._memories = memories
         self._kept: OrderedDict[str, str] = OrderedDict()
@@ -83,7 +83,7 @@ class Mind(NamedTuple):
 
     @property
     def clock(self) -> Clock:
-        return self.worker.journal.clock
+        return self.worker.repository.clock
 
     @property
     def registry(self) -> Registry:
@@ -101,10 +101,10 @@ class Worker(NamedTuple):
     limit; `running_text`: where a turn's text is told as it comes, None: nowhere.
     """
 
-    journal: Journal
+    repository: SessionRepository
     choose_model: ChooseModel
     definitions: Definitions
-    recollections: Recollections
+    memories_of_run: RelevantMemories
     registry: Registry
     timeouts: Timeouts
     hourly: HourlyLimit
@@ -116,7 +116,7 @@ class Worker(NamedTuple):
 
     @property
     def clock(self) -> Clock:
-        return self.journal.clock
+        return self.repository.clock
 
     def mind(self, head: Head, purpose: Purpose) -> Mind:
         """Raises AgentMissing where the session's agent has been deleted, and PriceUnknown where a cost budget could
@@ -137,7 +137,7 @@ class Worker(NamedTuple):
             model_name=model_name,
             system=agent.system(definitions.prompt(AGENT_PLANNING_SYSTEM).content),
             specs=agent.toolset(self.registry.specs(head.tenant, head.agent_id)),
-            notes=self.recollections.notes(head),
+            notes=self.memories_of_run.notes(head),
             timeouts=self.timeouts._replace(approval=approval),
             max_output_tokens=agent.limits.max_output_tokens or self.max_output_tokens,
         )

@@ -4,25 +4,25 @@ from collections.abc import Callable
 
 from shared.agent.budget.session_budget import Sized, lost, sized
 from shared.agent.model_call.context import Mind
-from shared.agent.session.session import Thread
+from shared.agent.session.session import Session
 from shared.agent.turn.reply import ReplyReader, beginning
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.rules.compaction import most_bytes
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.conversation import Entry
 from shared.domain.session.head import Head
-from shared.ports.model import Hearing, ModelReply, ModelRequest
+from shared.ports.model import ModelReply, ModelRequest, StreamOptions
 
 BuildRequest = Callable[[Mind, Head, tuple[Entry, ...]], ModelRequest]
 
 
-def request_of(mind: Mind, build: BuildRequest, thread: Thread) -> Sized:
-    return sized(build(mind, thread.head, (*thread.entries, *thread.pending(thread.orphans()))))
+def request_of(mind: Mind, build: BuildRequest, session: Session) -> Sized:
+    return sized(build(mind, session.head, (*session.entries, *session.pending(session.orphans()))))
 
 
 def make_room(
     mind: Mind,
-    thread: Thread,
+    session: Session,
     at: Position,
     key: str,
     attempt: int,
@@ -32,7 +32,7 @@ def make_room(
     refused: bool = False,
 ) -> Decision | ProviderOverloaded | None:
     """Compacts the conversation where the request would not fit the model's window (design §9)."""
-    window, per_token = mind.context_window, thread.head.budget.bytes_per_token
+    window, per_token = mind.context_window, session.head.budget.bytes_per_token
     fits = not refused and asked.bytes <= most_bytes(window, asked.request.max_tokens, per_token)
     if not window or fits:
         return None
@@ -40,7 +40,7 @@ def make_room(
     from shared.agent.compaction import compact
     from shared.agent.compaction.summarise import Turn
 
-    return compact.make_room(Turn(mind, thread, at, key, attempt, timeout), asked, refused=refused)
+    return compact.make_room(Turn(mind, session, at, key, attempt, timeout), asked, refused=refused)
 
 
 def ask(
@@ -49,7 +49,7 @@ def ask(
     """The reply, or the error this turn has to commit; what the engine retries by itself is raised."""
     listening = mind.worker.running_text
     if listening is not None:
-        request = request._replace(hearing=Hearing(on_text=listening.listener(at, key)))
+        request = request._replace(stream_options=StreamOptions(on_text=listening.listener(at, key)))
     try:
         return mind.model.complete(request, timeout=timeout)
     except SessionError as error:
@@ -67,6 +67,6 @@ def waited_out(mind: Mind, key: str, error: TransientError) -> ProviderOverloade
     raise error
 
 
-def reader_of(mind: Mind, thread: Thread, reply: ModelReply) -> ReplyReader:
-    first = beginning(thread.head, thread.entries)
+def reader_of(mind: Mind, session: Session, reply: ModelReply) -> ReplyReader:
+    first = beginning(session.head, session.entries)
     return ReplyReader(reply, reply.provider or mind.model.provider, mind.clock, first)

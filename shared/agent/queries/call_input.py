@@ -21,7 +21,7 @@ PAGE = 200
 """Commits read at once."""
 
 
-class WholeInput(NamedTuple):
+class CallInput(NamedTuple):
     """`input_hash` is the one the decision is bound to."""
 
     name: str
@@ -29,21 +29,21 @@ class WholeInput(NamedTuple):
     input_hash: str
 
 
-def whole_input(
+def full_call_input(
     log: SessionLog, blobs: BlobStore, tenant: str, one: Intervention, call_id: str | None = None
-) -> WholeInput:
+) -> CallInput:
     """`call_id`: which of a review's calls; needed where it has more than one. Raises InterventionNotFound where
     the intervention is not about a call, or not about that one, or its session is gone; ValidationFailed.
     """
     call = _meant(one, call_id)
     if not is_shortened(one, call):
-        return WholeInput(call.name, call.input, call.input_hash)
+        return CallInput(call.name, call.input, call.input_hash)
     for asked in _asked(log, tenant, one.session_id, call.call_id):
         pointer = asked.input_content
         if pointer is not None and pointer.blob is not None:
             asked = load_call(asked, blobs.get(tenant, one.session_id, (pointer.blob,)))
         if asked.input is not None and input_hash(asked.input) == call.input_hash:
-            return WholeInput(call.name, asked.input, call.input_hash)
+            return CallInput(call.name, asked.input, call.input_hash)
     raise InterventionNotFound("The session does not have this call any more.")
 
 

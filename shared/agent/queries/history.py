@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from shared.agent.session.large_texts import load_entry, pointers
-from shared.agent.session.session import Thread
+from shared.agent.session.session import Session
 from shared.domain.errors import PoisonedSession, SessionNotFound, ValidationFailed
 from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.rules.next_action import without_marker
@@ -24,7 +24,7 @@ from shared.ports.log import SessionLog
 NOTHING: Mapping[str, dict[str, Any]] = MappingProxyType({})
 
 
-class Mark(NamedTuple):
+class HistoryCursor(NamedTuple):
     """Where telling goes on: commits are folded from `number` on, blocks before `block` are told already, and so are
     the first `entry` entries of the block that comes then; of its next entry, the first `row` rows.
     """
@@ -35,7 +35,7 @@ class Mark(NamedTuple):
     row: int = 0
 
 
-class Placed(NamedTuple):
+class PositionedEntry(NamedTuple):
     """A conversation entry and the event it came with. `at_mark` is where it stands, `behind` comes after it.
     `amended`: of a reply's calls those that a person changed before they ran, with the input that ran.
     """
@@ -44,8 +44,8 @@ class Placed(NamedTuple):
     seq: int
     at: datetime
     step_number: int | None
-    at_mark: Mark
-    behind: Mark
+    at_mark: HistoryCursor
+    behind: HistoryCursor
     amended: Mapping[str, dict[str, Any]] = NOTHING
 
     def amendment(self, call_id: str) -> dict[str, Any]:
@@ -62,43 +62,43 @@ class _Place(NamedTuple):
     step_number: int | None
 
 
-def retold(commits: Iterable[Commit], since: Mark) -> Iterator[Placed]:
+def in_delivery_order(commits: Iterable[Commit], since: HistoryCursor) -> Iterator[PositionedEntry]:
     """`commits`: those from `since.number` on. Texts are not loaded."""
-    thread: Thread | None = None
+    session: Session | None = None
     places: dict[str, _Place] = {}
     begin, following, index = since.number, since.block, since.entry
-    reply: Placed | None = None
+    reply: PositionedEntry | None = None
     amended: dict[str, dict[str, Any]] = {}
     for commit in commits:
-        if thread is None:
-            thread = Thread(commit)
+        if session is None:
+            session = Session(commit)
         else:
-            thread.fold(commit)
+            session.fold(commit)
         places |= _places(commit)
         amended |= {call.call_id: call.amended for call in commit.head.calls if call.amended is not None}
-        block = tuple(thread.entries)
-        thread.entries.clear()
+        block = tuple(session.entries)
+        session.entries.clear()
         if not block:
             continue
         # who begins here later knows as much: no result and no message of before is still to be delivered
-        next_begin = min([commit.number, *(places[name].number for name in thread.waiting)])
+        next_begin = min([commit.number, *(places[name].number for name in session.waiting)])
         if commit.number >= since.block:
             if reply is not None:
                 yield reply._replace(amended=amended)
-            marks = [Mark(begin, commit.number, place) for place in range(len(block))]
-            marks.append(Mark(next_begin, commit.number + 1))
+            marks = [HistoryCursor(begin, commit.number, place) for place in range(len(block))]
+            marks.append(HistoryCursor(next_begin, commit.number + 1))
             told = list(_told(block, marks, places, index))
             yield from told[:-1]
             reply = told[-1] if told else None  # until all that becomes of its calls is known
             index, following, amended = 0, commit.number + 1, {}
         begin = next_begin
-        kept = {*thread.waiting, *thread.results}
+        kept = {*session.waiting, *session.results}
         places = {name: place for name, place in places.items() if name in kept}
     if reply is not None:
         yield reply._replace(amended=amended)
-    if thread is not None:
-        rest = thread.pending()
-        marks = [Mark(begin, following, place) for place in range(len(rest) + 1)]
+    if session is not None:
+        rest = session.pending()
+        marks = [HistoryCursor(begin, following, place) for place in range(len(rest) + 1)]
         yield from _told(rest, marks, places, index)
 
 
@@ -111,11 +111,11 @@ def name_of(entry: Entry) -> str:
 
 
 def _told(
-    entries: Sequence[Entry], marks: Sequence[Mark], places: dict[str, _Place], index: int
-) -> Iterator[Placed]:
+    entries: Sequence[Entry], marks: Sequence[HistoryCursor], places: dict[str, _Place], index: int
+) -> Iterator[PositionedEntry]:
     for place in range(index, len(entries)):
         _, seq, at, step = places[name_of(entries[place])]
-        yield Placed(entries[place], seq, at, step, marks[place], marks[place + 1])
+        yield PositionedEntry(entries[place], seq, at, step, marks[place], marks[place + 1])
 
 
 def _places(commit: Commit) -> dict[str, _Place]:
@@ -145,7 +145,7 @@ class Row(NamedTuple, Generic[Item]):
     """`item` None: nothing so far, look again from `behind` on. `behind`: where telling goes on after it."""
 
     item: Item | None
-    behind: Mark
+    behind: HistoryCursor
 
 
 class History:
@@ -165,26 +165,26 @@ class History:
             raise SessionNotFound("There is no such session.")
         return newest.head
 
-    def steps(self, since: Mark) -> Iterator[Row[StepRecord]]:
+    def steps(self, since: HistoryCursor) -> Iterator[Row[StepRecord]]:
         return self._rare(since, lambda commit: [] if commit.step is None else [commit.step])
 
-    def plan_versions(self, since: Mark) -> Iterator[Row[ExecutionPlan]]:
+    def plan_versions(self, since: HistoryCursor) -> Iterator[Row[ExecutionPlan]]:
         """Every version as it was created, oldest first; the current one is in the head."""
         return self._rare(since, _plans)
 
-    def messages(self, since: Mark) -> Iterator[Row[Placed]]:
+    def messages(self, since: HistoryCursor) -> Iterator[Row[PositionedEntry]]:
         """Entries in delivery order with their texts; what only a model needs of a reply stays where it is."""
-        told = retold(self._commits(since.number), since)
+        told = in_delivery_order(self._commits(since.number), since)
         for batch in _batches((one._replace(entry=_public(one.entry)) for one in told), _size):
             for one, entry in zip(batch, self._load([one.entry for one in batch]), strict=True):
                 yield Row(one._replace(entry=entry), one.behind)
 
-    def trace(self, since: Mark) -> Iterator[Row[dict[str, Any]]]:
+    def trace(self, since: HistoryCursor) -> Iterator[Row[dict[str, Any]]]:
         """Thought, action, input and observation, a row a call; a reply without calls is one row."""
-        asked: Placed | None = None
+        asked: PositionedEntry | None = None
         results: dict[str, ToolEntry] = {}
         skip = since.row
-        for one in retold(self._commits(since.number), since._replace(row=0)):
+        for one in in_delivery_order(self._commits(since.number), since._replace(row=0)):
             if isinstance(one.entry, ToolEntry):
                 results.setdefault(one.entry.call_id, one.entry)
             if isinstance(one.entry, AssistantEntry):
@@ -196,7 +196,7 @@ class History:
             yield from self._traced(asked, results, skip)
 
     def _traced(
-        self, asked: Placed, results: dict[str, ToolEntry], skip: int
+        self, asked: PositionedEntry, results: dict[str, ToolEntry], skip: int
     ) -> Iterator[Row[dict[str, Any]]]:
         (reply,) = self._load([asked.entry])
         assert isinstance(reply, AssistantEntry)
@@ -221,14 +221,14 @@ class History:
                 is_last = place + 1 == len(reply.calls)
                 yield Row(row, asked.behind if is_last else asked.at_mark._replace(row=place + 1))
 
-    def _rare(self, since: Mark, of: Callable[[Commit], Sequence[Item]]) -> Iterator[Row[Item]]:
+    def _rare(self, since: HistoryCursor, of: Callable[[Commit], Sequence[Item]]) -> Iterator[Row[Item]]:
         for commit in self._commits(since.number):
             if commit.number >= since.number + MOST_COMMITS:
-                yield Row(None, Mark(commit.number))
+                yield Row(None, HistoryCursor(commit.number))
                 return
             for place, item in enumerate(of(commit)):
                 if commit.number > since.number or place >= since.entry:
-                    yield Row(item, Mark(commit.number, entry=place + 1))
+                    yield Row(item, HistoryCursor(commit.number, entry=place + 1))
 
     def _commits(self, number: int) -> Iterator[Commit]:
         known = False
@@ -271,7 +271,7 @@ def _public(entry: Entry) -> Entry:
     return entry.model_copy(update={"private": None}) if isinstance(entry, AssistantEntry) else entry
 
 
-def _size(one: Placed) -> int:
+def _size(one: PositionedEntry) -> int:
     inputs = one.entry.calls if isinstance(one.entry, AssistantEntry) else ()
     return one.entry.content.bytes + sum(call.input_content.bytes for call in inputs if call.input_content)
 

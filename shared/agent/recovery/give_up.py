@@ -4,9 +4,9 @@ from contextlib import suppress
 
 from shared.agent.recovery.failure_messages import failure_of
 from shared.agent.session.endings import failed
-from shared.agent.session.position import overtaken, resumed
-from shared.agent.session.repository import Draft, Journal
-from shared.agent.session.session import Thread
+from shared.agent.session.position import is_overtaken, next_decision
+from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position
@@ -17,42 +17,42 @@ class _Settled(Exception):
     """The run is over or another generation has it: nothing to write."""
 
 
-def give_up(journal: Journal, at: Position, error: str) -> None:
+def give_up(repository: SessionRepository, at: Position, error: str) -> None:
     """Ends the run `failed` after its retries; `error` is the name of the class that was left.
 
     Of a turn that is over it ends nothing: either another execution is further on, or this one is, and recovery takes
     it up there.
     """
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         run = change.head.run
-        if run is None or overtaken(change.head, at) or run.turn != at.turn or change.head.is_over:
+        if run is None or is_overtaken(change.head, at) or run.turn != at.turn or change.head.is_over:
             raise _Settled
         left = failure_of(error)
         return failed(change, left.code, left.message)
 
     with suppress(_Settled, Fenced):  # a deleted session has nothing to give up
-        journal.commit(journal.turn(at), at.key("give_up"), build)
+        repository.commit(repository.turn(at), at.key("give_up"), build)
 
 
-def roll_over(journal: Journal, workflow: Workflow, at: Position) -> None:
+def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -> None:
     """The generation is committed first, then its execution is started; a repeated call only starts again. Of a run
     that has ended there is none.
     """
-    thread = journal.turn(at)
+    session = repository.turn(at)
     key = at.key("roll_over")
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         run = change.head.run
-        if run is None or overtaken(change.head, at):
+        if run is None or is_overtaken(change.head, at):
             raise Fenced("another run or generation has the session")
         if change.head.is_over:
             raise _Settled
         change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}), wait=None)
-        return Draft(change, resumed(change.head))
+        return Draft(change, next_decision(change.head))
 
     with suppress(_Settled):
-        journal.commit(thread, key, build)
-    done = thread.recorded(key)
+        repository.commit(session, key, build)
+    done = session.recorded(key)
     if done is not None and done.decision is not None:
         workflow.start(done.decision)

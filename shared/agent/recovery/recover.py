@@ -7,9 +7,9 @@ the next generation, committed before it is started, as in a roll-over; one that
 from typing import Literal
 
 from shared.agent.session.endings import failed
-from shared.agent.session.position import overtaken, position, resumed, turn_due
-from shared.agent.session.repository import Draft, Journal
-from shared.agent.session.session import Thread
+from shared.agent.session.position import is_overtaken, next_decision, next_turn_kind, position
+from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, Fenced
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
@@ -23,38 +23,40 @@ REPAIRABLE = ("STEP_FAILED", EXHAUSTED, "PROVIDER_", "STORE_UNAVAILABLE")
 """Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""
 REPAIRED = "repaired"
 
-Outcome = Literal["nothing", "started", "restarted", "woken", "failed"]
+RecoveryResult = Literal["nothing", "started", "restarted", "woken", "failed"]
 
 
 class _Settled(Exception):
     """Somebody else has moved the session on: nothing to write."""
 
 
-def revive(journal: Journal, workflow: Workflow, tenant: str, session_id: str) -> Outcome:
+def recover(
+    repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str
+) -> RecoveryResult:
     """Harmless where nothing is wrong. Raises SessionNotFound, and what the stores raise."""
-    thread = journal.newest(tenant, session_id)
-    run = thread.head.run
-    if run is None or thread.head.is_over or thread.head.state == "idle":
+    session = repository.newest(tenant, session_id)
+    run = session.head.run
+    if run is None or session.head.is_over or session.head.state == "idle":
         return "nothing"
     match workflow.status(session_id, run.run_id, run.generation):
         case "running":
-            return "woken" if _send(workflow, thread.head) else "nothing"
-        case "absent" if workflow.start(resumed(thread.head)):
+            return "woken" if _send(workflow, session.head) else "nothing"
+        case "absent" if workflow.start(next_decision(session.head)):
             return "started"
         case _:  # closed, or absent a moment ago and closed by now
-            return next_generation(journal, workflow, thread)
+            return next_generation(repository, workflow, session)
 
 
-def next_generation(journal: Journal, workflow: Workflow, thread: Thread) -> Outcome:
+def next_generation(repository: SessionRepository, workflow: Workflow, session: Session) -> RecoveryResult:
     """Of a session whose execution has closed. Its last commit, a roll-over and another recovery may all have come
     since the head was read: the commit is made on condition that none has.
     """
-    at = position(thread.head)
+    at = position(session.head)
     key = at.key("revive")
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         run = change.head.run
-        if run is None or change.head.is_over or overtaken(change.head, at):
+        if run is None or change.head.is_over or is_overtaken(change.head, at):
             raise _Settled
         restarts = _counted(change, run)
         if restarts.count > MOST_RESTARTS:
@@ -62,32 +64,32 @@ def next_generation(journal: Journal, workflow: Workflow, thread: Thread) -> Out
                 change, EXHAUSTED, f"The engine was lost more than {MOST_RESTARTS} times in one turn."
             )
         _follow(change, run, restarts)
-        return Draft(change, resumed(change.head))
+        return Draft(change, next_decision(change.head))
 
     try:
-        journal.commit(thread, key, build)
+        repository.commit(session, key, build)
     except (_Settled, Fenced):  # moved on, or deleted
         return "nothing"
-    done = thread.recorded(key)
+    done = session.recorded(key)
     if done is None or done.decision is None or done.decision.next == "failed":
         return "failed"
     workflow.start(done.decision)
     return "restarted"
 
 
-def repair(journal: Journal, workflow: Workflow, tenant: str, session_id: str) -> Outcome:
+def repair(repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str) -> RecoveryResult:
     """An operator has a failed run tried again, or a stuck one looked at. Raises SessionNotFound, and Conflict where
     the run failed for a reason that another try does not change.
     """
-    thread = journal.newest(tenant, session_id)
-    if thread.head.state != "failed":
-        return revive(journal, workflow, tenant, session_id)
-    at = position(thread.head)
+    session = repository.newest(tenant, session_id)
+    if session.head.state != "failed":
+        return recover(repository, workflow, tenant, session_id)
+    at = position(session.head)
     key = at.key("repair")
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         head, run = change.head, change.head.run
-        if run is None or head.state != "failed" or overtaken(head, at):
+        if run is None or head.state != "failed" or is_overtaken(head, at):
             raise _Settled
         code = head.error.code if head.error is not None else ""
         if not code.startswith(REPAIRABLE):
@@ -100,22 +102,22 @@ def repair(journal: Journal, workflow: Workflow, tenant: str, session_id: str) -
         return Draft(change, decision)
 
     try:
-        journal.commit(thread, key, build)
+        repository.commit(session, key, build)
     except _Settled:
         return "nothing"
-    done = thread.recorded(key)
+    done = session.recorded(key)
     assert done is not None
     assert done.decision is not None
     workflow.start(done.decision)
     return "restarted"
 
 
-def send(journal: Journal, workflow: Workflow, thread: Thread) -> None:
+def send(repository: SessionRepository, workflow: Workflow, session: Session) -> None:
     """Wakes the engine if it waits and nothing is open any more, or ends it where the run is over; both may be done
     twice. An engine that is gone is followed by the next generation at once; one that is just about to ask again finds
     nothing open and goes on by itself.
     """
-    head, run = thread.head, thread.head.run
+    head, run = session.head, session.head.run
     if run is None or head.interventions:
         return
     if head.is_over:
@@ -125,7 +127,7 @@ def send(journal: Journal, workflow: Workflow, thread: Thread) -> None:
         and not _send(workflow, head)
         and workflow.status(head.session_id, run.run_id, run.generation) == "closed"
     ):
-        next_generation(journal, workflow, thread)
+        next_generation(repository, workflow, session)
 
 
 def _send(workflow: Workflow, head: Head) -> bool:
@@ -133,7 +135,7 @@ def _send(workflow: Workflow, head: Head) -> bool:
     if head.wait is None or head.interventions:
         return False
     try:
-        workflow.wake(head.wait.token, resumed(head))
+        workflow.wake(head.wait.token, next_decision(head))
     except TokenGone:
         return False
     return True
@@ -157,4 +159,4 @@ def _counted(change: Change, run: Run) -> Restarts:
 
 def _again(head: Head) -> Decision:
     """Where a failed run takes up: its calls were dropped when it failed, so with its plan or with a new one."""
-    return Decision(next=turn_due(head), at=position(head))
+    return Decision(next=next_turn_kind(head), at=position(head))

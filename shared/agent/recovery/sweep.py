@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from shared.agent.recovery.recover import Outcome, revive
-from shared.agent.session.repository import Journal
+from shared.agent.recovery.recover import RecoveryResult, recover
+from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import Fenced, SessionNotFound
 from shared.ports.log import LiveKind, LiveSession, SessionIndex
 from shared.ports.workflow import Workflow
@@ -17,12 +17,12 @@ WOKEN_WITHIN = timedelta(hours=1)
 Unreadable = Callable[[str, Exception], None]
 
 
-class Rounds(NamedTuple):
+class SweepDeps(NamedTuple):
     """`grace`: how long a session is left to whoever is at work on it; `warn`: how long before its end a wait has to be
     looked after (both seconds); `time_is_left`: for another session; `unreadable`: is told which one and why.
     """
 
-    journal: Journal
+    repository: SessionRepository
     directory: SessionIndex
     workflow: Workflow
     grace: float
@@ -48,7 +48,7 @@ class Tally(NamedTuple):
         return self._replace(**{name: getattr(self, name) + 1 for name in names})
 
 
-def tend(rounds: Rounds, *, everything: bool = False) -> Tally:
+def sweep(rounds: SweepDeps, *, everything: bool = False) -> Tally:
     """`everything`: every live session, however young, and those that wait for people without an end too.
 
     Those without an execution come first. An error of one session does not stop the others; one of the index or of the
@@ -59,7 +59,7 @@ def tend(rounds: Rounds, *, everything: bool = False) -> Tally:
     for kind, session in _live(rounds, everything):
         if session.session_id not in running:
             lost.append(session)
-        elif everything or (kind == "active" and session.at > rounds.journal.clock.now() - WOKEN_WITHIN):
+        elif everything or (kind == "active" and session.at > rounds.repository.clock.now() - WOKEN_WITHIN):
             doubtful.append(session)
     tally = Tally()
     for session in (*lost, *doubtful):
@@ -67,8 +67,8 @@ def tend(rounds: Rounds, *, everything: bool = False) -> Tally:
     return tally
 
 
-def _live(rounds: Rounds, everything: bool) -> Iterator[tuple[LiveKind, LiveSession]]:
-    late = rounds.journal.clock.now() - timedelta(seconds=rounds.grace)
+def _live(rounds: SweepDeps, everything: bool) -> Iterator[tuple[LiveKind, LiveSession]]:
+    late = rounds.repository.clock.now() - timedelta(seconds=rounds.grace)
     soon = late + timedelta(seconds=rounds.warn)
     wanted: dict[LiveKind, datetime | None] = {"active": late, "waiting": soon}
     if everything:
@@ -81,10 +81,12 @@ def _live(rounds: Rounds, everything: bool) -> Iterator[tuple[LiveKind, LiveSess
             yield from ((kind, session) for session in page.sessions)
 
 
-def _look(rounds: Rounds, session: LiveSession) -> tuple[str, ...]:
+def _look(rounds: SweepDeps, session: LiveSession) -> tuple[str, ...]:
     """What to count."""
     try:
-        outcome: Outcome = revive(rounds.journal, rounds.workflow, session.tenant, session.session_id)
+        outcome: RecoveryResult = recover(
+            rounds.repository, rounds.workflow, session.tenant, session.session_id
+        )
     except (SessionNotFound, Fenced):  # deleted; the index is a moment behind
         return ("looked",)
     except Exception as error:  # whatever it is, it is this session's alone

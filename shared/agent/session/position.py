@@ -26,20 +26,20 @@ def position(head: Head) -> Position:
     )
 
 
-def fence(head: Head, at: Position) -> None:
+def check_turn(head: Head, at: Position) -> None:
     """Raises Fenced where another run, generation or turn has taken over."""
-    fence_run(head, at)
+    check_run(head, at)
     if head.run is not None and head.run.turn != at.turn and not head.is_over:
         raise Fenced("the session is at another turn")
 
 
-def fence_run(head: Head, at: Position) -> None:
+def check_run(head: Head, at: Position) -> None:
     """Raises Fenced where another run or generation has the session."""
-    if overtaken(head, at):
+    if is_overtaken(head, at):
         raise Fenced("another run or generation has the session")
 
 
-def overtaken(head: Head, at: Position) -> bool:
+def is_overtaken(head: Head, at: Position) -> bool:
     """Whether another run or generation has the session: a worker standing at `at` may not commit."""
     return head.run is None or head.run.run_id != at.run_id or head.run.generation != at.generation
 
@@ -51,7 +51,7 @@ class Timeouts(NamedTuple):
     warn: float
 
 
-def asking(head: Head, timeouts: Timeouts) -> Decision:
+def wait_decision(head: Head, timeouts: Timeouts) -> Decision:
     """The engine waits; `wake_at` are the times at which it looks again: each warning, each expiry."""
     times = []
     for one in head.interventions:
@@ -61,7 +61,7 @@ def asking(head: Head, timeouts: Timeouts) -> Decision:
     return Decision(next="ask", at=position(head), wake_at=tuple(sorted(int(t) + 1 for t in times)))
 
 
-def resumed(head: Head) -> Decision:
+def next_decision(head: Head) -> Decision:
     """Where the engine goes on: open calls first, then the next turn, which waits if a person is asked."""
     at = position(head)
     if head.is_over:
@@ -69,10 +69,10 @@ def resumed(head: Head) -> Decision:
     ready = tuple(call.call_id for call in head.unfinished_calls)
     if ready and not head.interventions:
         return Decision(next="act", at=at, calls=ready)
-    return Decision(next=turn_due(head), at=at)
+    return Decision(next=next_turn_kind(head), at=at)
 
 
-def turn_due(head: Head) -> Literal["plan", "think"]:
+def next_turn_kind(head: Head) -> Literal["plan", "think"]:
     """A plan that goes on is thought about, unless an earlier run left it: the message that began this one is
     delivered by the turn that plans for it, and until then that turn is due.
     """

@@ -13,7 +13,7 @@ from shared.agent.session.large_texts import (
     read_compacted,
     stored,
 )
-from shared.agent.session.session import Thread
+from shared.agent.session.session import Session
 from shared.domain.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.change import Change
@@ -24,13 +24,13 @@ from shared.domain.session.head import Head
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import (
-    Companions,
     IdempotencyRecord,
     IndexEntry,
     LeaseGrant,
     Live,
     NumberTaken,
     SessionLog,
+    TransactionItems,
 )
 
 ATTEMPTS = 12
@@ -38,7 +38,7 @@ ATTEMPTS = 12
 PAUSE_SECONDS = 0.05
 NEAR_COMMITS = 100
 """So few commits are read at once, without asking first where the conversation begins."""
-WARM_THREADS = 8
+WARM_SESSIONS = 8
 """Conversations a warm worker keeps; a Lambda serves one session at a time, so few are ever warm."""
 
 
@@ -63,53 +63,53 @@ class Draft:
         self.lease = lease
 
 
-class Journal:
+class SessionRepository:
     """`log`, `blobs` and `clock` are ports; the cache lives as long as the worker's process."""
 
     def __init__(self, log: SessionLog, blobs: BlobStore, clock: Clock) -> None:
         self._log = log
         self._blobs = blobs
         self.clock = clock
-        self._warm: OrderedDict[tuple[str, str], Thread] = OrderedDict()
+        self._warm: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
-    def conversation(self, at: Position) -> Thread:
+    def conversation(self, at: Position) -> Session:
         """What a model is shown of the session, its texts loaded. Warm: only the tail is read; cold: everything since
         the last compaction.
         """
         name = (at.tenant, at.session_id)
-        thread = self._warm.pop(name, None)
-        if thread is None:
-            thread = self._cold(at)
+        session = self._warm.pop(name, None)
+        if session is None:
+            session = self._cold(at)
         else:
-            self.refresh(thread)
-        self._warm[name] = thread
-        while len(self._warm) > WARM_THREADS:
+            self.refresh(session)
+        self._warm[name] = session
+        while len(self._warm) > WARM_SESSIONS:
             self._warm.popitem(last=False)
-        thread.forget_keys_before(at.first)
-        self.load(thread)
-        return thread
+        session.forget_keys_before(at.first)
+        self.load(session)
+        return session
 
-    def turn(self, at: Position) -> Thread:
+    def turn(self, at: Position) -> Session:
         """The session from the current turn's first commit on: all that a call or a wait needs, in one read."""
         commits = self._since(at, at.first)
-        thread = Thread(commits[0])
+        session = Session(commits[0])
         for commit in commits[1:]:
-            thread.fold(commit)
-        return thread
+            session.fold(commit)
+        return session
 
-    def newest(self, tenant: str, session_id: str) -> Thread:
+    def newest(self, tenant: str, session_id: str) -> Session:
         """The head alone. Raises SessionNotFound."""
         commit = self._log.latest(tenant, session_id)
         if commit is None or commit.head.deleted:
             raise SessionNotFound("There is no such session.")
-        return Thread(commit)
+        return Session(commit)
 
-    def refresh(self, thread: Thread) -> None:
-        head = thread.head
-        for commit in self._log.tail(head.tenant, head.session_id, since=thread.number + 1).commits:
-            self._fold(thread, commit)
+    def refresh(self, session: Session) -> None:
+        head = session.head
+        for commit in self._log.tail(head.tenant, head.session_id, since=session.number + 1).commits:
+            self._fold(session, commit)
 
-    def commit(self, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Commit | None:
+    def commit(self, session: Session, key: str, build: Callable[[Session, Change], Draft]) -> Commit | None:
         """Commits what `build` makes of the newest head, under the next free number.
 
         None: a commit with that key is there already (an earlier attempt, or one's own whose answer was lost);
@@ -117,35 +117,35 @@ class Journal:
         ids; what it raises ends the loop with nothing written. Raises CommitContention.
         """
         for attempt in range(ATTEMPTS):
-            if thread.recorded(key) is not None:
+            if session.recorded(key) is not None:
                 return None
-            if thread.head.deleted:
+            if session.head.deleted:
                 raise Fenced("the session was deleted")
-            change = Change(thread.head, thread.number + 1, self.clock.now())
-            draft = build(thread, change)
+            change = Change(session.head, session.number + 1, self.clock.now())
+            draft = build(session, change)
             commit = change.commit(key, draft.decision, draft.delivered)
-            companions = Companions(
-                listing=_listing(thread.head, commit),
+            extra_items = TransactionItems(
+                listing=_listing(session.head, commit),
                 interventions=change.interventions,
                 idempotency=draft.record(commit) if draft.record is not None else None,
                 lease=draft.lease,
             )
             try:
-                self._log.append(offloaded(commit, self._blobs), companions)
+                self._log.append(offloaded(commit, self._blobs), extra_items)
             except NumberTaken:
                 self.clock.pause(PAUSE_SECONDS * (attempt + 1))
-                self._refresh_or_leave(thread)
+                self._refresh_or_leave(session)
             else:
-                self._fold(thread, commit)
+                self._fold(session, commit)
                 return commit
         raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
 
-    def _refresh_or_leave(self, thread: Thread) -> None:
+    def _refresh_or_leave(self, session: Session) -> None:
         """Raises Fenced where the number was taken by what is left of a deleted session."""
-        before = thread.number
-        self.refresh(thread)
-        head = thread.head
-        if thread.number == before and self._log.latest(head.tenant, head.session_id) is None:
+        before = session.number
+        self.refresh(session)
+        head = session.head
+        if session.number == before and self._log.latest(head.tenant, head.session_id) is None:
             self._blobs.delete_all(
                 head.tenant, head.session_id
             )  # this commit's may have come after the deletion
@@ -155,11 +155,11 @@ class Journal:
         """Commit 1 of a new session."""
         commit = change.commit(key, draft.decision)
         record = draft.record(commit) if draft.record is not None else None
-        companions = Companions(listing=_listing(None, commit), idempotency=record)
-        self._log.append(offloaded(commit, self._blobs), companions)
+        extra_items = TransactionItems(listing=_listing(None, commit), idempotency=record)
+        self._log.append(offloaded(commit, self._blobs), extra_items)
         return commit
 
-    def _cold(self, at: Position) -> Thread:
+    def _cold(self, at: Position) -> Session:
         """Of a long session the turn is read first: its head tells how far back the conversation goes."""
         near = at.first <= NEAR_COMMITS
         commits = self._since(at, 1 if near else at.first)
@@ -168,11 +168,11 @@ class Journal:
             before = self._log.tail(at.tenant, at.session_id, begin, limit=commits[0].number - begin)
             commits = (*before.commits, *commits)
         commits = commits[max(0, min(begin, at.first) - commits[0].number) :]
-        thread = Thread(commits[0], self._compacted(commits[0]))
-        thread.holds_conversation = True
+        session = Session(commits[0], self._compacted(commits[0]))
+        session.holds_conversation = True
         for commit in commits[1:]:
-            self._fold(thread, commit)
-        return thread
+            self._fold(session, commit)
+        return session
 
     def _since(self, at: Position, number: int) -> tuple[Commit, ...]:
         commits = self._log.tail(at.tenant, at.session_id, number).commits
@@ -180,8 +180,8 @@ class Journal:
             raise Fenced("the session has no commit where this turn began")
         return commits
 
-    def _fold(self, thread: Thread, commit: Commit) -> None:
-        thread.fold(commit, self._compacted(commit) if thread.holds_conversation else None)
+    def _fold(self, session: Session, commit: Commit) -> None:
+        session.fold(commit, self._compacted(commit) if session.holds_conversation else None)
 
     def _compacted(self, commit: Commit) -> Compacted | None:
         if commit.compacted is None:
@@ -192,16 +192,16 @@ class Journal:
         name = pointer.blob or ""
         return read_compacted(self._texts(head, [name])[name])
 
-    def load(self, thread: Thread) -> None:
+    def load(self, session: Session) -> None:
         """Resolves everything that the thread's entries point to."""
-        names = pointers(thread.unloaded())
-        thread.load(self._texts(thread.head, names))
+        names = pointers(session.unloaded())
+        session.load(self._texts(session.head, names))
 
-    def load_input(self, thread: Thread, call: ToolCall) -> ToolCall:
+    def load_input(self, session: Session, call: ToolCall) -> ToolCall:
         """The call with its input, wherever that is stored."""
         if call.input_content is None or call.input_content.blob is None:
             return call
-        return load_call(call, self._texts(thread.head, [call.input_content.blob]))
+        return load_call(call, self._texts(session.head, [call.input_content.blob]))
 
     def text(self, head: Head, name: str) -> str:
         """The text of a blob of this session. Raises BlobMissing."""

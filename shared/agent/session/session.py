@@ -20,7 +20,7 @@ class Recorded(NamedTuple):
     decision: Decision | None
 
 
-class Thread:
+class Session:
     """Folded from commits in order, from any number on: what came before is simply not in `entries`.
 
     User entries wait until a commit delivers them; tool entries join when the next assistant entry does, in the

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from shared.agent.interventions.excerpt import amended_note
 from shared.agent.interventions.opening import open_doubt, wait_for_people
-from shared.agent.session.position import fence_run
-from shared.agent.session.repository import Draft, Journal
-from shared.agent.session.session import Thread
-from shared.agent.tools.effect_ledger import Withdrawn, begin, named
-from shared.agent.tools.results import read_result, told
+from shared.agent.session.position import check_run
+from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.session import Session
+from shared.agent.tools.effect_ledger import Withdrawn, begin, call_event_data
+from shared.agent.tools.results import read_result, result_text
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback
@@ -21,7 +21,7 @@ from shared.domain.session.content import Content
 from shared.domain.session.conversation import ToolCall, ToolEntry
 from shared.domain.session.head import Head
 from shared.domain.session.open_call import OpenCall, effective
-from shared.domain.untrusted.quoting import Outside
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext, Registry, Toolbox
 
 LOST = (
@@ -30,17 +30,17 @@ LOST = (
 )
 
 
-class Hands(NamedTuple):
+class ToolRuntime(NamedTuple):
     """What a call needs of the world."""
 
-    journal: Journal
+    repository: SessionRepository
     registry: Registry
     toolbox: Toolbox
     policies: Callable[[str, str], Policies] = lambda tenant, agent_id: NO_POLICIES
     """By tenant and agent: how people are asked."""
 
 
-class Outcome(NamedTuple):
+class CallResult(NamedTuple):
     """Text for the model; `ok` False where it is an error; `whole`: where all of a large result is stored."""
 
     text: str
@@ -48,37 +48,37 @@ class Outcome(NamedTuple):
     whole: Content | None = None
 
 
-def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_seconds: float) -> None:
+def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, deadline_seconds: float) -> None:
     """Runs the call unless its finish is logged already. What the engine retries is raised."""
-    journal = hands.journal
-    thread = journal.turn(at)
-    if thread.recorded(at.call_key(call_id, "finish")) is not None:
+    repository = runtime.repository
+    session = repository.turn(at)
+    if session.recorded(at.call_key(call_id, "finish")) is not None:
         return
-    call = thread.call(call_id)
-    open_call = thread.head.open_call(call_id)
+    call = session.call(call_id)
+    open_call = session.head.open_call(call_id)
     if call is None or open_call is None or open_call.state == "withheld":
         return
-    call = _as_it_runs(journal, thread, call, open_call)
+    call = _as_it_runs(repository, session, call, open_call)
     amended = open_call.amended is not None
-    spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
+    spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
     if spec is None and open_call.state == "started":  # taken away meanwhile, with how often it may run
-        ask_whether_it_happened(hands, thread, at, call)
+        ask_whether_it_happened(runtime, session, at, call)
         return
-    started = journal.clock.now()
+    started = repository.clock.now()
     try:
-        rerun = begin(journal, thread, at, call, spec.effect if spec is not None else None)
+        rerun = begin(repository, session, at, call, spec.effect if spec is not None else None)
     except Withdrawn:
         return
     if rerun and spec is not None and spec.effect == "once":
-        ask_whether_it_happened(hands, thread, at, call)
+        ask_whether_it_happened(runtime, session, at, call)
         return
-    outcome = _run(hands, spec, call, thread.head, deadline_seconds, rerun)
+    result = _run(runtime, spec, call, session.head, deadline_seconds, rerun)
     logged = spec is not None and spec.effect != "read"  # then its finish is told whatever came (§6.1)
 
-    def build(now: Thread, change: Change) -> Draft:
+    def build(now: Session, change: Change) -> Draft:
         if not logged:
-            fence_run(change.head, at)
-            change.event("tool.started", named(call))
+            check_run(change.head, at)
+            change.event("tool.started", call_event_data(call))
         took = milliseconds(started, change.now)
         change.step(
             lambda number: StepRecord(
@@ -89,78 +89,82 @@ def run_call(hands: Hands, at: Position, call_id: str, attempt: int, deadline_se
                 completed_at=change.now,
                 duration_ms=took,
                 attempt=attempt,
-                error=None if outcome.ok else "TOOL_ERROR",
+                error=None if result.ok else "TOOL_ERROR",
             )
         )
-        said = outcome._replace(text=outcome.text + amended_note(call.input)) if amended else outcome
+        said = result._replace(text=result.text + amended_note(call.input)) if amended else result
         return _finish(now, change, call, said, took)
 
-    journal.commit(thread, at.call_key(call_id, "finish"), build)
+    repository.commit(session, at.call_key(call_id, "finish"), build)
 
 
-def lose_call(hands: Hands, at: Position, call_id: str, error: str) -> None:
+def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -> None:
     """The call's Lambda died or timed out for good. The model is told, so that every call has its result; where the
     tool runs once only and may have run, a person is asked.
     """
-    journal = hands.journal
-    thread = journal.turn(at)
-    call = thread.call(call_id)
-    open_call = thread.head.open_call(call_id)
+    repository = runtime.repository
+    session = repository.turn(at)
+    call = session.call(call_id)
+    open_call = session.head.open_call(call_id)
     if call is None or open_call is None or open_call.state in ("withheld", "done"):
         return
-    call = _as_it_runs(journal, thread, call, open_call)
-    spec = hands.registry.specs(at.tenant, thread.head.agent_id).get(call.name)
+    call = _as_it_runs(repository, session, call, open_call)
+    spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
     if open_call.state == "started" and (spec is None or spec.effect == "once"):
-        ask_whether_it_happened(hands, thread, at, call)
+        ask_whether_it_happened(runtime, session, at, call)
         return
-    outcome = Outcome(LOST.format(error=error), ok=False)
+    result = CallResult(LOST.format(error=error), ok=False)
 
-    def build(now: Thread, change: Change) -> Draft:
-        fence_run(change.head, at)  # whoever has the session settles the call itself
+    def build(now: Session, change: Change) -> Draft:
+        check_run(change.head, at)  # whoever has the session settles the call itself
         known = change.head.open_call(call_id)
         if known is None or known.state != open_call.state:  # its worker is alive: the next turn looks again
             raise Withdrawn
-        return _finish(now, change, call, outcome, duration_ms=0)
+        return _finish(now, change, call, result, duration_ms=0)
 
     with suppress(Withdrawn):
-        journal.commit(thread, at.call_key(call_id, "finish"), build)
+        repository.commit(session, at.call_key(call_id, "finish"), build)
 
 
-def _as_it_runs(journal: Journal, thread: Thread, call: ToolCall, open_call: OpenCall) -> ToolCall:
+def _as_it_runs(
+    repository: SessionRepository, session: Session, call: ToolCall, open_call: OpenCall
+) -> ToolCall:
     """The call with the input that runs: a person's amendment, else the model's."""
-    loaded = journal.load_input(thread, call)
+    loaded = repository.load_input(session, call)
     return loaded.model_copy(update={"input": effective(loaded, open_call)})
 
 
-def ask_whether_it_happened(hands: Hands, thread: Thread, at: Position, call: ToolCall) -> None:
+def ask_whether_it_happened(runtime: ToolRuntime, session: Session, at: Position, call: ToolCall) -> None:
     """A call that runs once only died between its start and its finish: it is never repeated blindly (§6.3)."""
-    journal, policies = hands.journal, hands.policies(at.tenant, thread.head.agent_id)
+    repository, policies = runtime.repository, runtime.policies(at.tenant, session.head.agent_id)
 
-    def build(_: Thread, change: Change) -> Draft:
-        fence_run(change.head, at)
+    def build(_: Session, change: Change) -> Draft:
+        check_run(change.head, at)
         open_call = change.head.open_call(call.call_id)
         if change.head.is_over or open_call is None or open_call.state != "started":
             raise Withdrawn
         change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "withheld"})).calls)
-        open_doubt(change, call, journal.clock, policies)
+        open_doubt(change, call, repository.clock, policies)
         wait_for_people(change)
         return Draft(change)
 
     with suppress(Withdrawn):
-        journal.commit(thread, at.call_key(call.call_id, f"doubt-{thread.number}"), build)
+        repository.commit(session, at.call_key(call.call_id, f"doubt-{session.number}"), build)
 
 
 def _run(
-    hands: Hands,
+    runtime: ToolRuntime,
     spec: ToolSpec | None,
     call: ToolCall,
     head: Head,
     deadline: float,
     rerun: bool,
-) -> Outcome:
+) -> CallResult:
     arguments = call.input or {}
     if spec is None:
-        return Outcome(f"Error: the tool {call.name!r} is not available any more. Try another way.", ok=False)
+        return CallResult(
+            f"Error: the tool {call.name!r} is not available any more. Try another way.", ok=False
+        )
     context = CallContext(
         tenant=head.tenant,
         session_id=head.session_id,
@@ -170,32 +174,32 @@ def _run(
         rerun=rerun,
     )
     try:
-        hands.registry.check(spec, arguments)
+        runtime.registry.check(spec, arguments)
         if spec.name == READ_RESULT:
-            said: str | Outside = read_result(hands.journal, head, arguments)
+            said: str | OutsideText = read_result(runtime.repository, head, arguments)
         else:
-            said = hands.toolbox.run(spec, arguments, context)
+            said = runtime.toolbox.run(spec, arguments, context)
     except ModelFeedback as failure:
-        return Outcome(f"Error: {failure}", ok=False)
-    result = told(said, spec.result_limit_bytes, lambda content: hands.journal.keep(head, content))
-    return Outcome(result.text, ok=True, whole=result.whole)
+        return CallResult(f"Error: {failure}", ok=False)
+    result = result_text(
+        said, spec.result_limit_bytes, lambda content: runtime.repository.keep(head, content)
+    )
+    return CallResult(result.text, ok=True, whole=result.whole)
 
 
-def _finish(now: Thread, change: Change, call: ToolCall, outcome: Outcome, duration_ms: int) -> Draft:
+def _finish(now: Session, change: Change, call: ToolCall, result: CallResult, duration_ms: int) -> Draft:
     """Settles the call. Where the run is over it only records what happened and moves nothing (§6.1); so it does
     where the call has its one result already: a person said what came of it, or the model was told that nobody knows.
     """
-    content = Content.of(outcome.text)
+    content = Content.of(result.text)
     answered = now.call(call.call_id) is None or call.call_id in now.results
     if not answered:
         change.entry(
-            ToolEntry(
-                call_id=call.call_id, name=call.name, content=content, ok=outcome.ok, whole=outcome.whole
-            )
+            ToolEntry(call_id=call.call_id, name=call.name, content=content, ok=result.ok, whole=result.whole)
         )
-    size = (outcome.whole or content).bytes
-    finished = {"ok": outcome.ok, "duration_ms": duration_ms, "bytes": size}
-    change.event("tool.finished", named(call) | finished)
+    size = (result.whole or content).bytes
+    finished = {"ok": result.ok, "duration_ms": duration_ms, "bytes": size}
+    change.event("tool.finished", call_event_data(call) | finished)
     head = change.head
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     open_call = head.open_call(call.call_id)
@@ -208,7 +212,7 @@ def _finish(now: Thread, change: Change, call: ToolCall, outcome: Outcome, durat
     )
     if head.is_over:
         return Draft(change)
-    if outcome.ok and head.plan is not None and head.plan.is_live:
+    if result.ok and head.plan is not None and head.plan.is_live:
         change.set(plan=head.plan.with_evidence(call.call_id, change.now))
     if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
         change.to_state("executing")

@@ -6,27 +6,27 @@ This is the one place where a result becomes text for a model, so no tool has to
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.domain.definitions.builtins import MAX_PAGE_BYTES
 from shared.domain.errors import ToolFailed
 from shared.domain.session.content import Content
 from shared.domain.session.head import Head
-from shared.domain.untrusted.quoting import Outside, fenced
+from shared.domain.untrusted.quoting import OutsideText, quoted
 from shared.ports.blobs import BlobMissing
 
 PAGE_BYTES = 8_192
 
 
-class Told(NamedTuple):
+class ResultText(NamedTuple):
     """`whole`: where all of the result is stored, if `text` has only its head."""
 
     text: str
     whole: Content | None = None
 
 
-def told(said: str | Outside, limit: int, keep: Callable[[Content], Content]) -> Told:
+def result_text(said: str | OutsideText, limit: int, keep: Callable[[Content], Content]) -> ResultText:
     """`limit`: bytes of the result itself; `keep` stores a text and gives the pointer to it."""
-    outside = said if isinstance(said, Outside) else None
+    outside = said if isinstance(said, OutsideText) else None
     text = outside.plain if outside is not None else str(said)
     content, whole, notes = Content.of(text), None, []
     if content.bytes > limit:
@@ -34,16 +34,16 @@ def told(said: str | Outside, limit: int, keep: Callable[[Content], Content]) ->
         text = _cut(text.encode(), 0, limit)
         notes = [_more(len(text.encode()), content.bytes, whole.blob)]
     if outside is not None:
-        text = fenced(outside.kind, outside.name, text, size=content.bytes)
+        text = quoted(outside.kind, outside.name, text, size=content.bytes)
         notes += [outside.note] if outside.note else []
-    return Told("\n".join([text, *notes]), whole)
+    return ResultText("\n".join([text, *notes]), whole)
 
 
-def read_result(journal: Journal, head: Head, arguments: Mapping[str, Any]) -> Outside:
+def read_result(repository: SessionRepository, head: Head, arguments: Mapping[str, Any]) -> OutsideText:
     """A page of a stored result of this session. Raises ToolFailed."""
     handle, offset = arguments["handle"], arguments.get("offset", 0)
     try:
-        data = journal.text(head, handle).encode()
+        data = repository.text(head, handle).encode()
     except BlobMissing:
         raise ToolFailed(
             "this session has no result with that handle. Use a handle exactly as it was given, or call the tool again."
@@ -54,7 +54,9 @@ def read_result(journal: Journal, head: Head, arguments: Mapping[str, Any]) -> O
     begin = _boundary(data, offset)
     end = begin + len(text.encode())
     note = _more(end, len(data), handle) if end < len(data) else "[this is the end of the result]"
-    return Outside("result", f"{handle[:8]}, from byte {begin} of {len(data)}", text, exact=True, note=note)
+    return OutsideText(
+        "result", f"{handle[:8]}, from byte {begin} of {len(data)}", text, exact=True, note=note
+    )
 
 
 def _cut(data: bytes, offset: int, limit: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shared.agent.model_call.context import Mind
-from shared.agent.turn.reply import Absorbed
+from shared.agent.turn.reply import AppliedReply
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.rules.loop_detection import Attempt, Stuck, fingerprint, observe
 from shared.domain.session.change import Change
@@ -14,12 +14,12 @@ from shared.ports.model import ModelReply, RequestedCall
 
 MAX_NAME_CHARS = 64
 
-Outcome = tuple[ToolCall, ToolEntry | None]
+PreviousCall = tuple[ToolCall, ToolEntry | None]
 """A call of the turn before and its result, None where it has none."""
 
 
-def observe_turn(
-    mind: Mind, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
+def detect_loop(
+    mind: Mind, change: Change, absorbed: AppliedReply, reply: ModelReply, outcomes: tuple[PreviousCall, ...]
 ) -> Stuck | None:
     """An `update_plan` counts only where it was refused: a change of the plan is progress by itself."""
     specs = mind.specs

@@ -6,7 +6,7 @@ from shared.agent.interventions.opening import open_approval, open_review, wait_
 from shared.agent.model_call.context import Mind, Worker
 from shared.agent.recovery.failure_messages import failure_of
 from shared.agent.session.endings import failed
-from shared.agent.session.position import asking, position, resumed
+from shared.agent.session.position import next_decision, position, wait_decision
 from shared.agent.session.repository import Draft
 from shared.domain.errors import Fenced, ProviderOverloaded
 from shared.domain.interventions.intervention import is_pause
@@ -62,7 +62,7 @@ def review(mind: Mind, change: Change, said: str, calls: tuple[ToolCall, ...] = 
 def hold(mind: Mind, change: Change) -> Draft:
     """Something is open: a call to approve, a review, or a pause that came while the model was thinking."""
     wait_for_people(change)
-    return Draft(change, asking(change.head, mind.timeouts))
+    return Draft(change, wait_decision(change.head, mind.timeouts))
 
 
 EVENTS_PER_TURN = 24
@@ -98,7 +98,7 @@ def going_on(head: Head, worker: Worker, decision: Decision | None) -> Decision 
 def wait_for_provider(change: Change, error: ProviderOverloaded, then: Literal["plan", "think"]) -> Draft:
     """The provider named a time: the engine waits that long at no compute cost."""
     if change.head.is_over:
-        return Draft(change, resumed(change.head))
+        return Draft(change, next_decision(change.head))
     progress = change.head.progress
     if progress.provider_waits >= MAX_PROVIDER_WAITS:
         left = failure_of(type(error).__name__)

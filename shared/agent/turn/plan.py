@@ -3,11 +3,11 @@
 from shared.agent.interventions.opening import AskedBy, open_question, wait_for_people
 from shared.agent.model_call.context import Mind, Worker
 from shared.agent.session.endings import failed
-from shared.agent.session.position import asking, position, resumed
+from shared.agent.session.position import next_decision, position, wait_decision
 from shared.agent.session.repository import Draft
-from shared.agent.turn.loop_detection import Outcome, hint
-from shared.agent.turn.prompt_suffix import PLAN_RETRIES, planning_tail
-from shared.agent.turn.reply import Absorbed, advice
+from shared.agent.turn.loop_detection import PreviousCall, hint
+from shared.agent.turn.prompt_suffix import PLAN_RETRIES, planning_suffix
+from shared.agent.turn.reply import AppliedReply, advice
 from shared.agent.turn.turn import Stage, decided, take_turn
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.session.change import Change
@@ -23,14 +23,14 @@ NO_PLAN = "The reply made no plan."
 
 def plan(worker: Worker, at: Position, attempt: int, timeout: float) -> Decision:
     """Skipped when an open plan goes on and nobody has said anything new."""
-    thread = worker.journal.conversation(at)
-    known = decided(thread, at, "plan", worker)
+    session = worker.repository.conversation(at)
+    known = decided(session, at, "plan", worker)
     if known is not None:
         return known
-    head = thread.head
+    head = session.head
     if head.plan is not None and head.plan.is_live and not head.undelivered:
-        return resumed(head)
-    return take_turn(worker, _STAGE, "plan", thread, at, attempt, timeout)
+        return next_decision(head)
+    return take_turn(worker, _STAGE, "plan", session, at, attempt, timeout)
 
 
 def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
@@ -40,14 +40,14 @@ def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest
         system=mind.system,
         tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
         entries=entries,
-        tail=planning_tail(head, mind.specs, mind.notes),
+        tail=planning_suffix(head, mind.specs, mind.notes),
         max_tokens=mind.max_output_tokens,
         tool_choice=UPDATE_PLAN,
     )
 
 
 def _settle(
-    mind: Mind, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
+    mind: Mind, change: Change, absorbed: AppliedReply, reply: ModelReply, outcomes: tuple[PreviousCall, ...]
 ) -> Draft:
     head = change.head
     if head.plan is not None and head.plan.status == "failed" and absorbed.closing is not None:
@@ -59,7 +59,7 @@ def _settle(
     if head.plan is not None and head.plan.is_live:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
         if change.head.interventions:  # paused meanwhile
-            return Draft(change, asking(change.head, mind.timeouts))
+            return Draft(change, wait_decision(change.head, mind.timeouts))
         change.to_state("executing")
         return Draft(change, Decision(next="think", at=position(change.head)))
     if all(call.name != UPDATE_PLAN for call in reply.calls):  # a refused update has told of itself
@@ -71,11 +71,11 @@ def _settle(
     change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
     hint(change, advice(reply, progress.cut_offs, planning=True))
     if change.head.interventions:
-        return Draft(change, asking(change.head, mind.timeouts))
+        return Draft(change, wait_decision(change.head, mind.timeouts))
     return Draft(change, Decision(next="plan", at=position(change.head)))
 
 
-def _ask(mind: Mind, change: Change, absorbed: Absorbed, question: str, by: AskedBy) -> Draft:
+def _ask(mind: Mind, change: Change, absorbed: AppliedReply, question: str, by: AskedBy) -> Draft:
     open_question(
         change,
         "clarification_needed",
@@ -87,7 +87,7 @@ def _ask(mind: Mind, change: Change, absorbed: Absorbed, question: str, by: Aske
         message_id=absorbed.message_id,
     )
     wait_for_people(change)
-    return Draft(change, asking(change.head, mind.timeouts))
+    return Draft(change, wait_decision(change.head, mind.timeouts))
 
 
 _STAGE = Stage(kind="plan", step_kind="plan", request=_request, settle=_settle)

@@ -27,7 +27,7 @@ Let us make it simple. Call update_plan with action "create", the goal in one se
 nothing but a description. You can revise the plan later."""
 
 
-def planning_tail(head: Head, tools: Iterable[str], notes: str) -> str:
+def planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
     """Each retry tells more of what is wanted; the last one asks for less (design §4). The refusal itself is in the
     conversation, as the call's result.
     """
@@ -50,7 +50,7 @@ def planning_tail(head: Head, tools: Iterable[str], notes: str) -> str:
     return "\n\n".join(said)
 
 
-def turn_tail(head: Head, notes: str) -> str:
+def turn_suffix(head: Head, notes: str) -> str:
     """`notes`: memories of earlier sessions. What matters most comes last: plan, limits, hint."""
     said = [text for text in (notes, head.scratchpad.text) if text]
     if head.plan is not None:

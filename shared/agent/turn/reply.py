@@ -5,7 +5,7 @@ once; what was cut off again in a row, and any call, the model is told to do in 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from shared.agent.tools.effect_ledger import named
+from shared.agent.tools.effect_ledger import call_event_data
 from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback, PlanRefused
@@ -28,7 +28,7 @@ MAX_UNKNOWN_NAME_CHARS = 64
 """Of a tool the model made up, what the refusal repeats: as much as a tool's name may have."""
 
 
-class Absorbed(NamedTuple):
+class AppliedReply(NamedTuple):
     """`text`: with what it goes on with before it. `calls`: those that have to run, withheld ones included;
     `called`: whether there was any at all. `question`, `closing`: see continuation.Facts.
     """
@@ -66,7 +66,7 @@ class ReplyReader:
 
     def absorb(
         self, change: Change, registry: Registry, specs: Mapping[str, ToolSpec], planning: bool
-    ) -> Absorbed:
+    ) -> AppliedReply:
         """Adds entries, events and plan changes to `change`; leaves state and interventions to the caller."""
         text, first = self.reply.text, self.first
         change.entry(
@@ -111,9 +111,9 @@ class ReplyReader:
                 _refuse(change, call, refusal)
             else:
                 outcome.to_run.append(call)
-                change.event("tool.requested", named(call))
+                change.event("tool.requested", call_event_data(call))
         change.set(calls=tuple(_opened(change, call, specs) for call in outcome.to_run))
-        return Absorbed(
+        return AppliedReply(
             message_id=self.message_id,
             text=first.content.loaded + text if first is not None else text,
             calls=tuple(outcome.to_run),

@@ -18,12 +18,12 @@ from shared.agent.budget.session_budget import (
 from shared.agent.model_call.context import Mind, Worker
 from shared.agent.model_call.request import BuildRequest, ask, make_room, reader_of, request_of
 from shared.agent.session.endings import failed
-from shared.agent.session.position import asking, fence, resumed
+from shared.agent.session.position import check_turn, next_decision, wait_decision
 from shared.agent.session.repository import Draft
-from shared.agent.session.session import Thread
-from shared.agent.turn.loop_detection import Outcome
+from shared.agent.session.session import Session
+from shared.agent.turn.loop_detection import PreviousCall
 from shared.agent.turn.next_state import going_on, next_turn, wait_for_provider
-from shared.agent.turn.reply import Absorbed, ReplyReader
+from shared.agent.turn.reply import AppliedReply, ReplyReader
 from shared.domain.definitions.agent import Purpose
 from shared.domain.errors import (
     ContextTooLong,
@@ -46,59 +46,65 @@ class Stage(NamedTuple):
     kind: Literal["plan", "think"]
     step_kind: Literal["plan", "llm"]
     request: BuildRequest
-    settle: Callable[[Mind, Change, Absorbed, ModelReply, tuple[Outcome, ...]], Draft]
+    settle: Callable[[Mind, Change, AppliedReply, ModelReply, tuple[PreviousCall, ...]], Draft]
 
 
 def take_turn(
-    worker: Worker, stage: Stage, purpose: Purpose, thread: Thread, at: Position, attempt: int, timeout: float
+    worker: Worker,
+    stage: Stage,
+    purpose: Purpose,
+    session: Session,
+    at: Position,
+    attempt: int,
+    timeout: float,
 ) -> Decision:
     """`attempt`: the engine's retry count; `timeout`: seconds the model has. Raises Fenced and what is retried."""
     began, key = worker.clock.now(), at.key(stage.kind)
     try:
-        mind = worker.mind(thread.head, purpose)
+        mind = worker.mind(session.head, purpose)
     except SessionError as unfit:
-        return _end(worker, thread, key, at, unfit)
-    asked, number = request_of(mind, stage.request, thread), thread.number
+        return _end(worker, session, key, at, unfit)
+    asked, number = request_of(mind, stage.request, session), session.number
 
     def room(left: float, *, refused: bool = False) -> Decision | None:
-        waits = make_room(mind, thread, at, key, attempt, left, asked, refused=refused)
+        waits = make_room(mind, session, at, key, attempt, left, asked, refused=refused)
         return (
-            _wait(worker, stage, thread, key, at, waits) if isinstance(waits, ProviderOverloaded) else waits
+            _wait(worker, stage, session, key, at, waits) if isinstance(waits, ProviderOverloaded) else waits
         )
 
     waits = room(timeout)
-    instead = waits or decided(thread, at, stage.kind, worker)  # something may have come meanwhile
+    instead = waits or decided(session, at, stage.kind, worker)  # something may have come meanwhile
     if instead is not None:
         return instead
-    started, orphans = worker.clock.now(), thread.orphans()
+    started, orphans = worker.clock.now(), session.orphans()
     timeout = _left(worker, timeout, began)
-    seen = Seen(started, attempt, orphans, tuple(thread.waiting), thread.outcomes())
-    if thread.number != number:
-        asked = request_of(mind, stage.request, thread)
-    afforded = affordable(thread.head, asked)
+    seen = Seen(started, attempt, orphans, tuple(session.waiting), session.outcomes())
+    if session.number != number:
+        asked = request_of(mind, stage.request, session)
+    afforded = affordable(session.head, asked)
     if afforded is None:
-        return ask_for_budget(mind, thread, at, asked)
+        return ask_for_budget(mind, session, at, asked)
     request, reservation = afforded
-    out_of_hour = worker.hourly.ensure(thread, at, reservation.tokens, mind.agent.interventions)
+    out_of_hour = worker.hourly.ensure(session, at, reservation.tokens, mind.agent.interventions)
     if out_of_hour is not None:
         return out_of_hour
     answer = ask(mind, at, key, request, timeout)
     if isinstance(answer, ContextTooLong):
         # Windows are estimates; what a model refuses is shortened once a turn, before a person is told.
-        number = thread.number
+        number = session.number
         waits = room(_left(worker, timeout, started), refused=True)
         if waits is not None:
             return waits
-        if thread.number != number:
-            return take_turn(worker, stage, purpose, thread, at, attempt, _left(worker, timeout, started))
+        if session.number != number:
+            return take_turn(worker, stage, purpose, session, at, attempt, _left(worker, timeout, started))
     bill = Bill(reservation, asked.bytes, worker.attempts.vanished(key, attempt) + lost(answer))
     if isinstance(answer, SessionError):
-        return _end(worker, thread, key, at, answer, bill)
+        return _end(worker, session, key, at, answer, bill)
     # Ids are issued once, however often the commit is built again after a lost race.
-    reader = reader_of(mind, thread, answer) if isinstance(answer, ModelReply) else None
+    reader = reader_of(mind, session, answer) if isinstance(answer, ModelReply) else None
 
-    def build(now: Thread, change: Change) -> Draft:
-        fence(change.head, at)
+    def build(now: Session, change: Change) -> Draft:
+        check_turn(change.head, at)
         charge_vanished(change, bill)
         if reader is not None:
             learn(change, bill, reader.reply.usage.input)
@@ -106,7 +112,7 @@ def take_turn(
         assert isinstance(answer, ProviderOverloaded)
         return wait_for_provider(change, answer, stage.kind)
 
-    return _commit(worker, thread, key, build)
+    return _commit(worker, session, key, build)
 
 
 def _left(worker: Worker, timeout: float, since: datetime) -> float:
@@ -114,40 +120,42 @@ def _left(worker: Worker, timeout: float, since: datetime) -> float:
     return max(1.0, timeout - (worker.clock.now() - since).total_seconds())
 
 
-def _commit(worker: Worker, thread: Thread, key: str, build: Callable[[Thread, Change], Draft]) -> Decision:
-    worker.journal.commit(thread, key, build)
-    done = thread.recorded(key)
+def _commit(
+    worker: Worker, session: Session, key: str, build: Callable[[Session, Change], Draft]
+) -> Decision:
+    worker.repository.commit(session, key, build)
+    done = session.recorded(key)
     if done is None or done.decision is None:
         raise Fenced("the turn was committed without a decision")
     return done.decision
 
 
 def _end(
-    worker: Worker, thread: Thread, key: str, at: Position, error: SessionError, bill: Bill | None = None
+    worker: Worker, session: Session, key: str, at: Position, error: SessionError, bill: Bill | None = None
 ) -> Decision:
     """The run fails with the error's code."""
 
-    def build(_: Thread, change: Change) -> Draft:
-        fence(change.head, at)
+    def build(_: Session, change: Change) -> Draft:
+        check_turn(change.head, at)
         if bill is not None:
             charge_vanished(change, bill)
         if change.head.is_over:
-            return Draft(change, resumed(change.head))
+            return Draft(change, next_decision(change.head))
         return failed(change, error.code, error.explained)
 
-    return _commit(worker, thread, key, build)
+    return _commit(worker, session, key, build)
 
 
 def _wait(
-    worker: Worker, stage: Stage, thread: Thread, key: str, at: Position, error: ProviderOverloaded
+    worker: Worker, stage: Stage, session: Session, key: str, at: Position, error: ProviderOverloaded
 ) -> Decision:
     """What the turn needs first has to be waited for."""
 
-    def build(_: Thread, change: Change) -> Draft:
-        fence(change.head, at)
+    def build(_: Session, change: Change) -> Draft:
+        check_turn(change.head, at)
         return wait_for_provider(change, error, stage.kind)
 
-    return _commit(worker, thread, key, build)
+    return _commit(worker, session, key, build)
 
 
 class Seen(NamedTuple):
@@ -157,7 +165,7 @@ class Seen(NamedTuple):
     attempt: int
     orphans: tuple[ToolEntry, ...]
     delivered: tuple[str, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PreviousCall, ...]
 
     def but_for(self, results: Container[str]) -> "Seen":
         """Without the orphans whose own result has come while the model thought: a call has one result."""
@@ -170,7 +178,7 @@ def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen
     charge_lease(change, reply.usage.input + reply.usage.output)
     warn_if_due(change)
     if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
-        return Draft(change, resumed(change.head))
+        return Draft(change, next_decision(change.head))
     if reply.stop == "refusal":
         return failed(change, ModelRefused.code, f"The model declined to go on. {ModelRefused.remedy}")
     for orphan in seen.orphans:
@@ -190,20 +198,20 @@ def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen
     return Draft(change, going_on(change.head, mind.worker, draft.decision), seen.delivered)
 
 
-def decided(thread: Thread, at: Position, kind: str, worker: Worker) -> Decision | None:
+def decided(session: Session, at: Position, kind: str, worker: Worker) -> Decision | None:
     """The stored decision where this step was made already, or the one that follows from the head alone.
 
     None: the model has to be asked. Raises Fenced where another run, generation or turn has taken over.
     """
-    done = thread.recorded(at.key(kind))
+    done = session.recorded(at.key(kind))
     if done is not None and done.decision is not None:
         return done.decision
-    head = thread.head
-    fence(head, at)
+    head = session.head
+    check_turn(head, at)
     if head.is_over:
-        return resumed(head)
+        return next_decision(head)
     if head.interventions:
-        return asking(head, worker.timeouts)
+        return wait_decision(head, worker.timeouts)
     if head.unfinished_calls:  # a pause kept them from starting and has been lifted
-        return resumed(head)
+        return next_decision(head)
     return None

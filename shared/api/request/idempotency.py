@@ -20,7 +20,7 @@ Record = Callable[[Commit], IdempotencyRecord]
 _Written = TypeVar("_Written")
 
 
-class Once:
+class IdempotencyGuard:
     def __init__(self, directory: SessionIndex, clock: Clock) -> None:
         self._directory = directory
         self._clock = clock

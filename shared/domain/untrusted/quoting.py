@@ -19,7 +19,7 @@ MAX_BLANK_LINES = 2
 _LIKE_A_FENCE = re.compile(r"[-‐-―−]{2,}\s*(?:end\s+of\s|[a-z]{2,16}\s*:)", re.IGNORECASE)
 
 
-class Outside(NamedTuple):
+class OutsideText(NamedTuple):
     """What a tool brings in from outside. `kind`: one word for what it is (`file`, `weather`); `name`: which one.
     `exact`: the agent may have to copy it to the letter, so its blank lines stay. `note`: the tool's own words,
     told behind the fence.
@@ -38,7 +38,7 @@ class Outside(NamedTuple):
         return text if self.exact else squeezed(text)
 
 
-def fenced(kind: str, name: str, text: str, size: int | None = None) -> str:
+def quoted(kind: str, name: str, text: str, size: int | None = None) -> str:
     """`size`: bytes of the whole, where `text` is only its beginning. The text is unchanged; a line break is added
     where its last line has none.
     """

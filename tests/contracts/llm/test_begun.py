@@ -11,7 +11,7 @@ from shared.domain.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from shared.ports.model import Hearing, ModelReply
+from shared.ports.model import ModelReply, StreamOptions
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import PATIENCE, request
 from tests.contracts.llm.served import Served
@@ -47,7 +47,9 @@ def wire(request: pytest.FixtureRequest) -> str:
 
 def _chained(wire: str, url: str, heard: list[str]) -> ModelReply:
     chain = with_fallbacks((MODELS[wire](url), "first"), [(ScriptedModel([says("Whole.")]), "second")])[0]
-    return chain.complete(request()._replace(hearing=Hearing(on_text=heard.append)), timeout=PATIENCE)
+    return chain.complete(
+        request()._replace(stream_options=StreamOptions(on_text=heard.append)), timeout=PATIENCE
+    )
 
 
 def _event(wire: str) -> bytes:
@@ -98,7 +100,7 @@ class Unheeding:
         self._error = error
 
     def complete(self, asked: Any, *, timeout: float) -> ModelReply:
-        asked.hearing.on_text("Half")
+        asked.stream_options.on_text("Half")
         raise self._error
 
 
@@ -108,5 +110,7 @@ def test_whoever_listens_never_hears_two_models(error: ActaError) -> None:
     chain = with_fallbacks((Unheeding(error), "a"), [(ScriptedModel([says("Whole.")]), "b")])[0]
 
     with pytest.raises(StreamBroken):
-        chain.complete(request()._replace(hearing=Hearing(on_text=heard.append)), timeout=PATIENCE)
+        chain.complete(
+            request()._replace(stream_options=StreamOptions(on_text=heard.append)), timeout=PATIENCE
+        )
     assert heard == ["Half"]

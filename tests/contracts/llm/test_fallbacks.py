@@ -10,7 +10,7 @@ from llmock.scenarios import Fail, Match, Reply, SlowFirstToken, StreamFault, To
 from shared.adapters.llm.fallback import with_fallbacks
 from shared.adapters.llm.react.model import ReActModel
 from shared.domain.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
-from shared.ports.model import Hearing, Model
+from shared.ports.model import Model, StreamOptions
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import request
 
@@ -99,7 +99,9 @@ def test_a_provider_that_never_recovers_gets_one_request_for_each_attempt_of_the
 def test_the_text_is_told_piece_by_piece_as_it_comes(model: Model, llmock: Any) -> None:
     llmock.add(Reply(text="One two, three.", tool_calls=(ToolCall("read_file", {"path": "a"}),)))
     heard: list[str] = []
-    reply = model.complete(request()._replace(hearing=Hearing(on_text=heard.append)), timeout=LONG)
+    reply = model.complete(
+        request()._replace(stream_options=StreamOptions(on_text=heard.append)), timeout=LONG
+    )
     assert "".join(heard) == reply.text == "One two, three."
     assert len(heard) > 1
 
@@ -107,7 +109,7 @@ def test_the_text_is_told_piece_by_piece_as_it_comes(model: Model, llmock: Any) 
 def test_the_json_of_a_model_without_tools_is_no_text_for_people(model: Model, llmock: Any) -> None:
     llmock.reply(json.dumps({"thought": "Hm.", "final_answer": "Yes."}))
     heard: list[str] = []
-    asked = request()._replace(hearing=Hearing(on_text=heard.append))
+    asked = request()._replace(stream_options=StreamOptions(on_text=heard.append))
     assert ReActModel(model).complete(asked, timeout=LONG).text.endswith("Yes.")
     assert heard == []
 

@@ -13,7 +13,7 @@ from shared.domain.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from shared.ports.model import Hearing, TokenUsage
+from shared.ports.model import StreamOptions, TokenUsage
 from tests.contracts.llm.conversations import (
     KEY,
     PATIENCE,
@@ -184,7 +184,7 @@ def test_the_text_is_heard_as_it_comes_and_nothing_else_is(served: Served) -> No
 
     ask(served, user("go"), model="gpt-6-sol")
     tell(served, reasoned(1, summary="Hm."), said("Hello."), called(1, "{}"))
-    asked = request(user("go"))._replace(hearing=Hearing(on_text=heard.append))
+    asked = request(user("go"))._replace(stream_options=StreamOptions(on_text=heard.append))
     OpenAIResponsesModel(KEY, served.url).complete(asked, timeout=PATIENCE)
 
     assert heard == ["Hello."]

@@ -12,7 +12,7 @@ from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.domain.errors import StoreThrottled, StoreUnavailable
-from shared.ports.log import Companions, IndexEntry, KeyTaken, NumberTaken
+from shared.ports.log import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from tests.contracts.store.backends import Aws, aws_stores
 from tests.contracts.store.documents import make_commit, record_for
 from tests.doubles.clock import FakeClock
@@ -90,7 +90,7 @@ def test_a_cancelled_transaction_says_whose_condition_failed(error: Exception, s
     record = record_for(clock, "t")
     with pytest.raises(seen):
         log.append(
-            make_commit("t", "ses_1", 1), Companions(IndexEntry("t", "ses_1", "a", "idle"), (), record)
+            make_commit("t", "ses_1", 1), TransactionItems(IndexEntry("t", "ses_1", "a", "idle"), (), record)
         )
 
 
@@ -125,10 +125,12 @@ def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_
     operation = "TransactWriteItems" if with_companions else "PutItem"
     event = f"needs-retry.dynamodb.{operation}"
     commit = make_commit(tenant, "ses_1", 1, "mine")
-    companions = Companions(IndexEntry(tenant, "ses_1", "a", "active"), (), record_for(stores.clock, tenant))
+    extra_items = TransactionItems(
+        IndexEntry(tenant, "ses_1", "a", "active"), (), record_for(stores.clock, tenant)
+    )
     aws.dynamodb.meta.events.register_first(event, lose_one_answer)
     try:
-        stores.log.append(commit, companions if with_companions else Companions())
+        stores.log.append(commit, extra_items if with_companions else TransactionItems())
     except NumberTaken:
         pass  # legal: the writer reads again
     finally:

@@ -3,8 +3,8 @@
 import pytest
 
 from shared.agent.session.position import position
-from shared.agent.session.repository import Draft, Journal
-from shared.agent.session.session import Thread
+from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.errors import SchemaUnknown
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.change import Change
@@ -24,19 +24,19 @@ class Worker:
 
     def __init__(self, stores: Stores, tenant: str, *, other: bool = False) -> None:
         log, blobs = (stores.other_log, stores.other_blobs) if other else (stores.log, stores.blobs)
-        self.journal = Journal(log, blobs, stores.clock)
+        self.repository = SessionRepository(log, blobs, stores.clock)
         self.tenant = tenant
 
     def begin(self) -> Position:
         head = make_head(
             self.tenant, SESSION, state="planning", run=Run(run_id="run_1", first=1, max_steps=9)
         )
-        change = Change(head, 1, self.journal.clock.now())
+        change = Change(head, 1, self.repository.clock.now())
         change.entry(UserEntry(message_id="msg_goal", content=Content.of("The goal.")))
-        self.journal.create("start", change, Draft(change))
+        self.repository.create("start", change, Draft(change))
         return position(head)
 
-    def turn(self, at: Position, number: int, delivered: tuple[str, ...] = ()) -> Thread:
+    def turn(self, at: Position, number: int, delivered: tuple[str, ...] = ()) -> Session:
         """A reply with a large input and its large result."""
         call = ToolCall(
             call_id=f"call_{number}", effect_id="e", name="create_file", input={"content": f"{number}{LARGE}"}
@@ -45,38 +45,38 @@ class Worker:
         result = ToolEntry(
             call_id=call.call_id, name=call.name, content=Content.of(f"{number} result\n{LARGE}")
         )
-        thread = self.journal.conversation(at)
+        session = self.repository.conversation(at)
 
-        def build(_: Thread, change: Change) -> Draft:
+        def build(_: Session, change: Change) -> Draft:
             change.entry(reply)
             change.entry(result)
             return Draft(change, delivered=delivered)
 
-        self.journal.commit(thread, f"turn/{number}", build)
-        return thread
+        self.repository.commit(session, f"turn/{number}", build)
+        return session
 
-    def compact(self, at: Position) -> Thread:
+    def compact(self, at: Position) -> Session:
         """All but the goal and the last turn becomes a summary."""
-        thread = self.journal.conversation(at)
+        session = self.repository.conversation(at)
         summary = UserEntry(message_id="msg_sum", content=Content.of(f"Summary.\n{LARGE}"), origin="summary")
-        kept = (thread.entries[0], summary, thread.entries[-1])
+        kept = (session.entries[0], summary, session.entries[-1])
 
-        def build(now: Thread, change: Change) -> Draft:
-            stored = self.journal.as_stored(now.head, kept)
-            results = self.journal.as_stored(now.head, now.results.values())
+        def build(now: Session, change: Change) -> Draft:
+            stored = self.repository.as_stored(now.head, kept)
+            results = self.repository.as_stored(now.head, now.results.values())
             change.compact(Compacted(entries=stored, results=results))
             return Draft(change)
 
-        self.journal.commit(thread, "compact", build)
-        self.journal.load(thread)
-        return thread
+        self.repository.commit(session, "compact", build)
+        self.repository.load(session)
+        return session
 
 
-def seen(thread: Thread) -> list[Entry]:
+def seen(session: Session) -> list[Entry]:
     """What a model is shown, without where it is stored."""
     return [
         entry.model_copy(update={"content": Content.of(entry.content.loaded)})
-        for entry in (*thread.entries, *thread.pending())
+        for entry in (*session.entries, *session.pending())
     ]
 
 
@@ -85,27 +85,27 @@ def test_large_texts_come_back_in_a_worker_that_starts_cold(stores: Stores, tena
     warm, cold = Worker(stores, tenant), Worker(stores, tenant, other=True)
     at = warm.begin()
     warm.turn(at, 1, ("msg_goal",))
-    thread = warm.turn(at, 2)
-    assert seen(cold.journal.conversation(at)) == seen(thread)
+    session = warm.turn(at, 2)
+    assert seen(cold.repository.conversation(at)) == seen(session)
 
 
 def test_cold_and_warm_workers_agree_on_a_compacted_conversation(stores: Stores, tenant: str) -> None:
     warm, idle, cold = Worker(stores, tenant), Worker(stores, tenant), Worker(stores, tenant, other=True)
     at = warm.begin()
     warm.turn(at, 1, ("msg_goal",))
-    idle.journal.conversation(at)
+    idle.repository.conversation(at)
     for number in (2, 3):
         warm.turn(at, number)
     compacted = warm.compact(at)
 
     assert [entry.kind for entry in seen(compacted)] == ["user", "user", "assistant", "tool"]
     assert compacted.head.compacted_at == compacted.number
-    assert seen(idle.journal.conversation(at)) == seen(compacted)
-    assert seen(cold.journal.conversation(at)) == seen(compacted)
+    assert seen(idle.repository.conversation(at)) == seen(compacted)
+    assert seen(cold.repository.conversation(at)) == seen(compacted)
     after = warm.turn(at, 4)
     assert len(seen(after)) == 6
-    assert seen(cold.journal.conversation(at)) == seen(after)
-    assert seen(Worker(stores, tenant).journal.conversation(at)) == seen(after)
+    assert seen(cold.repository.conversation(at)) == seen(after)
+    assert seen(Worker(stores, tenant).repository.conversation(at)) == seen(after)
 
 
 def test_who_reads_the_turn_only_has_nothing_to_do_with_a_compaction(stores: Stores, tenant: str) -> None:
@@ -113,21 +113,21 @@ def test_who_reads_the_turn_only_has_nothing_to_do_with_a_compaction(stores: Sto
     at = worker.begin()
     worker.turn(at, 1, ("msg_goal",))
     worker.compact(at)
-    thread = worker.journal.turn(at)
-    assert thread.number == 3
-    assert thread.call("call_1") is not None
+    session = worker.repository.turn(at)
+    assert session.number == 3
+    assert session.call("call_1") is not None
 
 
 def test_a_conversation_of_another_release_is_refused(stores: Stores, tenant: str) -> None:
     worker = Worker(stores, tenant)
     at = worker.begin()
-    thread = worker.journal.conversation(at)
+    session = worker.repository.conversation(at)
 
-    def build(_: Thread, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> Draft:
         change.compact(Compacted(version=99, entries=()))
         return Draft(change)
 
     with pytest.raises(SchemaUnknown, match="99"):
-        worker.journal.commit(thread, "compact", build)
+        worker.repository.commit(session, "compact", build)
     with pytest.raises(SchemaUnknown, match="99"):
-        Worker(stores, tenant).journal.conversation(at)
+        Worker(stores, tenant).repository.conversation(at)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from shared.domain.errors import PoisonedSession
-from shared.ports.log import Companions
+from shared.ports.log import TransactionItems
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import make_commit, make_intervention
 
@@ -43,7 +43,7 @@ def test_a_damaged_intervention_hides_no_other_from_the_people_who_decide(
     stores: Stores, tenant: str
 ) -> None:
     opened = [make_intervention("ses_1", f"int_{n}") for n in range(3)]
-    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(interventions=opened))
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(interventions=opened))
     stores.spoil_intervention(tenant, "int_1")
 
     listed = stores.index.interventions(tenant, state="pending", limit=5, cursor=None)

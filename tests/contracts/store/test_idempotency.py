@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.ports.log import Companions, IndexEntry, KeyTaken, NumberTaken
+from shared.ports.log import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import ROUTE, make_commit, record_for
 
@@ -11,12 +11,14 @@ pytestmark = pytest.mark.contract
 
 def test_a_used_idempotency_key_keeps_the_commit_out(stores: Stores, tenant: str) -> None:
     record = record_for(stores.clock, tenant)
-    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(idempotency=record))
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(idempotency=record))
 
     with pytest.raises(KeyTaken):
         stores.log.append(
             make_commit(tenant, "ses_2", 1),
-            Companions(IndexEntry(tenant, "ses_2", "a", "active"), (), record._replace(body_hash="other")),
+            TransactionItems(
+                IndexEntry(tenant, "ses_2", "a", "active"), (), record._replace(body_hash="other")
+            ),
         )
 
     assert stores.log.latest(tenant, "ses_2") is None
@@ -25,26 +27,26 @@ def test_a_used_idempotency_key_keeps_the_commit_out(stores: Stores, tenant: str
 
 def test_a_repeated_transaction_is_told_of_its_number_first(stores: Stores, tenant: str) -> None:
     """So that its writer reads the log again, where its own commit is."""
-    commit, companions = (
+    commit, extra_items = (
         make_commit(tenant, "ses_1", 1),
-        Companions(idempotency=record_for(stores.clock, tenant)),
+        TransactionItems(idempotency=record_for(stores.clock, tenant)),
     )
-    stores.log.append(commit, companions)
+    stores.log.append(commit, extra_items)
 
     with pytest.raises(NumberTaken):
-        stores.log.append(make_commit(tenant, "ses_1", 1, commit.key, delivered=("m",)), companions)
+        stores.log.append(make_commit(tenant, "ses_1", 1, commit.key, delivered=("m",)), extra_items)
 
     assert stores.log.latest(tenant, "ses_1") == commit
 
 
 def test_an_idempotency_key_can_be_used_again_after_its_time(stores: Stores, tenant: str) -> None:
     stores.log.append(
-        make_commit(tenant, "ses_1", 1), Companions(idempotency=record_for(stores.clock, tenant))
+        make_commit(tenant, "ses_1", 1), TransactionItems(idempotency=record_for(stores.clock, tenant))
     )
     stores.clock.advance(24 * 3_600 + 1)
     assert stores.index.idempotency(tenant, ROUTE, "k") is None
 
     again = record_for(stores.clock, tenant, body_hash="new")
-    stores.log.append(make_commit(tenant, "ses_2", 1), Companions(idempotency=again))
+    stores.log.append(make_commit(tenant, "ses_2", 1), TransactionItems(idempotency=again))
 
     assert stores.index.idempotency(tenant, ROUTE, "k") == again

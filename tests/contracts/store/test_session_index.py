@@ -6,7 +6,7 @@ import pytest
 
 from shared.domain.interventions.intervention import InterventionState
 from shared.domain.session.head import CoarseState
-from shared.ports.log import Companions, IndexEntry, InterventionPage, Live, LiveKind, LiveSession
+from shared.ports.log import IndexEntry, InterventionPage, Live, LiveKind, LiveSession, TransactionItems
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention
 
@@ -68,7 +68,7 @@ def test_an_entry_follows_its_session(stores: Stores, tenant: str) -> None:
     states: tuple[CoarseState, ...] = ("active", "waiting_for_user", "completed")
     for number, state in enumerate(states, start=1):
         entry = IndexEntry(tenant, "ses_1", "a", state)
-        stores.log.append(make_commit(tenant, "ses_1", number), Companions(listing=entry))
+        stores.log.append(make_commit(tenant, "ses_1", number), TransactionItems(listing=entry))
 
     page = stores.index.sessions(tenant, states=(), agent_id=None, limit=5, cursor=None)
     assert page.entries == (IndexEntry(tenant, "ses_1", "a", "completed"),)
@@ -76,7 +76,7 @@ def test_an_entry_follows_its_session(stores: Stores, tenant: str) -> None:
 
 def test_an_entry_keeps_what_recovery_wrote_down(stores: Stores, tenant: str) -> None:
     entry = IndexEntry(tenant, "ses_1", "a", "active", Live("active", NOW))
-    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(listing=entry))
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(listing=entry))
     page = stores.index.sessions(tenant, states=(), agent_id=None, limit=5, cursor=None)
     assert page.entries == (entry,)
 
@@ -113,12 +113,12 @@ def test_live_sessions_of_all_tenants_come_oldest_first_by_kind(
 def test_a_session_leaves_the_live_ones_when_it_is_over_or_gone(stores: Stores, tenant: str) -> None:
     for session_id in ("ses_1", "ses_2", "ses_3"):
         entry = IndexEntry(tenant, session_id, "a", "active", Live("active", NOW))
-        stores.log.append(make_commit(tenant, session_id, 1), Companions(listing=entry))
+        stores.log.append(make_commit(tenant, session_id, 1), TransactionItems(listing=entry))
     over = IndexEntry(tenant, "ses_1", "a", "completed")
-    stores.log.append(make_commit(tenant, "ses_1", 2), Companions(listing=over))
+    stores.log.append(make_commit(tenant, "ses_1", 2), TransactionItems(listing=over))
     stores.log.delete(tenant, "ses_2")
     waits = IndexEntry(tenant, "ses_3", "a", "waiting_for_user", Live("parked", NOW))
-    stores.log.append(make_commit(tenant, "ses_3", 2), Companions(listing=waits))
+    stores.log.append(make_commit(tenant, "ses_3", 2), TransactionItems(listing=waits))
 
     assert live(stores, "active", tenant) == []
     assert live(stores, "parked", tenant) == [LiveSession(tenant, "ses_3", NOW)]
@@ -126,9 +126,9 @@ def test_a_session_leaves_the_live_ones_when_it_is_over_or_gone(stores: Stores, 
 
 def test_interventions_are_listed_newest_first_and_by_state(stores: Stores, tenant: str) -> None:
     opened = [make_intervention("ses_1", f"int_{n}") for n in range(5)]
-    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(interventions=opened))
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(interventions=opened))
     resolved = opened[3].model_copy(update={"state": "resolved", "resolution": "approve", "resolved_by": "u"})
-    stores.log.append(make_commit(tenant, "ses_1", 2), Companions(interventions=(resolved,)))
+    stores.log.append(make_commit(tenant, "ses_1", 2), TransactionItems(interventions=(resolved,)))
 
     first = stores.index.interventions(tenant, state="pending", limit=3, cursor=None)
     assert first.items == (opened[4], opened[2], opened[1])
@@ -143,9 +143,9 @@ def test_interventions_of_one_session_are_listed_apart_from_the_others(stores: S
     opened = [make_intervention(f"ses_{n % 2}", f"int_{n}") for n in range(6)]
     for session_id in ("ses_0", "ses_1"):
         own = [one for one in opened if one.session_id == session_id]
-        stores.log.append(make_commit(tenant, session_id, 1), Companions(interventions=own))
+        stores.log.append(make_commit(tenant, session_id, 1), TransactionItems(interventions=own))
     expired = opened[3].model_copy(update={"state": "expired", "resolution": "reject"})
-    stores.log.append(make_commit(tenant, "ses_1", 2), Companions(interventions=(expired,)))
+    stores.log.append(make_commit(tenant, "ses_1", 2), TransactionItems(interventions=(expired,)))
 
     def listed(
         state: InterventionState | None, limit: int = 9, cursor: str | None = None
@@ -165,12 +165,12 @@ def test_a_reader_that_ends_a_page_early_goes_on_behind_the_row_it_told_last(
 ) -> None:
     fill(stores, tenant, 4)
     opened = [make_intervention("ses_1", f"int_{n}") for n in range(4)]
-    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(interventions=opened))
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(interventions=opened))
 
-    behind = stores.index.behind_session(tenant, "ses_00002")
+    behind = stores.index.cursor_after_session(tenant, "ses_00002")
     rest = stores.index.sessions(tenant, states=(), agent_id=None, limit=9, cursor=behind)
     assert [entry.session_id for entry in rest.entries] == ["ses_00001", "ses_00000"]
-    behind = stores.index.behind_intervention(tenant, "int_2")
+    behind = stores.index.cursor_after_intervention(tenant, "int_2")
     found = stores.index.interventions(tenant, state="pending", limit=9, cursor=behind)
     assert found.items == (opened[1], opened[0])
 

@@ -10,13 +10,13 @@ from shared.domain.session.commit import Commit
 from shared.domain.session.content import Content
 from shared.domain.session.conversation import UserEntry
 from shared.ports.log import (
-    Companions,
     IndexEntry,
     LeaseGrant,
     LeaseMoved,
     NumberTaken,
     SessionLog,
     Tail,
+    TransactionItems,
 )
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import (
@@ -112,7 +112,7 @@ def test_a_commit_and_its_companions_are_written_together(stores: Stores, tenant
     open_one = make_intervention("ses_1", "int_1")
     record = record_for(stores.clock, tenant)
 
-    stores.log.append(commit, Companions(entry, (open_one,), record))
+    stores.log.append(commit, TransactionItems(entry, (open_one,), record))
 
     assert stores.log.latest(tenant, "ses_1") == commit
     page = stores.index.sessions(tenant, states=(), agent_id=None, limit=10, cursor=None)
@@ -123,14 +123,14 @@ def test_a_commit_and_its_companions_are_written_together(stores: Stores, tenant
 
 def test_companions_of_a_lost_number_are_not_written(stores: Stores, tenant: str) -> None:
     stores.log.append(make_commit(tenant, "ses_1", 1, "theirs"))
-    companions = Companions(
+    extra_items = TransactionItems(
         IndexEntry(tenant, "ses_1", "default", "active"),
         (make_intervention("ses_1", "int_1"),),
         record_for(stores.clock, tenant),
     )
 
     with pytest.raises(NumberTaken):
-        stores.log.append(make_commit(tenant, "ses_1", 1, "mine"), companions)
+        stores.log.append(make_commit(tenant, "ses_1", 1, "mine"), extra_items)
 
     assert stores.index.sessions(tenant, states=(), agent_id=None, limit=10, cursor=None).entries == ()
     assert stores.index.intervention(tenant, "int_1") is None
@@ -140,7 +140,7 @@ def test_companions_of_a_lost_number_are_not_written(stores: Stores, tenant: str
 def test_a_companion_of_another_tenant_is_refused(stores: Stores, tenant: str) -> None:
     with pytest.raises(ValueError, match="tenant"):
         stores.log.append(
-            make_commit(tenant, "ses_1", 1), Companions(IndexEntry(f"{tenant}x", "ses_1", "a", "idle"))
+            make_commit(tenant, "ses_1", 1), TransactionItems(IndexEntry(f"{tenant}x", "ses_1", "a", "idle"))
         )
     assert stores.log.latest(tenant, "ses_1") is None
 
@@ -165,7 +165,8 @@ def test_no_spelling_of_a_tenant_reaches_another_one(
     one, other = one + tenant, other + tenant
     commit = make_commit(one, session, 1)
     stores.log.append(
-        commit, Companions(IndexEntry(one, session, "a", "idle"), (make_intervention(session, "int_1"),))
+        commit,
+        TransactionItems(IndexEntry(one, session, "a", "idle"), (make_intervention(session, "int_1"),)),
     )
 
     assert stores.log.latest(one, session) == commit
@@ -212,7 +213,7 @@ def test_a_deleted_session_leaves_nothing_and_its_neighbours_stay(stores: Stores
             ids = (f"int_{session_id}_{number}",) if number % 10 == 0 else ()
             stores.log.append(
                 make_commit(tenant, session_id, number),
-                Companions(
+                TransactionItems(
                     IndexEntry(tenant, session_id, "a", "active") if number == 1 else None,
                     tuple(make_intervention(session_id, each) for each in ids),
                 ),
@@ -233,29 +234,31 @@ def test_a_deleted_session_leaves_nothing_and_its_neighbours_stay(stores: Stores
 
 
 def test_an_hours_tokens_are_granted_with_the_commit_or_not_at_all(stores: Stores, tenant: str) -> None:
-    stores.log.append(make_commit(tenant, "ses_1", 1), Companions(lease=LeaseGrant(tenant, 7, 0, 500)))
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(lease=LeaseGrant(tenant, 7, 0, 500)))
     assert stores.index.granted(tenant, 7) == 500
     assert stores.index.granted(tenant, 8) == 0
 
     for stale in (0, 300, 499, 501):
         with pytest.raises(LeaseMoved):
             stores.log.append(
-                make_commit(tenant, "ses_1", 2), Companions(lease=LeaseGrant(tenant, 7, stale, 900))
+                make_commit(tenant, "ses_1", 2), TransactionItems(lease=LeaseGrant(tenant, 7, stale, 900))
             )
     assert stores.index.granted(tenant, 7) == 500
     assert stores.log.tail(tenant, "ses_1", 2).commits == ()
 
-    stores.log.append(make_commit(tenant, "ses_1", 2), Companions(lease=LeaseGrant(tenant, 7, 500, 900)))
+    stores.log.append(
+        make_commit(tenant, "ses_1", 2), TransactionItems(lease=LeaseGrant(tenant, 7, 500, 900))
+    )
     assert stores.index.granted(tenant, 7) == 900
 
 
 def test_who_lost_both_the_number_and_the_hour_is_told_of_the_number(stores: Stores, tenant: str) -> None:
     stores.log.append(
-        make_commit(tenant, "ses_1", 1, "theirs"), Companions(lease=LeaseGrant(tenant, 7, 0, 500))
+        make_commit(tenant, "ses_1", 1, "theirs"), TransactionItems(lease=LeaseGrant(tenant, 7, 0, 500))
     )
     with pytest.raises(NumberTaken):
         stores.log.append(
-            make_commit(tenant, "ses_1", 1, "mine"), Companions(lease=LeaseGrant(tenant, 7, 0, 900))
+            make_commit(tenant, "ses_1", 1, "mine"), TransactionItems(lease=LeaseGrant(tenant, 7, 0, 900))
         )
 
 

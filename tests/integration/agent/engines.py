@@ -7,8 +7,8 @@ from shared.adapters.tools.registry import BuiltinRegistry
 from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import AssistantEntry, ToolEntry
-from shared.domain.untrusted.quoting import Outside
-from shared.ports.log import NO_COMPANIONS, Companions, Tail
+from shared.domain.untrusted.quoting import OutsideText
+from shared.ports.log import NO_ITEMS, Tail, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
 from shared.ports.tools import CallContext
 from tests.doubles.blobs import MemoryBlobs
@@ -65,9 +65,9 @@ class Gated(MemoryLog):
         self.pause()
         return super().latest(tenant, session_id)
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         self.pause()
-        super().append(commit, companions)
+        super().append(commit, extra_items)
 
 
 class GatedBlobs(MemoryBlobs):
@@ -98,9 +98,9 @@ class Hand:
     def __init__(self, notes: Notes, pause: Callable[[], None], others: Any) -> None:
         self.notes, self.pause, self.others = notes, pause, others
 
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         if spec.name != "note":
-            answer: str | Outside = self.others.run(spec, arguments, context)
+            answer: str | OutsideText = self.others.run(spec, arguments, context)
             return answer
         self.pause()
         self.notes.effects.append(context.effect_id)
@@ -129,11 +129,11 @@ class Engines:
         house.clock, house.workflow = self.house.clock, self.house.workflow
         house.registry = self.house.registry
         house.log, house.blobs = Gated(self.house.log, pause), GatedBlobs(self.house.blobs, pause)
-        house.journal = house.fresh_journal()
-        house.hands = house.hands._replace(
-            journal=house.fresh_journal(),
+        house.repository = house.fresh_journal()
+        house.runtime = house.runtime._replace(
+            repository=house.fresh_journal(),
             registry=house.registry,
-            toolbox=self.notes.hand(pause, house.hands.toolbox),
+            toolbox=self.notes.hand(pause, house.runtime.toolbox),
         )
         return house
 

@@ -7,7 +7,7 @@ import pytest
 
 from shared.adapters.tools.registry import BuiltinRegistry
 from shared.agent.interventions.resolve import Desk
-from shared.agent.recovery.sweep import Rounds, Tally, tend
+from shared.agent.recovery.sweep import SweepDeps, Tally, sweep
 from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
@@ -62,7 +62,7 @@ class FragileHouse(House):
 
     def with_refunds(self) -> "FragileHouse":
         self.registry = RefundRegistry(self._effect)
-        self.hands = self.hands._replace(registry=self.registry, toolbox=self.sink)
+        self.runtime = self.runtime._replace(registry=self.registry, toolbox=self.sink)
         self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
         return self
 
@@ -84,12 +84,12 @@ class FragileHouse(House):
         with pytest.raises(Crash):
             self.run(before)
 
-    def tend(self, *, everything: bool = False, time_is_left: bool = True) -> Tally:
-        return tend(self.rounds(time_is_left), everything=everything)
+    def sweep(self, *, everything: bool = False, time_is_left: bool = True) -> Tally:
+        return sweep(self.rounds(time_is_left), everything=everything)
 
-    def rounds(self, time_is_left: bool = True) -> Rounds:
+    def rounds(self, time_is_left: bool = True) -> SweepDeps:
         self.told: list[tuple[str, str]] = []
-        return Rounds(
+        return SweepDeps(
             self.fresh_journal(),
             self.index,
             self.workflow,
@@ -102,7 +102,7 @@ class FragileHouse(House):
     def recover(self) -> Tally:
         """A minute and more later."""
         self.clock.advance(GRACE + 1)
-        return self.tend()
+        return self.sweep()
 
 
 class Sink:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from functions.status.views import message_view
-from shared.agent.queries.history import Placed
+from shared.agent.queries.history import PositionedEntry
 from shared.api.response.envelope import to_json
 from shared.api.response.views import step_view
 from shared.domain.interventions.intervention import Intervention
@@ -50,7 +50,7 @@ def check(before: Commit | None, commit: Commit) -> None:
         assert now.iteration <= now.max_steps
 
 
-def check_results(placed: list[Placed], head: Head) -> None:
+def check_results(placed: list[PositionedEntry], head: Head) -> None:
     """Each call of a reply has one result before the next reply; of the last one, those that are finished
     (a run that is ended at a limit or by a person leaves the others as they were asked for)."""
     asked: set[str] = set()

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.agent.recovery.recover import revive
+from shared.agent.recovery.recover import recover
 from shared.agent.tools.execute import run_call
 from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolEntry
-from shared.domain.untrusted.quoting import Outside
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 from tests.house import TENANT, House
 from tests.integration.agent.test_ledger import Crash, Sink, house_with_sink
@@ -47,13 +47,13 @@ def until_act(house: House) -> None:
 def taken_over(house: House, act: Decision) -> None:
     """Its execution is lost, and the next generation has the session."""
     house.workflow.close(act)
-    assert revive(house.fresh_journal(), house.workflow, TENANT, act.at.session_id) == "restarted"
+    assert recover(house.fresh_journal(), house.workflow, TENANT, act.at.session_id) == "restarted"
 
 
 def again(house: House, act: Decision) -> None:
     """The engine's retry of the one call."""
     (call_id,) = act.calls or ()
-    run_call(house.hands._replace(journal=house.fresh_journal()), act.at, call_id, 1, 60)
+    run_call(house.runtime._replace(repository=house.fresh_journal()), act.at, call_id, 1, 60)
 
 
 class Meanwhile:
@@ -62,14 +62,14 @@ class Meanwhile:
     def __init__(self, sink: Sink, happens: Callable[[], object]) -> None:
         self._sink, self._due = sink, [happens]
 
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         while self._due:
             self._due.pop()()
         return self._sink.run(spec, arguments, context)
 
 
 def meanwhile(house: House, sink: Sink, happens: Callable[[], object]) -> None:
-    house.hands = house.hands._replace(toolbox=Meanwhile(sink, happens))
+    house.runtime = house.runtime._replace(toolbox=Meanwhile(sink, happens))
 
 
 def results(house: House, session: str) -> list[str]:

@@ -32,8 +32,8 @@ def test_a_call_that_runs_once_has_its_effect_once_however_many_engines_there_ar
     engines = Engines("once", Random(seed).choice)
     engines.run(3)
     house, option = engines.house, Random(seed).choice(["retry", "record", "skip"])
-    house.hands = house.hands._replace(
-        registry=house.registry, toolbox=engines.notes.hand(lambda: None, house.hands.toolbox)
+    house.runtime = house.runtime._replace(
+        registry=house.registry, toolbox=engines.notes.hand(lambda: None, house.runtime.toolbox)
     )
     for _ in range(10):
         head = house.head(engines.session)

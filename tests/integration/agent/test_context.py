@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.budget.session_budget import sized
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.domain.rules.compaction import limits
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import AssistantEntry, ToolEntry, UserEntry
@@ -157,7 +157,7 @@ def test_a_worker_that_is_cold_at_every_step_asks_the_same() -> None:
     other.start("Read every file")
 
     def chill(_: object) -> None:
-        other.journal = other.fresh_journal()
+        other.repository = other.fresh_journal()
 
     other.run(chill)
 
@@ -181,10 +181,10 @@ def test_a_cold_worker_reads_from_the_last_compaction_on() -> None:
             numbers.extend(commit.number for commit in found.commits)
             return found
 
-    journal = Journal(Counting(), house.blobs, house.clock)  # type: ignore[arg-type]
+    repository = SessionRepository(Counting(), house.blobs, house.clock)  # type: ignore[arg-type]
     head = house.head(session)
     last = house.decisions[-2]
-    thread = journal.conversation(last.at)
+    thread = repository.conversation(last.at)
 
     assert last.at.first > 100
     assert sorted(numbers) == list(range(min(head.compacted_at, last.at.first), thread.number + 1))
@@ -214,7 +214,7 @@ def test_a_crash_between_compaction_and_turn_changes_nothing_and_pays_for_no_sec
     with pytest.raises(Crash):
         house.run()
     assert house.head(session).compacted_at == house.fresh_journal().newest(TENANT, session).number
-    house.journal = house.fresh_journal()
+    house.repository = house.fresh_journal()
 
     house.go_on(house.decisions[-1])
 
@@ -233,8 +233,8 @@ def test_a_lost_answer_to_any_commit_changes_nothing(nth: int) -> None:
     house = house_of(model, files=8)
     session = house.start("Read every file").session_id
     house.log = LossyLog(house, nth)  # type: ignore[assignment]
-    house.journal = house.fresh_journal()
-    house.hands = house.hands._replace(journal=house.fresh_journal())
+    house.repository = house.fresh_journal()
+    house.runtime = house.runtime._replace(repository=house.fresh_journal())
 
     house.run()
 

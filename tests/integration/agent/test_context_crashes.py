@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.domain.session.commit import Commit
-from shared.ports.log import NO_COMPANIONS, Companions, Tail
+from shared.ports.log import NO_ITEMS, Tail, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.log import MemoryLog
@@ -50,9 +50,9 @@ class FusedLog(MemoryLog):
         self.fuse.behind()
         return found
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         self.fuse.before()
-        super().append(commit, companions)
+        super().append(commit, extra_items)
         self.fuse.behind()
 
 
@@ -112,8 +112,8 @@ def run(fuse: Fuse) -> tuple[House, ByTurn]:
 
 def start_afresh(house: House, log: MemoryLog) -> None:
     """New processes for both functions; what the test itself looks at has no fuse."""
-    house.journal = Journal(log, house.blobs, house.clock)
-    house.hands = house.hands._replace(journal=Journal(log, house.blobs, house.clock))
+    house.repository = SessionRepository(log, house.blobs, house.clock)
+    house.runtime = house.runtime._replace(repository=SessionRepository(log, house.blobs, house.clock))
 
 
 def told(house: House, model: ByTurn) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.agent.recovery.recover import revive
+from shared.agent.recovery.recover import recover
 from shared.agent.turn.think import think
 from shared.domain.errors import Fenced, ProviderRejected
 from shared.domain.rules.compaction import limits
@@ -113,7 +113,7 @@ def test_a_worker_that_is_overtaken_while_it_summarises_leaves_the_conversation_
 
     def is_overtaken(request: ModelRequest) -> ModelReply:
         house.workflow.close(decision)
-        assert revive(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+        assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
         return summarises(request)
 
     model.summariser = is_overtaken

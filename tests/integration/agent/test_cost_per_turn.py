@@ -8,7 +8,7 @@ import pytest
 
 from shared.agent.session.position import position
 from shared.domain.session.commit import Commit, Decision
-from shared.ports.log import NO_COMPANIONS, Companions, Tail
+from shared.ports.log import NO_ITEMS, Tail, TransactionItems
 from shared.ports.model import ModelReply
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.definitions import MemoryDefinitions, MemorySnapshot
@@ -35,9 +35,9 @@ class CountingLog(MemoryLog):
         self.asked["latest"] += 1
         return super().latest(tenant, session_id)
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
-        self.asked["put" if companions == NO_COMPANIONS else "transaction"] += 1
-        super().append(commit, companions)
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        self.asked["put" if extra_items == NO_ITEMS else "transaction"] += 1
+        super().append(commit, extra_items)
 
 
 class CountingBlobs(MemoryBlobs):
@@ -72,8 +72,8 @@ class CountedHouse(House):
         self.log = CountingLog(self.log, self.asked)
         self.blobs = CountingBlobs(self.asked)
         self.definitions = CountingDefinitions(self.definitions, self.asked)
-        self.journal = self.fresh_journal()
-        self.hands = self.hands._replace(journal=self.fresh_journal())
+        self.repository = self.fresh_journal()
+        self.runtime = self.runtime._replace(repository=self.fresh_journal())
 
 
 def turns(

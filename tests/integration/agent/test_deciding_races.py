@@ -18,7 +18,7 @@ from tests.house import TENANT, House
 from tests.integration.agent.policies import files, recorded, waiting
 from tests.integration.agent.test_ledger import Crash
 
-Outcome = Intervention | CallerError
+RecoveryResult = Intervention | CallerError
 
 
 def at_once(*acts: Callable[[], Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from shared.domain.errors import (
     StoreUnavailable,
 )
 from shared.domain.session.commit import Commit
-from shared.ports.log import NO_COMPANIONS, Companions
+from shared.ports.log import NO_ITEMS, TransactionItems
 from tests.doubles.log import MemoryLog
 from tests.doubles.workflow import MemoryWorkflow
 from tests.house import TENANT, House
@@ -34,10 +34,10 @@ class Refusing(MemoryLog):
         vars(self).update(vars(log))
         self.error = error
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         if commit.key.startswith(("cancel/", "delete/")):
             raise self.error
-        super().append(commit, companions)
+        super().append(commit, extra_items)
 
 
 class Unreadable(MemoryLog):
@@ -118,11 +118,11 @@ class Twice(MemoryLog):
         vars(self).update(vars(house.log))
         self.house, self.real = house, house.log
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         if self.house.log is not self.real:
             self.house.log = self.real
             self.house.delete(commit.head.session_id)
-        super().append(commit, companions)
+        super().append(commit, extra_items)
 
 
 def test_two_deletions_at_once_are_both_done() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.recovery.give_up import give_up
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.execute import run_call
 from shared.agent.turn.plan import plan
 from shared.agent.turn.think import think
@@ -43,7 +43,7 @@ def test_a_cold_worker_repeats_nothing_either() -> None:
     first = house.workflow.take()
     assert first is not None
     decided = plan(house.worker, first.at, 0, 60)
-    house.journal = Journal(house.log, house.blobs, house.clock)
+    house.repository = SessionRepository(house.log, house.blobs, house.clock)
     assert plan(house.worker, first.at, 1, 60) == decided
 
 
@@ -55,8 +55,8 @@ def test_a_lost_answer_to_any_commit_changes_nothing(nth: int) -> None:
     house = House(ScriptedModel(SCRIPT))
     session = house.start("Write").session_id
     house.log = LossyLog(house, nth)  # type: ignore[assignment]
-    house.journal = Journal(house.log, house.blobs, house.clock)
-    house.hands = house.hands._replace(journal=Journal(house.log, house.blobs, house.clock))
+    house.repository = SessionRepository(house.log, house.blobs, house.clock)
+    house.runtime = house.runtime._replace(repository=SessionRepository(house.log, house.blobs, house.clock))
 
     house.run()
 
@@ -72,9 +72,11 @@ def test_two_workers_on_one_turn_commit_once() -> None:
     session = house.start("Write").session_id
     first = house.workflow.take()
     assert first is not None
-    other = Journal(house.log, house.blobs, house.clock)
+    other = SessionRepository(house.log, house.blobs, house.clock)
     plain = house.model
-    racing = house.worker._replace(journal=other, choose_model=lambda agent, purpose: (plain, "test-model"))
+    racing = house.worker._replace(
+        repository=other, choose_model=lambda agent, purpose: (plain, "test-model")
+    )
 
     at = first.at
 
@@ -101,7 +103,7 @@ def test_a_finished_call_is_not_run_again() -> None:
     assert act.calls is not None
     before = house.head(session)
 
-    run_call(house.hands, act.at, act.calls[0], 1, 60)
+    run_call(house.runtime, act.at, act.calls[0], 1, 60)
 
     assert house.files.read(TENANT, "x.md") == b"changed since"
     assert house.head(session) == before

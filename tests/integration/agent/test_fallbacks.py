@@ -96,7 +96,7 @@ def test_a_providers_own_parts_are_kept_under_the_provider_that_wrote_them() -> 
     house, _, _ = run(
         [SCRIPT[0], BUSY, SCRIPT[2]], [says("", step(1, "completed", "ok"))._replace(raw=["x"])]
     )
-    thread = house.journal.conversation(house.decisions[-1].at)
+    thread = house.repository.conversation(house.decisions[-1].at)
     entries = [entry for entry in thread.entries if isinstance(entry, AssistantEntry)]
     assert [(entry.provider, entry.raw) for entry in entries] == [
         ("anthropic", None), ("openai", ["x"]), ("anthropic", None),

@@ -10,7 +10,7 @@ import pytest
 from functions.status.paging import Page, bounded, json_bytes, mark, page
 from functions.status.views import message_view
 from shared.adapters.storage.documents import from_commit
-from shared.agent.queries.history import History, Mark, Row
+from shared.agent.queries.history import History, HistoryCursor, Row
 from shared.agent.queries.poll import PAGE_COMMITS, Cursor
 from shared.api.response.views import event_view, plan_view, session_view, step_view
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
@@ -61,7 +61,7 @@ def long() -> tuple[House, longlog.LongLog]:
 def all_of(
     house: House,
     session_id: str,
-    read: Callable[[History, Mark], Iterable[Row[Item]]],
+    read: Callable[[History, HistoryCursor], Iterable[Row[Item]]],
     view: Callable[[Item], dict[str, Any]],
     limit: int = 200,
 ) -> list[dict[str, Any]]:

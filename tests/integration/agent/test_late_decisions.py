@@ -8,10 +8,10 @@ import pytest
 from shared.agent.interventions.resolve import Resolution, resolve
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.start import post_message
-from shared.agent.session.repository import Draft, Journal
+from shared.agent.session.repository import Draft, SessionRepository
 from shared.domain.errors import Conflict
 from shared.domain.session.commit import Commit
-from shared.ports.log import NO_COMPANIONS, Companions, SessionLog
+from shared.ports.log import NO_ITEMS, SessionLog, TransactionItems
 from tests.house import TENANT, USER, House
 from tests.integration.agent.policies import files, recorded, waiting
 
@@ -58,22 +58,22 @@ class Overtaken:
     def __getattr__(self, name: str) -> object:
         return getattr(self._log, name)
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         if self._first:
             self._first.pop()()
-        self._log.append(commit, companions)
+        self._log.append(commit, extra_items)
 
 
-def overtaken(house: House, first: Callable[[], object]) -> Journal:
+def overtaken(house: House, first: Callable[[], object]) -> SessionRepository:
     """Its commit comes after the minute that `waiting` gave has run out, though the request came before."""
     house.clock.advance(59.99)
     log: Any = Overtaken(house.log, first)
-    return Journal(log, house.blobs, house.clock)
+    return SessionRepository(log, house.blobs, house.clock)
 
 
 def test_a_decision_that_lost_a_race_until_its_time_was_over_is_late() -> None:
     house, session, one = waiting("approval_required", timeout_seconds=60)
-    desk = house.desk._replace(journal=overtaken(house, lambda: house.say(session, "Well?")))
+    desk = house.desk._replace(repository=overtaken(house, lambda: house.say(session, "Well?")))
     with pytest.raises(Conflict) as late:
         resolve(desk, TENANT, session, one.intervention_id, Resolution("approve", None, None), USER)
     assert late.value.details == {"state": ["expired"], "resolution": ["reject"]}
@@ -100,7 +100,7 @@ def test_an_answer_that_lost_a_race_until_its_time_was_over_begins_a_new_run() -
 
 def test_a_resume_that_lost_a_race_until_its_time_was_over_continues_nothing() -> None:
     house, session, one = waiting("checkpoint_review", timeout_seconds=60)
-    journal = overtaken(house, lambda: house.say(session, "Well?"))
+    repository = overtaken(house, lambda: house.say(session, "Well?"))
     with pytest.raises(Conflict, match="cancelled"):
-        control.resume(journal, house.workflow, TENANT, session, USER)
+        control.resume(repository, house.workflow, TENANT, session, USER)
     assert (recorded(house, one).state, house.head(session).state) == ("expired", "cancelled")

@@ -45,7 +45,7 @@ def test_a_call_that_ends_while_the_next_run_plans_has_one_result(order: tuple[i
     ]
     house, sink, following = House(ScriptedModel([*turns, completes("Done.")])), Sink(), iter(order)
     house.registry = RefundRegistry("idempotent")
-    house.hands = house.hands._replace(registry=house.registry, toolbox=sink)
+    house.runtime = house.runtime._replace(registry=house.registry, toolbox=sink)
     lockstep = Lockstep(lambda waiting: next(following))
     session = house.start("Pay").session_id
     until_act(house)
@@ -74,7 +74,7 @@ def test_a_call_that_ends_after_its_run_was_cancelled_is_recorded_and_moves_noth
     turns = [plans("pay"), says("", step(1, "in_progress"), call("refund", order=7))]
     house, sink = House(ScriptedModel(turns)), Sink()
     house.registry = RefundRegistry("idempotent")
-    house.hands = house.hands._replace(registry=house.registry, toolbox=sink)
+    house.runtime = house.runtime._replace(registry=house.registry, toolbox=sink)
     session = house.start("Pay").session_id
     until_act(house)
     meanwhile(house, sink, lambda: house.cancel(session))

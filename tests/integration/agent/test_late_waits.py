@@ -5,16 +5,16 @@ from datetime import timedelta
 import pytest
 
 from shared.agent.interventions.wait import ask
-from shared.agent.recovery.recover import revive
+from shared.agent.recovery.recover import recover
 from shared.domain.session.commit import Commit, Decision
 from shared.domain.session.head import Wait
-from shared.ports.log import NO_COMPANIONS, Companions
+from shared.ports.log import NO_ITEMS, TransactionItems
 from tests.doubles.log import MemoryLog
 from tests.house import TENANT
 from tests.integration.agent.fragile import SCRIPT, FragileHouse
 
 
-def asking() -> tuple[FragileHouse, str, Decision]:
+def wait_decision() -> tuple[FragileHouse, str, Decision]:
     """A person is about to be asked: the engine has come to Ask, and its worker has not begun."""
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
@@ -40,7 +40,7 @@ def approved(house: FragileHouse, session: str) -> str:
 
 @pytest.mark.parametrize(("seconds", "attempt"), [(1500, 0), (0, 1)])
 def test_a_slow_worker_of_an_earlier_wait_does_not_take_the_live_one_away(seconds: int, attempt: int) -> None:
-    house, session, decision = asking()
+    house, session, decision = wait_decision()
     first = entered(house, decision)
     house.workflow.expire(first.token)
     second = entered(house, decision, seconds, attempt)
@@ -53,7 +53,7 @@ def test_a_slow_worker_of_an_earlier_wait_does_not_take_the_live_one_away(second
 
 def test_a_worker_that_lost_to_a_wait_the_engine_has_left_has_the_engine_ask_again() -> None:
     """Two clocks of the engine may differ: whichever token is lost, nobody is left waiting."""
-    house, session, decision = asking()
+    house, session, decision = wait_decision()
     left = entered(house, decision, seconds=1)
     asks(house, decision, left)
     house.workflow.expire(left.token)
@@ -67,7 +67,7 @@ def test_a_worker_that_lost_to_a_wait_the_engine_has_left_has_the_engine_ask_aga
 
 
 def test_a_wait_that_the_previous_release_stored_is_followed_by_the_next() -> None:
-    house, session, decision = asking()
+    house, session, decision = wait_decision()
     old = Wait(token=house.workflow.wait(decision))
     asks(house, decision, old)
     house.workflow.expire(old.token)
@@ -82,18 +82,18 @@ class Overtakes(MemoryLog):
         vars(self).update(vars(house.log))
         self.house, self.lost, self.real = house, lost, house.log
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         if self.house.log is not self.real:
             self.house.log = self.real
             self.house.workflow.close(self.lost)
             session = self.lost.at.session_id
-            assert revive(self.house.fresh_journal(), self.house.workflow, TENANT, session) == "restarted"
+            assert recover(self.house.fresh_journal(), self.house.workflow, TENANT, session) == "restarted"
             self.house.run()
-        super().append(commit, companions)
+        super().append(commit, extra_items)
 
 
 def test_an_execution_that_is_overtaken_while_it_asks_ends_and_leaves_the_next_one_s_wait() -> None:
-    house, session, decision = asking()
+    house, session, decision = wait_decision()
     wait = entered(house, decision)
     house.log = Overtakes(house, decision)
     asks(house, decision, wait)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from shared.agent.recovery.give_up import give_up
-from shared.agent.recovery.recover import repair, revive
+from shared.agent.recovery.recover import recover, repair
 from shared.domain.session.commit import Decision
 from tests.house import TENANT
 from tests.integration.agent.fragile import Crash, FragileHouse
@@ -38,13 +38,13 @@ def its_starter_dies(house: FragileHouse, session: str) -> None:
     house.mortal.dies_before = "start"
     with pytest.raises(Crash):
         house.say(session, "Again")
-    assert revive(house.fresh_journal(), house.workflow, TENANT, session) == "started"
+    assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "started"
 
 
 def its_execution_is_lost(house: FragileHouse, session: str) -> None:
     begun(house, session)
     house.lose(session)
-    assert revive(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+    assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
 
 
 def it_is_paused_and_resumed(house: FragileHouse, session: str) -> None:

@@ -11,8 +11,8 @@ from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.errors import StoreUnavailable
 from shared.domain.session.commit import Commit, Decision
 from shared.domain.session.conversation import ToolEntry
-from shared.domain.untrusted.quoting import Outside
-from shared.ports.log import NO_COMPANIONS, Companions, NumberTaken
+from shared.domain.untrusted.quoting import OutsideText
+from shared.ports.log import NO_ITEMS, NumberTaken, TransactionItems
 from shared.ports.tools import CallContext
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, completes, plans, says, step
@@ -29,7 +29,7 @@ class Sink:
         self.dies = dies
         self.effects: list[str] = []
 
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         if self.dies == "before":
             self.dies = ""
             raise Crash
@@ -65,7 +65,7 @@ SCRIPT = [
 def house_with_sink(effect: Effect, dies: str) -> tuple[House, Sink, str]:
     house, sink = House(ScriptedModel(SCRIPT)), Sink(dies)
     house.registry = RefundRegistry(effect)
-    house.hands = house.hands._replace(registry=house.registry, toolbox=sink)
+    house.runtime = house.runtime._replace(registry=house.registry, toolbox=sink)
     session = house.start("Pay back order 7").session_id
     return house, sink, session
 
@@ -131,15 +131,15 @@ def test_a_lost_answer_to_the_start_is_no_doubt() -> None:
         def __getattr__(self, name: str) -> Any:
             return getattr(log, name)
 
-        def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
-            log.append(commit, companions)
+        def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+            log.append(commit, extra_items)
             if "/start-" in commit.key and not self.lost:
                 self.lost = True
                 raise NumberTaken
 
     log = house.log
     house.log = LosesStart()  # type: ignore[assignment]
-    house.hands = house.hands._replace(journal=house.fresh_journal())
+    house.runtime = house.runtime._replace(repository=house.fresh_journal())
     house.run()
     assert house.head(session).state == "completed"
     assert len(sink.effects) == 1
@@ -154,15 +154,15 @@ def test_a_finish_that_could_not_be_stored_asks_instead_of_paying_twice() -> Non
         def __getattr__(self, name: str) -> Any:
             return getattr(log, name)
 
-        def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+        def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
             if commit.key.endswith("/finish") and not self.failed:
                 self.failed = True
                 raise StoreUnavailable("away")
-            log.append(commit, companions)
+            log.append(commit, extra_items)
 
     log = house.log
     house.log = LosesFinish()  # type: ignore[assignment]
-    house.hands = house.hands._replace(journal=house.fresh_journal())
+    house.runtime = house.runtime._replace(repository=house.fresh_journal())
     house.run()  # the engine is left with StoreUnavailable and settles the call as lost
     assert [one.type for one in house.head(session).interventions] == ["error_recovery"]
     assert len(sink.effects) == 1
@@ -174,7 +174,7 @@ def test_a_late_attempt_at_a_settled_call_does_nothing() -> None:
     house.run(lambda decision: acted.append(decision) if decision.next == "act" else None)
     at, calls = acted[0].at, acted[0].calls
     assert calls is not None
-    run_call(house.hands, at, calls[0], 3, 60)
+    run_call(house.runtime, at, calls[0], 3, 60)
     assert len(sink.effects) == 1
     assert house.head(session).state == "completed"
 
@@ -183,8 +183,8 @@ def test_a_deletion_that_died_after_its_effect_says_the_same_as_a_clean_one() ->
     house = House(ScriptedModel([]))
     house.files.write(TENANT, "a.txt", b"alpha")
     spec = house.registry.specs(TENANT, "default")["delete_file"]
-    first = house.hands.toolbox.run(spec, {"path": "a.txt"}, CallContext(TENANT, "s", "a", "e", 9))
-    again = house.hands.toolbox.run(
+    first = house.runtime.toolbox.run(spec, {"path": "a.txt"}, CallContext(TENANT, "s", "a", "e", 9))
+    again = house.runtime.toolbox.run(
         spec, {"path": "a.txt"}, CallContext(TENANT, "s", "a", "e", 9, rerun=True)
     )
     assert first == again

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.agent.recovery.recover import revive
+from shared.agent.recovery.recover import recover
 from shared.agent.turn.plan import plan
 from shared.domain.errors import Fenced
 from shared.domain.session.commit import Commit, Decision
-from shared.ports.log import NO_COMPANIONS, Companions
+from shared.ports.log import NO_ITEMS, TransactionItems
 from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, plans
@@ -29,10 +29,10 @@ class Before(MemoryLog):
         vars(self).update(vars(log))
         self.kind, self.due = kind, [happens]
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         while self.due and f"/{self.kind}-" in commit.key:
             self.due.pop()()
-        super().append(commit, companions)
+        super().append(commit, extra_items)
 
 
 def coming_to(kind: str) -> tuple[House, ScriptedModel, str, Decision]:
@@ -53,7 +53,7 @@ def while_committing(house: House, kind: str, happens: Callable[[], object]) -> 
         happens()
 
     house.log = Before(real, kind, once)
-    house.journal = house.fresh_journal()
+    house.repository = house.fresh_journal()
 
 
 @pytest.mark.parametrize("kind", LIMITS)
@@ -72,7 +72,7 @@ def test_an_execution_that_was_overtaken_writes_nothing(kind: str) -> None:
 
     def overtake() -> None:
         house.workflow.close(first)
-        assert revive(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+        assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
 
     while_committing(house, kind, overtake)
     with pytest.raises(Fenced):

@@ -6,7 +6,7 @@ from shared.agent.turn.plan import plan
 from shared.domain.errors import ProviderRejected, ProviderUnavailable, StoreUnavailable
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import ToolEntry
-from shared.ports.log import NO_COMPANIONS, Companions
+from shared.ports.log import NO_ITEMS, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest, TokenUsage
 from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
@@ -233,7 +233,7 @@ def test_counters_survive_a_cold_worker() -> None:
     session = house.start("Look").session_id
 
     def cold(decision: object) -> None:
-        house.journal = house.fresh_journal()
+        house.repository = house.fresh_journal()
 
     house.run(cold)
     assert [one.type for one in house.head(session).interventions] == ["error_recovery"]
@@ -279,16 +279,16 @@ class TakesNoTurn(MemoryLog):
     def __init__(self, log: MemoryLog) -> None:
         vars(self).update(vars(log))
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         if commit.key.endswith("/think"):
             raise StoreUnavailable("away")
-        super().append(commit, companions)
+        super().append(commit, extra_items)
 
 
 def test_a_turn_that_the_store_never_takes_ends_the_run_and_its_calls_are_not_made() -> None:
     house = House(ScriptedModel([plans("write"), says("", call("create_file", path="a.md", content="x"))]))
     house.log = TakesNoTurn(house.log)
-    house.journal = house.fresh_journal()
+    house.repository = house.fresh_journal()
     session = house.start("Go").session_id
     house.run()
     head = house.head(session)

@@ -8,7 +8,7 @@ from functions.status.paging import Page, json_bytes, listed
 from shared.api.response.views import intervention_view, session_view
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.head import Head
-from shared.ports.log import Companions
+from shared.ports.log import TransactionItems
 from tests.contracts.store.documents import make_commit, make_intervention
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, call, says
@@ -30,7 +30,7 @@ def house() -> House:
         make_intervention("ses_1", f"int_{n:02d}", state="resolved", input={"input": {"a": "x" * 65_000}})
         for n in range(30)
     ]
-    made.log.append(make_commit(TENANT, "ses_1", 1), Companions(interventions=decided))
+    made.log.append(make_commit(TENANT, "ses_1", 1), TransactionItems(interventions=decided))
     return made
 
 
@@ -39,7 +39,7 @@ Read = Callable[[House, int, str | None], Page]
 
 def page_of_sessions(house: House, limit: int, cursor: str | None) -> Page:
     def behind(head: Head) -> str:
-        return house.index.behind_session(TENANT, head.session_id)
+        return house.index.cursor_after_session(TENANT, head.session_id)
 
     found = house.index.sessions(TENANT, states=(), agent_id=None, limit=limit, cursor=cursor)
     heads = [house.head(entry.session_id) for entry in found.entries]
@@ -48,7 +48,7 @@ def page_of_sessions(house: House, limit: int, cursor: str | None) -> Page:
 
 def page_of_interventions(house: House, limit: int, cursor: str | None) -> Page:
     def behind(one: Intervention) -> str:
-        return house.index.behind_intervention(TENANT, one.intervention_id)
+        return house.index.cursor_after_intervention(TENANT, one.intervention_id)
 
     found = house.index.interventions(TENANT, state=None, limit=limit, cursor=cursor)
     return listed(found.items, intervention_view, behind, found.cursor)

@@ -31,7 +31,7 @@ def test_an_input_as_deep_as_may_be_can_be_read_again(people_decide: bool) -> No
     house, registry, sink = House(model), RefundRegistry("idempotent"), Sink()
     registry.refund = registry.refund.model_copy(update={"high_stakes": people_decide})
     house.registry = registry
-    house.hands = house.hands._replace(registry=registry, toolbox=sink)
+    house.runtime = house.runtime._replace(registry=registry, toolbox=sink)
     session = house.start("Pay").session_id
     house.run()
     if people_decide:

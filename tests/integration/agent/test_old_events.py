@@ -6,7 +6,7 @@ from functools import partial
 
 from shared.agent.interventions.wait import ask
 from shared.agent.recovery.give_up import give_up, roll_over
-from shared.agent.tools.execute import lose_call, run_call
+from shared.agent.tools.execute import abandon_call, run_call
 from shared.agent.turn.plan import plan
 from shared.agent.turn.think import think
 from shared.domain.definitions.tool import Effect
@@ -27,7 +27,7 @@ def numbered(house: House, session_id: str) -> int:
 def repeat(house: House, decision: Decision) -> None:
     """Everything the engine can send a Lambda where it stood once."""
     at = decision.at
-    house.journal = house.fresh_journal()
+    house.repository = house.fresh_journal()
     events: list[Callable[[], object]] = [
         *steps(house, decision),
         lambda: ask(house.fresh_journal(), house.workflow, house.timeouts, at, Wait(token="an old token")),
@@ -44,8 +44,8 @@ def steps(house: House, decision: Decision) -> list[Callable[[], object]]:
     return [
         partial(plan, house.worker, at, 3, 60),
         partial(think, house.worker, at, 3, 60),
-        *(partial(run_call, house.hands, at, call_id, 3, 60) for call_id in ids),
-        *(partial(lose_call, house.hands, at, call_id, "Timeout") for call_id in ids),
+        *(partial(run_call, house.runtime, at, call_id, 3, 60) for call_id in ids),
+        *(partial(abandon_call, house.runtime, at, call_id, "Timeout") for call_id in ids),
     ]
 
 
@@ -58,8 +58,8 @@ def sent(house: House, decision: Decision) -> list[Callable[[], object]]:
 def finished(effect: Effect = "once") -> tuple[House, Notes, str]:
     engines = Engines(effect, lambda waiting: waiting[0])
     house = engines.house
-    house.hands = house.hands._replace(
-        registry=house.registry, toolbox=engines.notes.hand(lambda: None, house.hands.toolbox)
+    house.runtime = house.runtime._replace(
+        registry=house.registry, toolbox=engines.notes.hand(lambda: None, house.runtime.toolbox)
     )
     house.go_on(engines.first)
     return house, engines.notes, engines.session
@@ -90,8 +90,8 @@ def test_every_event_of_an_overtaken_run_repeated_leaves_the_new_one_as_it_is() 
 def test_every_step_and_call_of_earlier_turns_repeated_leaves_a_running_session_as_it_is() -> None:
     engines = Engines("once", lambda waiting: waiting[0])
     house, session = engines.house, engines.session
-    house.hands = house.hands._replace(
-        registry=house.registry, toolbox=engines.notes.hand(lambda: None, house.hands.toolbox)
+    house.runtime = house.runtime._replace(
+        registry=house.registry, toolbox=engines.notes.hand(lambda: None, house.runtime.toolbox)
     )
     house.workflow.executions.clear()
     house.workflow.start(engines.first)
@@ -141,7 +141,7 @@ def test_a_text_taken_away_behind_acta_s_back_ends_the_run_with_a_code() -> None
     def take_away(decision: Decision) -> None:
         if decision.next == "act":
             house.blobs.delete_all(TENANT, session)
-            house.journal = house.fresh_journal()
+            house.repository = house.fresh_journal()
 
     house.run(take_away)
 

@@ -6,10 +6,10 @@ from contextlib import suppress
 import pytest
 
 from shared.agent.session.large_texts import pointers, read_compacted
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import Entry, ToolEntry
-from shared.ports.log import NO_COMPANIONS, Companions, Tail
+from shared.ports.log import NO_ITEMS, Tail, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.log import MemoryLog
@@ -61,9 +61,9 @@ class FusedLog(MemoryLog):
         self.fuse.behind()
         return found
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         self.fuse.before()
-        super().append(commit, companions)
+        super().append(commit, extra_items)
         self.fuse.behind()
 
     def delete(self, tenant: str, session_id: str) -> None:
@@ -126,9 +126,9 @@ class Stage:
         self.start_afresh()
 
     def start_afresh(self) -> None:
-        self.house.journal = Journal(self.fused, self.blobs, self.house.clock)
-        self.house.hands = self.house.hands._replace(
-            journal=Journal(self.fused, self.blobs, self.house.clock)
+        self.house.repository = SessionRepository(self.fused, self.blobs, self.house.clock)
+        self.house.runtime = self.house.runtime._replace(
+            repository=SessionRepository(self.fused, self.blobs, self.house.clock)
         )
 
     def run(self) -> None:

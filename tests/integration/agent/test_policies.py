@@ -167,7 +167,7 @@ def test_a_call_of_unknown_outcome_is_asked_about_under_the_policy_and_never_rep
     )
     sink = Sink("after")
     house.registry = RefundRegistry("once")
-    house.hands = house.hands._replace(registry=house.registry, toolbox=sink)
+    house.runtime = house.runtime._replace(registry=house.registry, toolbox=sink)
     session = house.start("Pay back order 7").session_id
     run_with_a_crash(house)
     (one,) = house.head(session).interventions
@@ -203,13 +203,13 @@ def test_when_several_are_due_at_once_a_default_that_ends_the_run_ends_the_rest_
     batch = says("", call("refund", order=7), call("refund", order=8))
     house = house_with(plans("pay"), batch, policies={"error_recovery": Policy(timeout_seconds=60)})
     house.registry = RefundRegistry("once")
-    house.hands = house.hands._replace(registry=house.registry, toolbox=Dying())
+    house.runtime = house.runtime._replace(registry=house.registry, toolbox=Dying())
     session = house.start("Go").session_id
     with pytest.raises(Crash):
         house.run()
     act = house.decisions[-1]
     with pytest.raises(Crash):
-        run_call(house.hands, act.at, (act.calls or ())[1], 0, 60)
+        run_call(house.runtime, act.at, (act.calls or ())[1], 0, 60)
     house.go_on(act)
     opened = house.head(session).interventions
     house.clock.advance(61)

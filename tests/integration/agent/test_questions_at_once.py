@@ -4,8 +4,8 @@ import pytest
 
 from shared.agent.session.position import position
 from shared.agent.session.repository import Draft
-from shared.agent.session.session import Thread
-from shared.agent.tools.execute import lose_call, run_call
+from shared.agent.session.session import Session
+from shared.agent.tools.execute import abandon_call, run_call
 from shared.domain.errors import Conflict, Forbidden, Refused
 from shared.domain.interventions.intervention import Policy, outlasting
 from shared.domain.session.change import Change
@@ -108,7 +108,7 @@ def test_a_call_that_needs_an_approval_does_not_run_without_one_whatever_led_to_
     house, session, _ = waiting("approval_required")
     thread = house.fresh_journal().newest(TENANT, session)
 
-    def forgotten(_: Thread, change: Change) -> Draft:
+    def forgotten(_: Session, change: Change) -> Draft:
         (waits,) = change.head.calls
         change.set(interventions=(), calls=(waits.model_copy(update={"state": "ready"}),))
         change.to_state("waiting_for_tool")
@@ -118,8 +118,8 @@ def test_a_call_that_needs_an_approval_does_not_run_without_one_whatever_led_to_
     head = house.head(session)
     at, (ready,) = position(head), head.calls
     with pytest.raises(Refused):
-        run_call(house.hands, at, ready.call_id, 0, 60)
-    lose_call(house.hands, at, ready.call_id, "Refused")
+        run_call(house.runtime, at, ready.call_id, 0, 60)
+    abandon_call(house.runtime, at, ready.call_id, "Refused")
     house.go_on(Decision(next="think", at=at))
     assert (house.head(session).state, files(house)) == ("completed", ["a.txt", "b.txt"])
 

@@ -23,7 +23,7 @@ def test_a_run_whose_starter_died_before_the_engine_was_told_is_started() -> Non
         house.start("Tidy up")
     (entry,) = house.index.sessions(TENANT, states=(), agent_id=None, limit=2, cursor=None).entries
 
-    assert house.tend() == Tally()  # the starter may be at it still
+    assert house.sweep() == Tally()  # the starter may be at it still
     assert house.recover() == Tally(looked=1, started=1)
     house.run()
 
@@ -91,7 +91,7 @@ def test_a_decision_whose_wake_up_was_never_sent_goes_on() -> None:
     house.mortal.dies_before = "wake"
     with pytest.raises(Crash):
         house.resolve(session, asked, "approve")
-    assert house.tend() == Tally()
+    assert house.sweep() == Tally()
 
     assert house.recover() == Tally(looked=1, woken=1)
     house.run()

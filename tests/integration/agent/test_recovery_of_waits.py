@@ -6,7 +6,7 @@ from shared.agent.recovery.recover import next_generation
 from shared.agent.recovery.sweep import Tally
 from shared.agent.session.position import position
 from shared.domain.session.commit import Commit, Decision
-from shared.ports.log import NO_COMPANIONS, Companions
+from shared.ports.log import NO_ITEMS, TransactionItems
 from shared.ports.model import TokenUsage
 from tests.doubles.log import MemoryLog
 from tests.house import TENANT, House
@@ -29,14 +29,14 @@ def test_a_wait_whose_execution_was_lost_still_warns_and_expires() -> None:
     assert house.recover() == Tally()  # there is time until the warning
 
     house.clock.advance(1_800 - WARN)
-    assert house.tend() == Tally(looked=1, restarted=1)
+    assert house.sweep() == Tally(looked=1, restarted=1)
     house.run()
     (asked,) = house.head(session).interventions
     assert asked.warned
 
     house.lose(session)
     house.clock.advance(WARN)
-    assert house.tend() == Tally(looked=1, restarted=1)
+    assert house.sweep() == Tally(looked=1, restarted=1)
     house.run()
     events = [seen.event.type for seen in house.poll(session).events]
     assert events.count("intervention.expired") == events.count("intervention.warned") == 1
@@ -101,7 +101,7 @@ def test_a_repair_of_everything_lets_sessions_that_wait_for_people_wait_in_an_ex
     house.lose(session)
     assert house.recover() == Tally()
 
-    assert house.tend(everything=True) == Tally(looked=1, restarted=1)
+    assert house.sweep(everything=True) == Tally(looked=1, restarted=1)
     house.run()
     assert house.head(session).wait is not None
     house.say(session, "The blue one")
@@ -119,7 +119,7 @@ def test_a_session_that_was_cancelled_meanwhile_is_left_alone() -> None:
     house.cancel(session)
 
     assert next_generation(house.fresh_journal(), house.workflow, thread) == "nothing"
-    assert house.recover() == house.tend(everything=True) == Tally()
+    assert house.recover() == house.sweep(everything=True) == Tally()
     assert house.head(session).state == "cancelled"
 
 
@@ -146,9 +146,9 @@ class ListedLog(MemoryLog):
         vars(self).update(vars(house.log))
         self.written = 0
 
-    def append(self, commit: Commit, companions: Companions = NO_COMPANIONS) -> None:
-        super().append(commit, companions)
-        self.written += companions.listing is not None
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        super().append(commit, extra_items)
+        self.written += extra_items.listing is not None
 
 
 def test_the_listing_is_written_when_a_wait_begins_to_end_by_itself_and_not_when_it_is_entered_again() -> (
@@ -156,7 +156,7 @@ def test_the_listing_is_written_when_a_wait_begins_to_end_by_itself_and_not_when
 ):
     house = FragileHouse(SCRIPT)
     house.log = log = ListedLog(house)
-    house.journal = house.fresh_journal()
+    house.repository = house.fresh_journal()
     session = house.start("Tidy up").session_id
     house.run_until("think")
     house.model.meanwhile = lambda: house.pause(session)  # type: ignore[attr-defined]

@@ -28,7 +28,7 @@ def test_a_session_that_is_at_work_is_not_disturbed() -> None:
     house.run_until("think")
 
     assert house.recover() == Tally(looked=1)
-    assert house.tend(everything=True) == Tally(looked=1)
+    assert house.sweep(everything=True) == Tally(looked=1)
     assert generation(house.head(session)) == 1
 
 
@@ -124,7 +124,7 @@ def test_each_turn_may_lose_its_engine_anew_and_waiting_for_people_does_not_coun
     house.run()
     for _ in range(2 * MOST_RESTARTS):
         house.lose(session)
-        assert house.tend(everything=True).restarted == 1
+        assert house.sweep(everything=True).restarted == 1
         house.run()
     (asked,) = house.head(session).interventions
     house.resolve(session, asked, "approve")
@@ -149,10 +149,10 @@ def test_a_wait_that_is_over_counts_although_another_question_is_still_open() ->
 
     for _ in range(MOST_RESTARTS):
         house.lose(session)
-        assert house.tend(everything=True) == Tally(looked=1, restarted=1)
+        assert house.sweep(everything=True) == Tally(looked=1, restarted=1)
     house.lose(session)
 
-    assert house.tend(everything=True) == Tally(looked=1, failed=1)
+    assert house.sweep(everything=True) == Tally(looked=1, failed=1)
 
 
 def test_one_session_that_cannot_be_read_does_not_stop_the_others() -> None:
@@ -185,8 +185,8 @@ def test_what_there_was_no_time_for_is_counted_and_left_for_the_next_minute() ->
     house.lose(session)
     house.clock.advance(GRACE + 1)
 
-    assert house.tend(time_is_left=False) == Tally(left=1)
-    assert house.tend() == Tally(looked=1, restarted=1)
+    assert house.sweep(time_is_left=False) == Tally(left=1)
+    assert house.sweep() == Tally(looked=1, restarted=1)
 
 
 class ShortPages(MemoryIndex):
@@ -215,4 +215,4 @@ def test_sessions_at_rest_and_deleted_ones_are_not_looked_at() -> None:
     house.run_until("think")
     house.delete(gone)
 
-    assert house.recover() == house.tend(everything=True) == Tally()
+    assert house.recover() == house.sweep(everything=True) == Tally()

@@ -4,7 +4,7 @@ import pytest
 
 from shared.agent.recovery.failure_messages import FAILURES
 from shared.agent.recovery.give_up import give_up
-from shared.agent.recovery.recover import repair, revive
+from shared.agent.recovery.recover import recover, repair
 from shared.domain.errors import Conflict
 from tests.house import TENANT
 from tests.integration.agent.fragile import (
@@ -77,4 +77,4 @@ def test_a_repair_of_a_session_that_has_not_failed_looks_after_it_as_tend_does()
     house.lose(session)
 
     assert repair(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
-    assert revive(house.fresh_journal(), house.workflow, TENANT, session) == "nothing"
+    assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "nothing"

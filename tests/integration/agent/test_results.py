@@ -43,8 +43,8 @@ def test_a_large_result_is_shown_in_part_inside_its_fences() -> None:
     assert result.whole is not None
     assert result.whole.bytes == len(LARGE.encode())
     assert text.startswith(f"--- file: a.txt ({len(LARGE.encode())} bytes) ---\nZeile 0")
-    fenced, note = text.rsplit("\n", 1)
-    assert fenced.endswith("\n--- end of file: a.txt ---")
+    quoted, note = text.rsplit("\n", 1)
+    assert quoted.endswith("\n--- end of file: a.txt ---")
     assert HANDLE.search(note)
     assert len(text.encode()) < 66_000
 

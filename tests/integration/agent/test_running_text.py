@@ -31,8 +31,8 @@ class Speaking(ScriptedModel):
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         reply = super().complete(request, timeout=timeout)
         for word in reply.text.split(" "):
-            if request.hearing.on_text is not None:
-                request.hearing.on_text(f"{word} ")
+            if request.stream_options.on_text is not None:
+                request.stream_options.on_text(f"{word} ")
             self.look()
             self.house.clock.advance(TICK)
         return reply
@@ -109,7 +109,7 @@ def test_without_the_setting_nobody_listens_and_nothing_is_written() -> None:
     kept, model = Kept(), Speaking(SCRIPT)
     house, _ = house_of(model, kept, partial_text_ms=0)
     house.run()
-    assert [request.hearing.on_text for request in model.requests] == [None] * 3
+    assert [request.stream_options.on_text for request in model.requests] == [None] * 3
     assert kept.put_so_far == []
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from shared.adapters.tools.registry import BuiltinRegistry
 from shared.agent.lifecycle import control
-from shared.agent.tools.execute import lose_call
+from shared.agent.tools.execute import abandon_call
 from shared.domain.definitions.tool import Effect
 from shared.domain.errors import Fenced
 from tests.house import TENANT, USER, House
@@ -69,7 +69,7 @@ def test_an_old_event_that_a_call_was_lost_does_not_settle_the_next_generations_
     before = house.log.latest(TENANT, session)
     (call_id,) = act.calls or ()
     with pytest.raises(Fenced):
-        lose_call(house.hands, act.at, call_id, "States.Timeout")
+        abandon_call(house.runtime, act.at, call_id, "States.Timeout")
     assert house.log.latest(TENANT, session) == before
     house.run()
     assert (house.head(session).state, len(sink.effects)) == ("completed", 1)
@@ -78,12 +78,12 @@ def test_an_old_event_that_a_call_was_lost_does_not_settle_the_next_generations_
 def test_an_old_event_of_a_call_that_runs_in_the_next_generation_opens_no_doubt() -> None:
     house, sink, session, act = about_to_act("once")
     taken_over(house, act)
-    meanwhile(house, sink, lambda: fenced(lambda: again(house, act)))
+    meanwhile(house, sink, lambda: quoted(lambda: again(house, act)))
     house.run()
     assert (house.head(session).state, len(sink.effects)) == ("completed", 1)
 
 
-def fenced(act: Callable[[], object]) -> None:
+def quoted(act: Callable[[], object]) -> None:
     with pytest.raises(Fenced):
         act()
 
@@ -101,10 +101,10 @@ def test_a_read_that_ends_after_another_generation_took_over_writes_nothing() ->
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_started_call_whose_tool_was_deleted_is_asked_about(lost: bool) -> None:
     house, _, session, act = died("once")
-    house.hands = house.hands._replace(registry=BuiltinRegistry())
+    house.runtime = house.runtime._replace(registry=BuiltinRegistry())
     (call_id,) = act.calls or ()
     if lost:
-        lose_call(house.hands, act.at, call_id, "States.Timeout")
+        abandon_call(house.runtime, act.at, call_id, "States.Timeout")
     else:
         again(house, act)
     house.go_on(act)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.agent.session.repository import Journal
+from shared.agent.session.repository import SessionRepository
 from shared.agent.turn.reply import AGAIN, GO_ON, SMALLER
 from shared.domain.errors import StreamBroken
 from shared.domain.session.commit import Decision
@@ -188,7 +188,7 @@ def test_a_crash_does_not_begin_the_ladder_anew() -> None:
     session = house.start("Tell me").session_id
 
     def cold(_: Decision) -> None:
-        house.journal = house.fresh_journal()
+        house.repository = house.fresh_journal()
 
     house.run(cold)
     assert SMALLER in model.requests[3].tail
@@ -200,7 +200,7 @@ def test_a_lost_answer_joins_the_parts_once(nth: int) -> None:
     house = House(ScriptedModel([plans("tell"), DONE, cut("GOAL_COMPLETE\nOne, tw"), says("o.")]))
     session = house.start("Tell me").session_id
     house.log = LossyLog(house, nth)  # type: ignore[assignment]
-    house.journal = Journal(house.log, house.blobs, house.clock)
+    house.repository = SessionRepository(house.log, house.blobs, house.clock)
     house.run()
     assert answer(house, session) == "One, two."
 

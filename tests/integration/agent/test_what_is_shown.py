@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.agent.interventions.opening import MAX_REVIEWED_BYTES
-from shared.agent.queries.call_input import whole_input
+from shared.agent.queries.call_input import full_call_input
 from shared.api.response.views import intervention_view
 from shared.domain.errors import InterventionNotFound, ValidationFailed
 from shared.domain.interventions.intervention import Intervention, input_hash
@@ -108,24 +108,24 @@ def test_a_large_input_is_shown_by_its_beginning_and_told_whole_elsewhere() -> N
     house, _, one = asked(planned, says("", call("create_file", **LARGE)))
     view = intervention_view(one)["tool_call"]
     assert (view["shortened"], "THE END" in str(view["input"])) == (True, False)
-    whole = whole_input(house.log, house.blobs, TENANT, one)
+    whole = full_call_input(house.log, house.blobs, TENANT, one)
     assert (whole.name, whole.input, whole.input_hash) == ("create_file", LARGE, input_hash(LARGE))
     assert view["input_hash"] == whole.input_hash
 
 
 def test_a_small_input_is_told_there_too_and_a_question_without_a_call_has_none() -> None:
     house, _, one = waiting("approval_required")
-    assert whole_input(house.log, house.blobs, TENANT, one).input == {"path": "a.txt"}
+    assert full_call_input(house.log, house.blobs, TENANT, one).input == {"path": "a.txt"}
     house, _, question = waiting("clarification_needed")
     with pytest.raises(InterventionNotFound):
-        whole_input(house.log, house.blobs, TENANT, question)
+        full_call_input(house.log, house.blobs, TENANT, question)
 
 
 def test_a_large_input_that_a_person_changed_is_told_as_changed_when_it_is_asked_about_again() -> None:
     house = house_with(plans("pay"), says("", call("refund", note="small")), high_stakes=("refund",))
     house.registry = RefundRegistry("once")
     house.desk = house.desk._replace(registry=house.registry)
-    house.hands = house.hands._replace(registry=house.registry, toolbox=Sink("after"))
+    house.runtime = house.runtime._replace(registry=house.registry, toolbox=Sink("after"))
     session = house.start("Go").session_id
     house.run()
     changed = {"note": "y" * 4_000}
@@ -135,7 +135,7 @@ def test_a_large_input_that_a_person_changed_is_told_as_changed_when_it_is_asked
     house.go_on(house.decisions[-1])
     (doubt,) = house.head(session).interventions
     assert intervention_view(doubt)["tool_call"]["shortened"] is True
-    assert whole_input(house.log, house.blobs, TENANT, doubt).input == changed
+    assert full_call_input(house.log, house.blobs, TENANT, doubt).input == changed
 
 
 def test_a_modified_call_is_told_as_modified_everywhere_and_to_the_model_too() -> None:
@@ -213,13 +213,13 @@ def test_a_review_shows_each_call_that_would_run_with_its_input_and_tells_each_w
     assert (small["input_hash"], small["input_url"]) == (input_hash(small["input"]), None)
     assert (large["shortened"], large["input_hash"]) == (True, input_hash(LARGE))
     assert large["input_url"].endswith(f"/{review.intervention_id}/input?call_id={large['call_id']}")
-    assert whole_input(house.log, house.blobs, TENANT, review, large["call_id"]).input == LARGE
-    assert whole_input(house.log, house.blobs, TENANT, review, small["call_id"]).input == small["input"]
+    assert full_call_input(house.log, house.blobs, TENANT, review, large["call_id"]).input == LARGE
+    assert full_call_input(house.log, house.blobs, TENANT, review, small["call_id"]).input == small["input"]
     with pytest.raises(ValidationFailed) as unclear:
-        whole_input(house.log, house.blobs, TENANT, review)
+        full_call_input(house.log, house.blobs, TENANT, review)
     assert unclear.value.details == {"call_id": [f"one of {small['call_id']}, {large['call_id']}"]}
     with pytest.raises(InterventionNotFound):
-        whole_input(house.log, house.blobs, TENANT, review, "call_none")
+        full_call_input(house.log, house.blobs, TENANT, review, "call_none")
 
 
 def test_a_review_of_many_large_calls_stays_small() -> None:

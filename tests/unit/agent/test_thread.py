@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.agent.session.session import Thread
+from shared.agent.session.session import Session
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.commit import Commit
 from shared.domain.session.content import Content
@@ -41,16 +41,16 @@ def log(turns: int) -> list[Commit]:
     return commits
 
 
-def folded(commits: list[Commit], compacted: dict[int, Compacted] | None = None) -> Thread:
+def folded(commits: list[Commit], compacted: dict[int, Compacted] | None = None) -> Session:
     compacted = compacted or {}
-    thread = Thread(commits[0], compacted.get(commits[0].number))
+    session = Session(commits[0], compacted.get(commits[0].number))
     for commit in commits[1:]:
-        thread.fold(commit, compacted.get(commit.number))
-    return thread
+        session.fold(commit, compacted.get(commit.number))
+    return session
 
 
-def seen(thread: Thread) -> list[Entry]:
-    return [*thread.entries, *thread.pending()]
+def seen(session: Session) -> list[Entry]:
+    return [*session.entries, *session.pending()]
 
 
 def with_compaction(turns: int) -> tuple[list[Commit], Compacted]:
@@ -65,10 +65,10 @@ def with_compaction(turns: int) -> tuple[list[Commit], Compacted]:
 
 def test_a_compaction_replaces_the_conversation_and_keeps_what_is_pending() -> None:
     commits, compacted = with_compaction(4)
-    thread = folded(commits, {commits[-1].number: compacted})
-    assert seen(thread) == [*compacted.entries, *compacted.results, *compacted.waiting]
-    assert thread.call("call_3_0") is not None
-    assert thread.orphans() == ()
+    session = folded(commits, {commits[-1].number: compacted})
+    assert seen(session) == [*compacted.entries, *compacted.results, *compacted.waiting]
+    assert session.call("call_3_0") is not None
+    assert session.orphans() == ()
 
 
 @given(st.integers(1, 6), st.integers(0, 5))
@@ -94,12 +94,12 @@ def test_who_does_without_sees_everything() -> None:
 def test_the_same_message_is_not_delivered_twice() -> None:
     commits, compacted = with_compaction(2)
     commits.append(make_commit("t", "s", len(commits) + 1, entries=(reply(2, 0),), delivered=("msg_wait",)))
-    thread = folded(commits, {commits[-2].number: compacted})
-    ids = [entry.message_id for entry in seen(thread) if isinstance(entry, UserEntry)]
+    session = folded(commits, {commits[-2].number: compacted})
+    ids = [entry.message_id for entry in seen(session) if isinstance(entry, UserEntry)]
     assert ids == ["msg_goal", "msg_sum", "msg_wait"]
 
 
 def test_commits_are_folded_in_order_only() -> None:
     commits = log(2)
     with pytest.raises(ValueError, match="does not follow"):
-        Thread(commits[0]).fold(commits[2])
+        Session(commits[0]).fold(commits[2])

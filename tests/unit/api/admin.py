@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from functions.admin.root import Root
 from functions.admin.routes import build
-from shared.api.request.idempotency import Once
+from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.clock import Clock
 from shared.ports.files import FileStore
 from shared.ports.log import SessionIndex
@@ -34,7 +34,7 @@ def admin_root(
         definitions=MemoryDefinitions(table, clock),
         tools=MemoryToolStore(table, clock),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
-        once=Once(index(table, clock), clock),
+        once=IdempotencyGuard(index(table, clock), clock),
         clock=clock,
     )
 

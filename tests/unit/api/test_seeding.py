@@ -36,8 +36,8 @@ class CloudFormation:
                 pass
 
         self.server = HTTPServer(("127.0.0.1", 0), Receiver)
-        self.thread = threading.Thread(target=self.server.serve_forever)
-        self.thread.start()
+        self.session = threading.Thread(target=self.server.serve_forever)
+        self.session.start()
 
     def asks(self, content: str, request: str = "Create", name: str = NAME) -> dict[str, Any]:
         return {
@@ -51,7 +51,7 @@ class CloudFormation:
 
     def close(self) -> None:
         self.server.shutdown()
-        self.thread.join()
+        self.session.join()
         self.server.server_close()
 
 

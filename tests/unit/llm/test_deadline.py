@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from shared.adapters.llm.common.stream import Abandoned, Patience, within
+from shared.adapters.llm.common.stream import Abandoned, CancelToken, within
 from shared.domain.errors import ProviderTimeout
 
 LONG = 30.0
@@ -17,7 +17,7 @@ class Held:
         self._begins = begins
         self.go = threading.Event()
 
-    def __call__(self, patience: Patience) -> str:
+    def __call__(self, patience: CancelToken) -> str:
         if self._begins:
             patience.heard()
         self.go.wait(LONG)
@@ -48,7 +48,7 @@ def test_what_began_and_did_not_end_is_told_apart() -> None:
 
 
 def test_nothing_begins_once_it_was_given_up() -> None:
-    patience = Patience()
+    patience = CancelToken()
     assert not patience.end()
     with pytest.raises(Abandoned):
         patience.heard()
@@ -62,7 +62,7 @@ def test_what_ends_at_once_is_its_result() -> None:
 def test_an_answer_that_is_whole_waits_for_nothing_and_is_not_undone() -> None:
     go = threading.Event()
 
-    def work(patience: Patience) -> str:
+    def work(patience: CancelToken) -> str:
         patience.answered("whole")
         go.wait(LONG)
         raise ConnectionError("the connection broke behind it")

@@ -4,7 +4,7 @@ import pytest
 
 from shared.adapters.llm.fallback import FallbackModel, Named, with_fallbacks
 from shared.domain.errors import ProviderOverloaded, ProviderTimeout, ProviderUnavailable
-from shared.ports.model import Hearing, Model, ModelReply, ModelRequest
+from shared.ports.model import Model, ModelReply, ModelRequest, StreamOptions
 from tests.scripted import ScriptedModel, says
 
 ASKED = ModelRequest("m", "", (), (), "", 100)
@@ -29,7 +29,7 @@ class Slow:
         self.given: list[tuple[float, float | None]] = []
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        self.given.append((timeout, request.hearing.begins_within))
+        self.given.append((timeout, request.stream_options.begins_within))
         self._watch.now += self._seconds
         if not self._answers:
             raise ProviderOverloaded("busy")
@@ -59,7 +59,7 @@ def test_with_no_time_left_nobody_else_is_asked() -> None:
 def test_the_last_one_is_waited_for_as_its_caller_says() -> None:
     watch = Watch()
     models = [Slow(watch, 1), Slow(watch, 1, answers=True)]
-    asked = ASKED._replace(hearing=Hearing(begins_within=7))
+    asked = ASKED._replace(stream_options=StreamOptions(begins_within=7))
     chain(watch, *models).complete(asked, timeout=60)
     assert models[1].given == [(59, 7)]
 

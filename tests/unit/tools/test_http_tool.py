@@ -11,7 +11,7 @@ from shared.adapters.egress.exchange import MAX_BYTES
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.domain.definitions.tool import Effect, HttpConfig, Method, ToolDefinition
 from shared.domain.errors import ToolFailed, ToolUnanswered
-from shared.domain.untrusted.quoting import Outside
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 from shared.settings import Settings
 from tests.sink import Reply, Sink
@@ -39,7 +39,7 @@ def run(
     effect: Effect = "once",
     seconds: float = 20,
     headers: dict[str, str] | None = None,
-) -> Outside:
+) -> OutsideText:
     config = HttpConfig(url=url, method=method, headers=headers or {})
     tool = ToolDefinition(
         name="pay", description="Pays", input_schema={"type": "object"}, kind="http", config=config, effect=effect,
@@ -58,7 +58,7 @@ def test_arguments_go_as_json_under_the_effect_s_key(sink: Sink, method: Method)
     said = run(
         sink.url("/pay"), sink, method=method, arguments={"order": 7, "note": "Grüße"}, headers={"X-Key": "k"}
     )
-    assert said == Outside("answer", "pay", '{"paid": "7 €"}')
+    assert said == OutsideText("answer", "pay", '{"paid": "7 €"}')
     (heard,) = sink.heard
     assert (heard.method, heard.path, heard.body) == (method, "/pay", {"order": 7, "note": "Grüße"})
     assert (heard.headers["idempotency-key"], heard.headers["x-key"]) == ("eff_1", "k")

@@ -10,7 +10,7 @@ import pytest
 from shared.adapters.tools.tenant.lambda_ import MAX_BYTES, LambdaTool
 from shared.domain.definitions.tool import Effect, LambdaConfig, ToolDefinition
 from shared.domain.errors import StoreThrottled, StoreUnavailable, ToolFailed, ToolUnanswered
-from shared.domain.untrusted.quoting import Outside
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -31,7 +31,7 @@ class Lambdas:
         return {"Payload": io.BytesIO(self.answer), **({"FunctionError": "Unhandled"} if self.failed else {})}
 
 
-def run(lambdas: Lambdas, effect: Effect = "once", seconds: float = 58.7) -> tuple[Outside, list[int]]:
+def run(lambdas: Lambdas, effect: Effect = "once", seconds: float = 58.7) -> tuple[OutsideText, list[int]]:
     tool = ToolDefinition(
         name="pay", description="Pays", input_schema={"type": "object"}, kind="lambda", effect=effect,
         config=LambdaConfig(function="acta-tool-pay"), version=1, created_at=NOW, updated_at=NOW,
@@ -50,7 +50,7 @@ def run(lambdas: Lambdas, effect: Effect = "once", seconds: float = 58.7) -> tup
 def test_a_function_gets_the_arguments_the_effect_s_key_and_whose_call_it_is() -> None:
     lambdas = Lambdas(b'"Paid."')
     said, waits = run(lambdas)
-    assert said == Outside("answer", "pay", "Paid.")
+    assert said == OutsideText("answer", "pay", "Paid.")
     (request,) = lambdas.invoked
     assert (request["FunctionName"], request["InvocationType"]) == ("acta-tool-pay", "RequestResponse")
     assert json.loads(request["Payload"]) == {

@@ -10,7 +10,7 @@ from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
-from shared.domain.untrusted.quoting import Outside
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 from tests.doubles.clock import FakeClock
 from tests.doubles.memories import MemoryMemories
@@ -21,7 +21,7 @@ MOST = 2
 
 
 class Others:
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         return f"{spec.name} of others"
 
 
@@ -48,7 +48,7 @@ def test_what_is_remembered_is_recalled_in_another_session_of_the_agent() -> Non
     said = desk.run("remember", text="Reports live in finance/ ", scope="agent", kind="lesson")
     assert said == "Remembered as a lesson for later sessions."
     recalled = desk.run("recall", session="ses_2", query="where are the reports")
-    assert recalled == Outside(
+    assert recalled == OutsideText(
         "memory", "where are the reports", "2026-01-01 [lesson] Reports live in finance/"
     )
     assert (

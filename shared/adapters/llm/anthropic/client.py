@@ -14,7 +14,7 @@ from shared.adapters.llm.anthropic.request import PROVIDER, to_body
 from shared.adapters.llm.anthropic.stream import Reading
 from shared.adapters.llm.common import tokens as estimate
 from shared.adapters.llm.common.connection import checked
-from shared.adapters.llm.common.stream import Patience, read, within
+from shared.adapters.llm.common.stream import CancelToken, read, within
 from shared.adapters.llm.errors import told
 from shared.domain.errors import (
     ActaError,
@@ -40,7 +40,7 @@ class AnthropicModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        begins = request.hearing.begins_within
+        begins = request.stream_options.begins_within
         return within(timeout, self.provider, lambda patience: self._call(request, timeout, patience), begins)
 
     @cached_property
@@ -56,7 +56,7 @@ class AnthropicModel:
         key = checked(self.provider, self._api_key)
         return self._sdk.Anthropic(api_key=key, base_url=self._base_url, max_retries=0, open_telemetry=False)
 
-    def _call(self, request: ModelRequest, timeout: float, patience: Patience) -> ModelReply:
+    def _call(self, request: ModelRequest, timeout: float, patience: CancelToken) -> ModelReply:
         client, body = self._client, to_body(request, self.provider)
         patience.check()
         limits = self._sdk.Timeout(
@@ -69,7 +69,7 @@ class AnthropicModel:
         try:
             with client.messages.create(**body, stream=True, timeout=limits) as events:
                 opened = True
-                reading = Reading(request.model, estimate.size_of_body(body), request.hearing.on_text)
+                reading = Reading(request.model, estimate.size_of_body(body), request.stream_options.on_text)
                 return read(events, reading, patience)
         except ActaError:
             raise

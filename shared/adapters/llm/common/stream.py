@@ -21,7 +21,7 @@ class Abandoned(Exception):
     """Raised inside the worker by `Patience.check`; never seen by a caller."""
 
 
-class Patience:
+class CancelToken:
     """Tells the worker whether its caller still waits, and the caller whether an answer has begun, or is whole."""
 
     def __init__(self, whole: Callable[[Any], None] = lambda result: None) -> None:
@@ -56,13 +56,13 @@ class Patience:
 
 
 def within(
-    seconds: float, provider: str, work: Callable[[Patience], T], begins_within: float | None = None
+    seconds: float, provider: str, work: Callable[[CancelToken], T], begins_within: float | None = None
 ) -> T:
     """`work`'s result or its exception, or `ProviderTimeout` after `seconds` of wall time, or after `begins_within`
     where nothing was heard by then.
     """
     done: Done[T] = SimpleQueue()
-    patience = Patience(lambda result: done.put((result, None)))
+    patience = CancelToken(lambda result: done.put((result, None)))
 
     def run() -> None:
         try:
@@ -86,7 +86,7 @@ def within(
 
 
 def _result(
-    done: Done[T], patience: Patience, first: float, seconds: float
+    done: Done[T], patience: CancelToken, first: float, seconds: float
 ) -> tuple[T, None] | tuple[None, BaseException]:
     """Raises Empty."""
     try:
@@ -114,7 +114,7 @@ class Reading(Protocol):
     def reply(self) -> ModelReply: ...
 
 
-def read(events: Iterable[Any], reading: Reading, patience: Patience) -> ModelReply:
+def read(events: Iterable[Any], reading: Reading, patience: CancelToken) -> ModelReply:
     """The caller has a whole reply at once; the connection is read to its end, so that it can be used again."""
     reply: ModelReply | None = None
     for event in events:

@@ -7,7 +7,7 @@ unless the settings say otherwise.
 from typing import Any
 
 from shared.adapters.llm.common import tokens as estimate
-from shared.adapters.llm.common.stream import Patience, within
+from shared.adapters.llm.common.stream import CancelToken, within
 from shared.adapters.llm.openai.chat_request import OPTIONAL, has, to_body
 from shared.adapters.llm.openai.chat_stream import Reading
 from shared.adapters.llm.openai.client import PROVIDER, OpenAIConnection, Unwelcome
@@ -24,10 +24,10 @@ class OpenAIModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        begins = request.hearing.begins_within
+        begins = request.stream_options.begins_within
         return within(timeout, PROVIDER, lambda patience: self._call(request, timeout, patience), begins)
 
-    def _call(self, request: ModelRequest, timeout: float, patience: Patience) -> ModelReply:
+    def _call(self, request: ModelRequest, timeout: float, patience: CancelToken) -> ModelReply:
         """What a server refuses of a model's requests is left out from then on. A refusal is not charged for."""
         while True:
             without = self._refused.get(request.model, frozenset())
@@ -41,8 +41,8 @@ class OpenAIModel:
             self._refused[request.model] = without | {part}
 
     def _ask(
-        self, request: ModelRequest, body: dict[str, Any], timeout: float, patience: Patience
+        self, request: ModelRequest, body: dict[str, Any], timeout: float, patience: CancelToken
     ) -> ModelReply:
-        reading = Reading(request.model, estimate.size_of_body(body), request.hearing.on_text)
+        reading = Reading(request.model, estimate.size_of_body(body), request.stream_options.on_text)
         create = self._openai.client.chat.completions.create
         return self._openai.read(lambda **limits: create(**body, **limits), reading, timeout, patience)

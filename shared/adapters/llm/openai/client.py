@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.adapters.llm import errors as failures
 from shared.adapters.llm.common.connection import checked, is_official
-from shared.adapters.llm.common.stream import Patience, Reading, read
+from shared.adapters.llm.common.stream import CancelToken, Reading, read
 from shared.adapters.llm.errors import message_of, told
 from shared.domain.errors import (
     ActaError,
@@ -59,7 +59,7 @@ class OpenAIConnection:
         return self._sdk.OpenAI(api_key=key, base_url=self._base_url, max_retries=0)
 
     def read(
-        self, ask: Callable[..., Any], reading: Reading, timeout: float, patience: Patience
+        self, ask: Callable[..., Any], reading: Reading, timeout: float, patience: CancelToken
     ) -> ModelReply:
         """`ask` makes the request and gives its stream. Raises the errors of `shared.ports.model`."""
         patience.check()

@@ -4,7 +4,7 @@ Streamed for the same reason as `anthropic`, and stateless: the conversation is 
 """
 
 from shared.adapters.llm.common import tokens as estimate
-from shared.adapters.llm.common.stream import Patience, within
+from shared.adapters.llm.common.stream import CancelToken, within
 from shared.adapters.llm.openai.client import PROVIDER, ForeignReasoning, OpenAIConnection
 from shared.adapters.llm.openai.responses_request import to_body
 from shared.adapters.llm.openai.responses_stream import Reading
@@ -20,10 +20,10 @@ class OpenAIResponsesModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        begins = request.hearing.begins_within
+        begins = request.stream_options.begins_within
         return within(timeout, PROVIDER, lambda patience: self._call(request, timeout, patience), begins)
 
-    def _call(self, request: ModelRequest, timeout: float, patience: Patience) -> ModelReply:
+    def _call(self, request: ModelRequest, timeout: float, patience: CancelToken) -> ModelReply:
         """A key of another organisation makes the kept reasoning unreadable for good: such a request is refused
         unread and sent again without, or the session could never go on."""
         try:
@@ -33,9 +33,9 @@ class OpenAIResponsesModel:
         return self._ask(request, timeout, patience, reasoning=False)
 
     def _ask(
-        self, request: ModelRequest, timeout: float, patience: Patience, *, reasoning: bool
+        self, request: ModelRequest, timeout: float, patience: CancelToken, *, reasoning: bool
     ) -> ModelReply:
         body = to_body(request, official=self._openai.official, reasoning=reasoning)
-        reading = Reading(request.model, estimate.size_of_body(body), request.hearing.on_text)
+        reading = Reading(request.model, estimate.size_of_body(body), request.stream_options.on_text)
         create = self._openai.client.responses.create
         return self._openai.read(lambda **limits: create(**body, **limits), reading, timeout, patience)

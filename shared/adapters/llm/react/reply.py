@@ -86,7 +86,7 @@ def _filled(found: dict[str, Any], key: str) -> str:
 MARK_DIGITS = 8
 
 
-def fenced(origin: str, text: str) -> str:
+def quoted(origin: str, text: str) -> str:
     """`origin` is the runtime's word for who speaks, without brackets or line breaks. The text is unchanged."""
     mark = _mark(text)
     return f"[{origin} #{mark}]\n{text}\n[end #{mark}]"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from shared.adapters.llm.common.conversation import tool_name_on_wire
-from shared.adapters.llm.react.reply import fenced
+from shared.adapters.llm.react.reply import quoted
 from shared.domain.rules.next_action import GOAL_COMPLETE, claims_completion
 from shared.domain.session.content import Content
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
@@ -80,9 +80,11 @@ def to_inner(request: ModelRequest) -> ModelRequest:
         system=f"{request.system}\n\n{rules}" if request.system.strip() else rules,
         tools=(),
         entries=tuple(_rendered(request.entries)),
-        tail=f"{fenced('runtime', request.tail)}\n\n{last}" if request.tail.strip() else last,
+        tail=f"{quoted('runtime', request.tail)}\n\n{last}" if request.tail.strip() else last,
         tool_choice="auto",
-        hearing=request.hearing._replace(on_text=None),  # what comes is JSON, not a text for people
+        stream_options=request.stream_options._replace(
+            on_text=None
+        ),  # what comes is JSON, not a text for people
     )
 
 
@@ -140,7 +142,7 @@ def _origin(name: str, *, ok: bool) -> str:
 
 
 def _message(message_id: str, origin: str, text: str) -> Entry:
-    return UserEntry(message_id=message_id, content=Content.of(fenced(origin, text)))
+    return UserEntry(message_id=message_id, content=Content.of(quoted(origin, text)))
 
 
 def _assistant(entry: AssistantEntry, text: str) -> Entry:

@@ -8,7 +8,7 @@ from shared.adapters.tools.builtin.weather import Weather
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
 from shared.domain.untrusted.path import PathRefused, check_folder, check_path
-from shared.domain.untrusted.quoting import Outside
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.files import FileInfo, FileMissing, FileStore
 from shared.ports.tools import CallContext
 from shared.settings import Settings
@@ -22,14 +22,14 @@ class BuiltinTools:
         self._max_file_bytes = settings.max_file_bytes
         self._weather = Weather(settings.geocoding_base_url, settings.weather_base_url)
 
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         tenant = context.tenant
         try:
             match spec.name:
                 case "list_files":
                     path, recursive = arguments.get("path", ""), arguments.get("recursive", True)
                     listing = list_files(self._files, tenant, path, recursive)
-                    return Outside("listing", path or "/", listing, exact=True)
+                    return OutsideText("listing", path or "/", listing, exact=True)
                 case "read_file":
                     return self._read(tenant, usable_path(arguments["path"]))
                 case "create_file":
@@ -39,12 +39,14 @@ class BuiltinTools:
                     return self._delete(tenant, usable_path(arguments["path"]), context.rerun)
                 case "get_weather":
                     location = arguments["location"]
-                    return Outside("weather", location, self._weather.at(location, context.deadline_seconds))
+                    return OutsideText(
+                        "weather", location, self._weather.at(location, context.deadline_seconds)
+                    )
         except PathRefused as refused:  # a rule of the store's own, the length of its keys
             raise ToolFailed(f"{refused}.") from None
         raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")
 
-    def _read(self, tenant: str, path: str) -> Outside:
+    def _read(self, tenant: str, path: str) -> OutsideText:
         try:
             data = self._files.read(tenant, path)
         except FileMissing:
@@ -55,7 +57,7 @@ class BuiltinTools:
             raise not_text(path, data) from None
         if "\0" in text:
             raise not_text(path, data)
-        return Outside("file", path, text, exact=True)
+        return OutsideText("file", path, text, exact=True)
 
     def _create(self, tenant: str, path: str, content: str, rerun: bool) -> str:
         """On a rerun the file that is there may be this call's own: it is told as the first attempt would have."""

@@ -8,7 +8,7 @@ from shared.domain.definitions.memory import MAX_PER_AGENT, MAX_TEXT_CHARS, Memo
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import MEMORY
-from shared.domain.untrusted.quoting import Outside
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.clock import Clock
 from shared.ports.memories import MemoryFull, MemoryStore
 from shared.ports.tools import CallContext, Toolbox
@@ -25,7 +25,7 @@ class MemoryTools:
         self._memories = memories
         self._clock = clock
 
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         if spec.name == REMEMBER:
             return self._remember(arguments, context)
         if spec.name == RECALL:
@@ -65,7 +65,7 @@ class MemoryTools:
         )
         return any(same_text(memory.text, text) for memory in near)
 
-    def _recall(self, query: str, context: CallContext) -> str | Outside:
+    def _recall(self, query: str, context: CallContext) -> str | OutsideText:
         found = self._memories.relevant(context.tenant, context.agent_id, query, RECALLED, RECALLED_CHARS)
         if not found:
             return "Nothing that fits was kept from earlier sessions."
@@ -73,4 +73,4 @@ class MemoryTools:
             f"{memory.created_at:%Y-%m-%d} [{memory.kind}] {' '.join(memory.text.split())}"
             for memory in found
         ]
-        return Outside("memory", query, "\n".join(lines))
+        return OutsideText("memory", query, "\n".join(lines))

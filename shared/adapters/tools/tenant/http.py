@@ -9,7 +9,7 @@ from urllib.parse import urldefrag, urlencode, urljoin
 from shared.adapters.egress.address import AddressRefused, Guard, Target
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.errors import ToolFailed, ToolUnanswered
-from shared.domain.untrusted.quoting import Outside, fenced
+from shared.domain.untrusted.quoting import OutsideText, quoted
 from shared.ports.tools import CallContext
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class HttpTool:
 
     def run(
         self, tool: ToolDefinition, config: HttpConfig, arguments: Mapping[str, Any], context: CallContext
-    ) -> Outside:
+    ) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered."""
         method, url, body = config.method, config.url, None
         headers = {
@@ -122,15 +122,15 @@ def _unanswered(tool: ToolDefinition) -> NoReturn:
     raise ToolUnanswered(f"a tool of kind {tool.kind} did not answer")
 
 
-def _told(tool: ToolDefinition, answer: "Answer") -> Outside:
+def _told(tool: ToolDefinition, answer: "Answer") -> OutsideText:
     text = answer.body.decode("utf-8", "replace")
     if answer.status >= 300:
         head = answer.body[:SHOWN_BYTES].decode("utf-8", "ignore")
         said = (
-            fenced("answer", tool.name, head, size=len(answer.body)) if head.strip() else "It said nothing."
+            quoted("answer", tool.name, head, size=len(answer.body)) if head.strip() else "It said nothing."
         )
         raise ToolFailed(f"{tool.name} answered with status {answer.status}.\n{said}")
-    return Outside(
+    return OutsideText(
         "answer", tool.name, text, note="" if text.strip() else f"[status {answer.status}, no content]"
     )
 

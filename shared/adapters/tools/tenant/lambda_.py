@@ -14,7 +14,7 @@ from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.errors import StoreThrottled, StoreUnavailable, ToolFailed, ToolUnanswered
-from shared.domain.untrusted.quoting import Outside, fenced
+from shared.domain.untrusted.quoting import OutsideText, quoted
 from shared.ports.tools import CallContext
 
 MAX_BYTES = 2_097_152
@@ -46,7 +46,7 @@ class LambdaTool:
 
     def run(
         self, tool: ToolDefinition, config: LambdaConfig, arguments: Mapping[str, Any], context: CallContext
-    ) -> Outside:
+    ) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered."""
         payload = {
             "arguments": dict(arguments),
@@ -81,7 +81,7 @@ class LambdaTool:
             )
         if "FunctionError" in answer:
             _failed(tool, body)
-        return Outside("answer", tool.name, _text(body))
+        return OutsideText("answer", tool.name, _text(body))
 
 
 def _text(body: bytes) -> str:
@@ -108,6 +108,6 @@ def _failed(tool: ToolDefinition, body: bytes) -> NoReturn:
     ended = not kind or kind.startswith(ENDED)
     if ended and not has_run and kind not in NEVER_BEGAN and tool.effect != "read":
         raise ToolUnanswered("a tool of kind lambda ended without an answer")
-    said = fenced("answer", tool.name, f"{kind or 'Error'}: {raised.get('errorMessage', '')}"[:SHOWN_CHARS])
+    said = quoted("answer", tool.name, f"{kind or 'Error'}: {raised.get('errorMessage', '')}"[:SHOWN_CHARS])
     how = "has run, but its answer cannot be passed on" if has_run else "failed"
     raise ToolFailed(f"{tool.name} {how}.\n{said}")

@@ -6,7 +6,7 @@ from typing import Any
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
 from shared.domain.definitions.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
-from shared.domain.untrusted.quoting import Outside
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext, Toolbox
 
 
@@ -18,7 +18,7 @@ class TenantTools:
         self._http = http
         self._functions = functions
 
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | Outside:
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         if not isinstance(spec, ToolDefinition):
             return self._others.run(spec, arguments, context)
         match spec.config:
