@@ -8,10 +8,10 @@ from shared.agent.model_call.context import Mind, Worker
 from shared.agent.session.endings import completed, failed
 from shared.agent.session.position import position
 from shared.agent.session.repository import Draft
-from shared.agent.turn.loop_detection import Outcome, hint, observe_turn
+from shared.agent.turn.loop_detection import PreviousCall, detect_loop, hint
 from shared.agent.turn.next_state import act, drop, hold, open_questions, review
-from shared.agent.turn.prompt_suffix import turn_tail
-from shared.agent.turn.reply import Absorbed, advice, is_gone_on_with
+from shared.agent.turn.prompt_suffix import turn_suffix
+from shared.agent.turn.reply import AppliedReply, advice, is_gone_on_with
 from shared.agent.turn.turn import Stage, decided, take_turn
 from shared.domain.rules.budget import tokens_left
 from shared.domain.rules.next_action import (
@@ -33,13 +33,13 @@ from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
 
 
 def think(worker: Worker, at: Position, attempt: int, timeout: float) -> Decision:
-    thread = worker.journal.conversation(at)
-    known = decided(thread, at, "think", worker)
+    session = worker.repository.conversation(at)
+    known = decided(session, at, "think", worker)
     if known is not None:
         return known
-    plan = thread.head.plan
+    plan = session.head.plan
     is_last = plan is not None and plan.is_live and not plan.open_steps
-    return take_turn(worker, _STAGE, "final" if is_last else "think", thread, at, attempt, timeout)
+    return take_turn(worker, _STAGE, "final" if is_last else "think", session, at, attempt, timeout)
 
 
 def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
@@ -50,15 +50,15 @@ def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest
             ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in mind.specs.values()
         ),
         entries=entries,
-        tail=turn_tail(head, mind.notes),
+        tail=turn_suffix(head, mind.notes),
         max_tokens=mind.max_output_tokens,
     )
 
 
 def _settle(
-    mind: Mind, change: Change, absorbed: Absorbed, reply: ModelReply, outcomes: tuple[Outcome, ...]
+    mind: Mind, change: Change, absorbed: AppliedReply, reply: ModelReply, outcomes: tuple[PreviousCall, ...]
 ) -> Draft:
-    stuck = observe_turn(mind, change, absorbed, reply, outcomes)
+    stuck = detect_loop(mind, change, absorbed, reply, outcomes)
     paused = reply.stop == "pause"  # what came is kept and is no answer yet
     cut_offs = change.head.progress.cut_offs
     is_half = paused or cut_offs == 1  # it and what goes on with it are one reply
@@ -146,7 +146,7 @@ def _close_plan(change: Change) -> None:
         change.event("plan.closed", {"version": plan.version, "status": "completed"})
 
 
-def _answer(absorbed: Absorbed) -> str | None:
+def _answer(absorbed: AppliedReply) -> str | None:
     """The text without its marker, else the reason the plan was completed with."""
     return without_marker(absorbed.text) or absorbed.closing or None
 

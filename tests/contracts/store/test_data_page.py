@@ -15,7 +15,7 @@ from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.session.partial import Partial
-from shared.ports.log import Companions, IndexEntry, LeaseGrant, Live
+from shared.ports.log import IndexEntry, LeaseGrant, Live, TransactionItems
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention, record_for
 
@@ -91,7 +91,7 @@ def stored(aws: Aws) -> dict[Shape, list[Attributes]]:
 def write_one_of_each(stores: Stores) -> None:
     stores.log.append(
         make_commit(TENANT, SESSION, 1),
-        Companions(
+        TransactionItems(
             listing=IndexEntry(TENANT, SESSION, "librarian", "active", Live("active", NOW)),
             interventions=(make_intervention(SESSION, "int_1"),),
             idempotency=record_for(stores.clock, TENANT),

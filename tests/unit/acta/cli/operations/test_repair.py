@@ -8,7 +8,7 @@ import pytest
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.operations.repair import COUNTS, OUTCOMES, report_lines, request_for
-from shared.agent.recovery.recover import Outcome
+from shared.agent.recovery.recover import RecoveryResult
 from shared.agent.recovery.sweep import Tally
 
 QUIET = Tally()._asdict()
@@ -32,7 +32,7 @@ def test_a_session_is_somebody_s_and_on_the_local_stack_the_demo_tenant_s() -> N
 
 
 def test_every_outcome_and_every_count_has_its_words() -> None:
-    assert set(OUTCOMES) == set(Outcome.__args__)  # type: ignore[attr-defined]
+    assert set(OUTCOMES) == set(RecoveryResult.__args__)  # type: ignore[attr-defined]
     assert {*COUNTS, "looked", "unreadable", "left"} == set(Tally._fields)
 
 
