@@ -1,7 +1,7 @@
 """What the local stack takes from the environment of whoever starts it, checked before anything starts.
 
-Keys and settings reach the Lambdas through the emulator's launcher, by name; no value is written to a template
-or a file.
+Settings reach every Lambda and secrets only the function that uses them, both through the emulator's launcher. No
+value is written to a template or a file.
 """
 
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ PROVIDER_VARIABLES = (
     "AWS_BEARER_TOKEN_BEDROCK",
 )  # fmt: skip
 """The emulator's credentials sign nothing that Bedrock takes; its own API key is what works from here."""
+FUNCTION_NAME = "acta-local-{}"
 DEPLOYED_FIELDS = frozenset(
     (
         "env",
@@ -38,6 +39,11 @@ OWN_VARIABLES = frozenset(
     ("ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL", "ACTA_TOKEN",
      "ACTA_STATE", NOTIFY_SECRET)
 )  # fmt: skip
+ONLY_FOR: Mapping[str, str] = {
+    **dict.fromkeys(PROVIDER_VARIABLES, "step"),
+    **dict.fromkeys((NOTIFY_URL, NOTIFY_SECRET), "notify"),
+}
+"""The function that alone gets a variable: what is secret, or may hold a secret as a URL may."""
 KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
 Provider = Literal["anthropic", "openai", "bedrock", "offline"]
@@ -55,6 +61,18 @@ class LocalConfig:
     lambda_endpoint: str | None = None
     unknown: tuple[str, ...] = ()
     """ACTA_ variables nothing reads: most likely misspelt."""
+
+    def for_every_function(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """The variables of all Lambdas; none of them is secret."""
+        return {name: environ[name] for name in self.lambda_env if name not in ONLY_FOR}
+
+    def for_one_function(self, environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        """By the function's full name: the variables that no other function gets."""
+        given: dict[str, dict[str, str]] = {}
+        for name in self.lambda_env:
+            if name in ONLY_FOR:
+                given.setdefault(FUNCTION_NAME.format(ONLY_FOR[name]), {})[name] = environ[name]
+        return given
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "LocalConfig":

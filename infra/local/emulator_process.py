@@ -6,6 +6,7 @@ not import ministack: the emulator has an interpreter of its own, given as `emul
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -13,10 +14,13 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO
+
+from infra.local.emulator import process_environment
 
 HOST = "127.0.0.1"
 REGION = "us-east-1"
@@ -34,9 +38,10 @@ class EmulatorFailed(Exception):
 class EmulatorProcess:
     """Context manager around `python -m infra.local.emulator`.
 
-    `lambda_env` names variables of `environment` (default: this process's) that every Lambda gets;
-    `lambda_endpoint` is the Lambdas' AWS_ENDPOINT_URL, by default the emulator. Output goes to
-    `<state_dir>/emulator.log`.
+    `lambda_environment` has the variables of every Lambda, `function_environments` by a function's name those of
+    that one alone; keys belong into the second. Both go through a pipe: the emulator's own environment is
+    `environment`, by default only what an interpreter needs of this process's. `lambda_endpoint` is the Lambdas'
+    AWS_ENDPOINT_URL, by default the emulator. Output goes to `<state_dir>/emulator.log`.
     """
 
     def __init__(
@@ -47,26 +52,28 @@ class EmulatorProcess:
         emulator_python: Path | None = None,
         runtime_python: Path | None = None,
         lambda_endpoint: str | None = None,
-        lambda_env: Sequence[str] = (),
+        lambda_environment: Mapping[str, str] | None = None,
+        function_environments: Mapping[str, Mapping[str, str]] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.port = port or free_port()
         self.url = f"http://{HOST}:{self.port}"
         self.state_dir = state_dir
         self.log_path = state_dir / "emulator.log"
-        self._environment = dict(os.environ if environment is None else environment)
+        if environment is None:
+            environment = {name: os.environ[name] for name in process_environment.KEPT if name in os.environ}
+        self._environment = dict(environment)
+        self._variables = {"every": dict(lambda_environment or {}), "one": dict(function_environments or {})}
         self._command = [
             str(emulator_python or ROOT / ".venv-emulator/bin/python"),
             *("-m", "infra.local.emulator"),
             *("--port", str(self.port)),
             *("--state", str(state_dir.resolve())),
-            "--ends-with-stdin",
+            "--supervised",
             *("--runtime-python", str(runtime_python or ROOT / ".venv-runtime/bin/python")),
         ]
         if lambda_endpoint:
             self._command += ["--lambda-endpoint", lambda_endpoint]
-        for name in lambda_env:
-            self._command += ["--lambda-env", name]
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
         self._log_start = 0
@@ -80,16 +87,6 @@ class EmulatorProcess:
     @property
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
-
-    def client_environment(self) -> dict[str, str]:
-        """The variables that point an AWS SDK or the CDK at this emulator."""
-        return {
-            "AWS_ENDPOINT_URL": self.url,
-            "AWS_REGION": REGION,
-            "AWS_DEFAULT_REGION": REGION,
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
-        }
 
     def start(self) -> None:
         """Returns when the emulator answers. Raises EmulatorFailed."""
@@ -107,6 +104,10 @@ class EmulatorProcess:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it ended already, which is reported below
+            self._process.stdin.write(json.dumps(self._variables, default=dict).encode() + b"\n")
+            self._process.stdin.flush()
         deadline = time.monotonic() + _START_SECONDS
         while not self._answers():
             if not self.running:

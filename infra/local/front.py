@@ -2,6 +2,10 @@
 
 Method, raw path, query, headers and body go through as sent (no decoding: `%2e%2e` reaches the Lambda as it
 is); the development issuer's documents are answered here. A body may have up to 10 MB, as on API Gateway.
+
+Web pages may call the API: its authorizer wants a token, its CORS configuration says who may read an answer.
+A `Host` that is no loopback name is refused: by DNS rebinding a page would be of the same origin as the API.
+Any port will do, for a forwarded one (`ssh -L`).
 """
 
 import json
@@ -11,6 +15,7 @@ from http import HTTPStatus
 from http.client import HTTPException, InvalidURL
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from infra.local.loopback import is_for_loopback
 from infra.local.upstream import Answer, Upstream
 
 HOST = "127.0.0.1"
@@ -89,6 +94,8 @@ class FrontHandler(BaseHTTPRequestHandler):
     server: Front
 
     def do(self) -> None:
+        if not is_for_loopback(self.headers.items()):
+            return self.refuse(HTTPStatus.FORBIDDEN, "Forbidden")
         try:
             body = self.read_body()
         except BodyTooLarge:

@@ -12,7 +12,7 @@ import httpx
 
 from infra.local.assembly import ROOT, Assembly
 from infra.local.commands import Commands, cdk_environ, local_aws_environ
-from infra.local.config import LocalConfig
+from infra.local.config import ONLY_FOR, LocalConfig
 from infra.local.deploy import Deployment, deploy
 from infra.local.emulator.state_directory import NEVER, last_saved, restored_from
 from infra.local.emulator_process import EmulatorProcess
@@ -132,8 +132,8 @@ class LocalStack:
             emulator_python=EMULATOR_PYTHON,
             runtime_python=RUNTIME_PYTHON,
             lambda_endpoint=self.config.lambda_endpoint,
-            lambda_env=self.config.lambda_env,
-            environment=self.environ,
+            lambda_environment=self.config.for_every_function(self.environ),
+            function_environments=self.config.for_one_function(self.environ),
         )
         self.emulator.start()
         self.restored_from = restored_from(self.state.aws)
@@ -145,8 +145,9 @@ class LocalStack:
         unchanged = last is not None and (last.assembly_key, last.issuer_url) == (assembly.key, self.url)
         if unchanged and last is not None and self.answers(last):
             return
-        synthesis = Commands(cdk_environ(self.environ), self.state.log)
-        aws = Commands(local_aws_environ(self.environ, self.aws_endpoint_url), self.state.log)
+        environ = {name: value for name, value in self.environ.items() if name not in ONLY_FOR}
+        synthesis = Commands(cdk_environ(environ), self.state.log)
+        aws = Commands(local_aws_environ(environ, self.aws_endpoint_url), self.state.log)
         self.commands = [synthesis, aws]
         deployed = deploy(assembly, synthesis, aws, self.state.path, self.url, self.progress)
         deployed.to_file(self.state.deployment)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from infra.local.emulator import process_environment, settings, state_directory, upstream
 
 
 def main() -> int:
-    chosen = settings.from_arguments(sys.argv[1:], os.environ)
+    chosen = settings.from_arguments(sys.argv[1:], sys.stdin.buffer)
     try:
         upstream.require_release()
         process_environment.clean(chosen)

@@ -13,12 +13,13 @@ import tempfile
 
 from infra.local.emulator.settings import ACCOUNT, HOST, REGION, Settings
 
-_KEPT = ("PATH", "LANG", "TZ", "HOME", "LD_LIBRARY_PATH")
+KEPT = ("PATH", "LANG", "TZ", "HOME", "LD_LIBRARY_PATH")
+"""What an interpreter may need to start at all."""
 
 
 def clean(settings: Settings) -> None:
     """Replace `os.environ`; must run before anything of ministack is imported."""
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     os.environ.clear()
     os.environ.update(kept)
     os.environ.update(

@@ -10,7 +10,7 @@ import signal
 import threading
 from typing import Any
 
-from infra.local.emulator import closing
+from infra.local.emulator import closing, guard
 from infra.local.emulator.settings import HOST, Settings
 from infra.local.emulator.upstream import module
 
@@ -24,14 +24,14 @@ def serve(settings: Settings) -> None:
     config.graceful_timeout = 1
     config.shutdown_timeout = 30
     config.loglevel = "WARNING"
-    application: Any = module("app").app
+    application = guard.guarded(module("app").app, settings)
 
     async def run() -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        if settings.ends_with_stdin:
+        if settings.supervised:
             threading.Thread(target=wait_for_starter, args=(loop, stop), daemon=True).start()
 
         async def stopped() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,28 +16,28 @@ EMULATOR_PYTHON = Path(os.environ.get("ACTA_EMULATOR_PYTHON", ROOT / ".venv-emul
 RUNTIME_PYTHON = Path(os.environ.get("ACTA_RUNTIME_PYTHON", ROOT / ".venv-runtime/bin/python"))
 
 
-def emulator_on(state_dir: Path, environment: dict[str, str] | None = None) -> EmulatorProcess:
-    """An emulator with the interpreters under test; the Lambdas are offered what `environment` adds."""
-    offered = environment or {}
+KEYED = "keyed"
+"""The name of the one function that is given KEY."""
+
+
+def emulator_on(state_dir: Path, **more: Any) -> EmulatorProcess:
+    """An emulator with the interpreters under test."""
     return EmulatorProcess(
-        state_dir=state_dir,
-        emulator_python=EMULATOR_PYTHON,
-        runtime_python=RUNTIME_PYTHON,
-        lambda_env=list(offered),
-        environment={**os.environ, **offered},
+        state_dir=state_dir, emulator_python=EMULATOR_PYTHON, runtime_python=RUNTIME_PYTHON, **more
     )
 
 
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     hostile = {"AUTH": "true", "SFN_WAIT_SCALE": "0", "EMULATOR_ONLY": "1"}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in hostile.items():
-            patch.setenv(name, value)
-        process = emulator_on(tmp_path_factory.mktemp("emulator"), {"OFFERED_KEY": "offered"})
-        process.start()
-    yield process
-    process.stop()
+    process = emulator_on(
+        tmp_path_factory.mktemp("emulator"),
+        lambda_environment={"OFFERED": "offered"},
+        function_environments={KEYED: {"KEY": "secret"}},
+        environment={**os.environ, **hostile},
+    )
+    with process:
+        yield process
 
 
 @pytest.fixture(scope="session")

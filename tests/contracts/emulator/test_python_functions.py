@@ -50,9 +50,9 @@ def test_the_environment_holds_nothing_of_the_emulator(cloud: Cloud, emulator: E
         "TMPDIR",
         "_HANDLER",
         "CONFIGURED",
-        "OFFERED_KEY",
+        "OFFERED",
     }
-    assert (found["CONFIGURED"], found["OFFERED_KEY"]) == ("yes", "offered")
+    assert (found["CONFIGURED"], found["OFFERED"]) == ("yes", "offered")
     assert found["AWS_ENDPOINT_URL"] == emulator.url
     assert found["AWS_LAMBDA_FUNCTION_NAME"] == function
 

@@ -61,7 +61,7 @@ def test_it_listens_on_loopback_only(front: Front) -> None:
     ],
 )
 def test_the_target_arrives_as_it_was_sent(front: Front, target: str) -> None:
-    status, _, body = exchange(front, f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    status, _, body = exchange(front, f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
     assert status == 200
     assert json.loads(body)["target"] == PREFIX + target
 
@@ -96,13 +96,13 @@ def test_head_tells_the_length_and_sends_no_body(http: httpx.Client) -> None:
 
 
 def test_a_chunked_body_arrives_whole(front: Front, echo: Echo) -> None:
-    head = b"POST /v1/x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = b"POST /v1/x HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
     status, _, _ = exchange(front, head + b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n")
     assert (status, echo.seen) == (200, [b"abcde"])
 
 
 def test_a_body_over_the_gateways_limit_is_413_and_goes_nowhere(front: Front, echo: Echo) -> None:
-    request = f"PUT /v1/files/x HTTP/1.1\r\nHost: x\r\nContent-Length: {MAX_BODY_BYTES + 1}\r\n\r\n".encode()
+    request = f"PUT /v1/files/x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {MAX_BODY_BYTES + 1}\r\n\r\n".encode()
     status, headers, body = exchange(front, request)
     assert (status, json.loads(body)) == (413, {"message": "Request Too Long"})
     assert headers["connection"] == "close"
@@ -112,11 +112,11 @@ def test_a_body_over_the_gateways_limit_is_413_and_goes_nowhere(front: Front, ec
 @pytest.mark.parametrize(
     "request_bytes",
     [
-        b"POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
-        b"POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: abc\r\n\r\n",
-        b"POST /v1/x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
-        b"GET nowhere HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET /v1/\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"POST /v1/x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -5\r\n\r\n",
+        b"POST /v1/x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: abc\r\n\r\n",
+        b"POST /v1/x HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+        b"GET nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET /v1/\xff HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
         b"nonsense\r\n\r\n",
     ],
 )
@@ -183,3 +183,20 @@ def test_many_clients_are_served_at_once(front: Front) -> None:
     assert seen["target"] == PREFIX + "/v1/x"
     for connection in silent:
         connection.close()
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", ""])
+def test_a_foreign_host_is_403_and_goes_nowhere(front: Front, echo: Echo, host: str) -> None:
+    """A name that its owner pointed at 127.0.0.1 would be of one origin with the API."""
+    front.publish({"/document": b"{}"})
+    for target in ("/v1/x", "/document"):
+        request = f"GET {target} HTTP/1.1\r\nHost: {host.format(port=front.port)}\r\n\r\n".encode()
+        status, headers, _ = exchange(front, request)
+        assert (status, headers["connection"]) == (403, "close")
+    assert echo.seen == []
+
+
+def test_a_page_of_another_origin_reaches_the_api_whose_configuration_decides(http: httpx.Client) -> None:
+    headers = {"Origin": "https://app.example", "Sec-Fetch-Site": "cross-site"}
+    seen = {name.lower(): value for name, value in http.get("/v1/x", headers=headers).json()["headers"]}
+    assert (seen["origin"], seen["sec-fetch-site"]) == ("https://app.example", "cross-site")

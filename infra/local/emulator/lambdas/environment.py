@@ -1,9 +1,9 @@
 """The environment variables of a Lambda process: what the real service sets, and nothing of this machine.
 
 Source: Lambda developer guide, "Defined runtime environment variables". Added for local use:
-`AWS_ENDPOINT_URL`, the `--lambda-env` variables, and `TMPDIR` (stands for the private `/tmp`). The two
-`/dev/null`s keep a developer's own AWS profile from reaching the function: a real Lambda has no home
-directory to read one from.
+`AWS_ENDPOINT_URL`, the variables that the starter gives to all functions or to this one alone (a provider's
+key, a secret to sign with), and `TMPDIR` (stands for the private `/tmp`). The two `/dev/null`s keep a
+developer's own AWS profile from the function: a real Lambda has no home directory to read one from.
 """
 
 from __future__ import annotations
@@ -48,5 +48,6 @@ def for_process(
     }
     values.update(function.environment)
     values.update(settings.lambda_environment)
+    values.update(settings.function_environments.get(function.name, {}))
     values.update({"AWS_LAMBDA_RUNTIME_API": api, "AWS_ENDPOINT_URL": settings.lambda_endpoint})
     return values

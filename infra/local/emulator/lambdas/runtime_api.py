@@ -2,7 +2,8 @@
 
 Source: Lambda developer guide, "Using the Lambda runtime API". One listener per process on a loopback port
 of its own, since the API carries nothing that would tell processes apart. Nagle's algorithm is off: with it
-every turn waits for a delayed acknowledgement (52 ms instead of 8 were measured).
+every turn waits for a delayed acknowledgement (52 ms instead of 8 were measured). Web pages are refused
+(`infra.local.loopback`): an answer to `/next` carries a session's content.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from typing import Protocol
+
+from infra.local.loopback import is_for_loopback, is_from_a_page
 
 _RESULT = re.compile(r"/2018-06-01/runtime/invocation/([^/]+)/(response|error)/?$")
 
@@ -46,7 +49,7 @@ class RuntimeApi:
     def __init__(self, events: RuntimeEvents) -> None:
         handler = type("_BoundHandler", (_Handler,), {"events": events})
         self._server = _Server(("127.0.0.1", 0), handler)
-        self.address = f"127.0.0.1:{self._server.server_address[1]}"
+        self.address = f"127.0.0.1:{self._server.port}"
         threading.Thread(target=self._accept, daemon=True, name="lambda-runtime-api").start()
 
     def close(self) -> None:
@@ -66,6 +69,10 @@ class _Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
     block_on_close = False
 
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
     def stop(self) -> None:
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)  # wakes accept()
@@ -80,6 +87,18 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1  # one write per answer
     events: RuntimeEvents
+    server: _Server
+
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        headers = self.headers.items()
+        if is_for_loopback(headers, {self.server.port}) and not is_from_a_page(headers):
+            return True
+        self.close_connection = True  # the body is not read
+        self._answer(403)
+        self.wfile.flush()
+        return False
 
     def log_message(self, format: str, *args: object) -> None:
         """Silent."""

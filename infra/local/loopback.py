@@ -1,0 +1,49 @@
+"""Who may use a port of the local stack: programs of this machine, and no web page.
+
+A browser lets every page send requests to 127.0.0.1. Three headers show that, and no page can change them:
+
+- `Host` is the host of the page's URL. A name that its owner pointed at 127.0.0.1 (DNS rebinding) is not a
+  loopback name.
+- `Origin` comes with every request of a page that is not a plain GET or HEAD, and with every CORS request.
+- `Sec-Fetch-Site` comes with every request of a browser to a loopback address; `none` is one that a person
+  typed into the address bar. Source: W3C, "Fetch Metadata Request Headers".
+
+The AWS SDKs, the CDK and the Lambdas send neither `Origin` nor `Sec-Fetch-Site`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+NAMES = ("127.0.0.1", "localhost", "[::1]")
+WITHOUT_A_PORT = 80
+
+Headers = Iterable[tuple[str, str]]
+
+
+def is_for_loopback(headers: Headers, ports: Container[int] | None = None) -> bool:
+    """Whether the one `Host` header names a loopback address, on one of `ports`. None: on any port."""
+    hosts = _values(headers, "host")
+    if len(hosts) != 1:
+        return False
+    name = next((name for name in NAMES if hosts[0].lower().startswith(name)), None)
+    if name is None:
+        return False
+    rest = hosts[0][len(name) :]
+    if rest == "":
+        port = WITHOUT_A_PORT
+    elif rest[0] == ":" and rest[1:].isascii() and rest[1:].isdigit() and len(rest) <= 6:
+        port = int(rest[1:])
+    else:
+        return False
+    return ports is None or port in ports
+
+
+def is_from_a_page(headers: Headers) -> bool:
+    """Whether a browser sent it for a page, of whatever origin."""
+    kept = list(headers)
+    return bool(_values(kept, "origin")) or any(site != "none" for site in _values(kept, "sec-fetch-site"))
+
+
+def _values(headers: Headers, name: str) -> list[str]:
+    return [value.strip() for header, value in headers if header.lower() == name]

@@ -1,0 +1,195 @@
+"""A web page that a developer has open cannot use the local AWS, and no function has a key but its owner."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from infra.local.emulator_process import HOST, EmulatorProcess
+from tests.contracts.emulator.cloud import PROBE, ROLE, Cloud, refusal, zipped
+from tests.contracts.emulator.conftest import KEYED
+from tests.sink import Sink
+
+EVIL = "https://evil.example"
+PAGES = {
+    "another origin": {"Origin": EVIL},
+    "a page without an origin": {"Origin": "null"},
+    "a page on another port": {"Origin": "http://127.0.0.1:3000", "Sec-Fetch-Site": "same-site"},
+    "an image or a link": {"Sec-Fetch-Site": "cross-site"},
+    "a rebound name": {"Host": "evil.example"},
+    "a rebound name with our port": {"Host": "evil.example:{port}"},
+    "a rebound name and its origin": {"Host": "evil.example:{port}", "Origin": "http://evil.example:{port}"},
+    "another port": {"Host": "127.0.0.1:1"},
+}
+FUNCTIONS = "/2015-03-31/functions"
+CALLED = """
+import os, urllib.request
+
+def handler(event, context):
+    urllib.request.urlopen(os.environ["CALLED"], b"{}", timeout=20)
+"""
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def send(port: int, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
+    """One request as it stands: what a browser may send for a page without asking first is text/plain."""
+    filled = {name: value.format(port=port) for name, value in headers.items()}
+    complete = {"Host": f"{HOST}:{port}", "Content-Type": "text/plain", **filled}
+    connection = HTTPConnection(HOST, port, timeout=30)
+    connection.request(method, path, body, complete)
+    response = connection.getresponse()
+    answer = Answer(
+        response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+    )
+    connection.close()
+    return answer
+
+
+def cors(answer: Answer) -> dict[str, str]:
+    return {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
+
+
+@pytest.fixture(params=list(PAGES.values()), ids=list(PAGES))
+def page(request: pytest.FixtureRequest) -> dict[str, str]:
+    headers: dict[str, str] = request.param
+    return headers
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink() as made:
+        yield made
+
+
+def test_a_page_cannot_create_a_function(
+    cloud: Cloud, emulator: EmulatorProcess, page: dict[str, str]
+) -> None:
+    request = {
+        "FunctionName": "of-a-page",
+        "Runtime": "python3.11",
+        "Role": ROLE,
+        "Handler": "main.handler",
+        "Code": {"ZipFile": base64.b64encode(zipped({"main.py": PROBE})).decode()},
+    }
+    body = json.dumps(request).encode()
+    answer = send(emulator.port, "POST", FUNCTIONS, page, body)
+    assert answer.status == 403
+    assert not cors(answer)
+    assert refusal(cloud.functions.get_function, FunctionName="of-a-page") == "ResourceNotFoundException"
+
+    assert send(emulator.port, "POST", FUNCTIONS, {}, body).status == 201
+    cloud.functions.delete_function(FunctionName="of-a-page")
+
+
+def test_a_page_cannot_run_a_function(
+    cloud: Cloud, emulator: EmulatorProcess, page: dict[str, str], sink: Sink
+) -> None:
+    function = cloud.deploy(CALLED, Environment={"Variables": {"CALLED": sink.url("/called")}})
+    answer = send(emulator.port, "POST", f"{FUNCTIONS}/{function}/invocations", page, b"{}")
+    assert answer.status == 403
+    assert sink.heard == []
+    assert not cloud.invoke(function).failed
+    assert len(sink.heard) == 1
+
+
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "HEAD", "POST"])
+@pytest.mark.parametrize("path", ["/", "/_ministack/health", "/_aws/execute-api/", "/_aws/execute-api/x"])
+def test_a_page_is_refused_on_every_path_of_the_emulators_own(
+    emulator: EmulatorProcess, method: str, path: str
+) -> None:
+    answer = send(emulator.port, method, path, {"Origin": EVIL})
+    assert answer.status == 403
+    assert not cors(answer)
+
+
+@pytest.mark.parametrize("path", ["/", "/_ministack/health", FUNCTIONS + "/", "/a-bucket/a-key"])
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_no_answer_lets_another_origin_read_it(emulator: EmulatorProcess, method: str, path: str) -> None:
+    answer = send(emulator.port, method, path, {})
+    assert answer.status != 403
+    assert not cors(answer)
+
+
+def test_a_page_cannot_open_a_web_socket(emulator: EmulatorProcess) -> None:
+    handshake = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": base64.b64encode(bytes(16)).decode(),
+    }
+    path = "/_aws/execute-api/x/stage"
+    assert send(emulator.port, "GET", path, {**handshake, "Origin": EVIL}).status == 403
+
+
+def test_a_page_may_call_a_deployed_api_and_the_apis_own_configuration_says_who_may_read(
+    cloud: Cloud, emulator: EmulatorProcess
+) -> None:
+    gateway = cloud.client("apigatewayv2")
+    api_id = gateway.create_api(
+        Name="of-pages",
+        ProtocolType="HTTP",
+        CorsConfiguration={"AllowOrigins": ["https://app.example"], "AllowMethods": ["GET"]},
+    )["ApiId"]
+    arn = cloud.functions.get_function(FunctionName=cloud.probe)["Configuration"]["FunctionArn"]
+    integration = gateway.create_integration(
+        ApiId=api_id, IntegrationType="AWS_PROXY", IntegrationUri=arn, PayloadFormatVersion="2.0"
+    )["IntegrationId"]
+    gateway.create_route(ApiId=api_id, RouteKey="GET /open", Target=f"integrations/{integration}")
+    gateway.create_stage(ApiId=api_id, StageName="$default", AutoDeploy=True)
+    path = f"/_aws/execute-api/{api_id}/$default/open"
+    ours = {"Origin": "https://app.example", "Sec-Fetch-Site": "cross-site", "Host": "localhost:1"}
+
+    asked = send(emulator.port, "OPTIONS", path, {**ours, "Access-Control-Request-Method": "GET"})
+    assert cors(asked)["access-control-allow-origin"] == "https://app.example"
+    answer = send(emulator.port, "GET", path, ours)
+    assert (answer.status, cors(answer)["access-control-allow-origin"]) == (200, "https://app.example")
+    assert not cors(send(emulator.port, "GET", path, {**ours, "Origin": EVIL}))
+    assert send(emulator.port, "GET", path, {**ours, "Host": "evil.example"}).status == 403
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/2018-06-01/runtime/invocation/next"),
+        ("POST", "/2018-06-01/runtime/invocation/x/response"),
+        ("POST", "/2018-06-01/runtime/init/error"),
+    ],
+)
+def test_the_runtime_api_of_a_function_refuses_a_page(
+    cloud: Cloud, page: dict[str, str], method: str, path: str
+) -> None:
+    address = cloud.invoke(cloud.probe, do="environment").value["AWS_LAMBDA_RUNTIME_API"]
+    port = int(address.rpartition(":")[2])
+    answer = send(port, method, path, page, b"{}" if method == "POST" else b"")
+    assert (answer.status, answer.body) == (403, b"")
+    assert not cloud.invoke(cloud.probe).failed
+
+
+def test_a_key_is_in_the_processes_of_its_function_and_in_no_others(
+    cloud: Cloud, emulator: EmulatorProcess
+) -> None:
+    cloud.functions.create_function(
+        FunctionName=KEYED,
+        Runtime="python3.11",
+        Role=ROLE,
+        Handler="main.handler",
+        Timeout=30,
+        Code={"ZipFile": zipped({"main.py": PROBE})},
+    )
+    assert cloud.invoke(KEYED, do="environment").value["KEY"] == "secret"
+    assert "KEY" not in cloud.invoke(cloud.probe, do="environment").value
+    process = Path(f"/proc/{emulator.pid}")
+    if process.exists():
+        assert b"KEY=secret" not in (process / "environ").read_bytes()
+        assert b"secret" not in (process / "cmdline").read_bytes()
