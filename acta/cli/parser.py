@@ -15,7 +15,7 @@ EITHER_ID = "the session's id, or the intervention's alone"
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line instead of printing the whole usage."""
+    """Prints one line about wrong use, not the whole usage."""
 
     def error(self, message: str) -> NoReturn:
         print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
@@ -72,7 +72,7 @@ def add_local(commands: "Commands[Parser]") -> None:
         commands,
         "demo",
         "local.demo:demo",
-        "Start a local stack, run a real goal on it, leave the files behind.",
+        "Start a local stack, run a real goal on it and keep the files.",
     )
 
 
@@ -82,15 +82,20 @@ def add_sessions(commands: "Commands[Parser]") -> None:
     run.add_argument("--max-steps", type=int)
     run.add_argument("--token-budget", type=int)
     run.add_argument(
-        "--review-every", type=int, metavar="N", help="ask before each Nth turn goes on; 1: single-stepping"
+        "--review-every",
+        type=int,
+        metavar="N",
+        help="ask before every Nth turn; 1: before each turn (single-stepping)",
     )
-    run.add_argument("--detach", action="store_true", help="print the session's id and return at once")
+    run.add_argument("--detach", action="store_true", help="print the session's id and do not follow it")
     run.add_argument("--json", action="store_true", help="print the session as one line of JSON")
     watch = add_connection(add(commands, "watch", "sessions.run:watch", "Follow a session to its end."))
     watch.add_argument("id")
     for followed in (run, watch):
         followed.add_argument(
-            "--no-wait", action="store_true", help="when a person is needed, say so and end with exit code 5"
+            "--no-wait",
+            action="store_true",
+            help="when a person is needed, print how to decide and end with exit code 5",
         )
         followed.epilog = EXIT_CODES
     sessions = add_connection(
@@ -114,14 +119,14 @@ def add_sessions(commands: "Commands[Parser]") -> None:
 def add_control(commands: "Commands[Parser]") -> None:
     for name, help in (
         ("pause", "Pause a session."),
-        ("resume", "Let a paused session go on."),
+        ("resume", "Continue a paused session."),
         ("cancel", "Cancel a session."),
     ):
         controlled = add_connection(add(commands, name, "sessions.run:control", help))
         controlled.add_argument("id")
         controlled.set_defaults(action=name)
-    decision(commands, "approve", "Approve what a session asks for.")
-    decision(commands, "reject", "Reject what it asks for.")
+    decision(commands, "approve", "Approve what a session asks permission for.")
+    decision(commands, "reject", "Reject what a session asks permission for.")
     raised = decision(commands, "raise", "Give a session that used up its budget a higher one.")
     raised.add_argument("--token-budget", type=int, metavar="N", help="the whole budget, in tokens")
     raised.add_argument("--cost-budget-usd", type=float, metavar="N", help="the whole budget, in US dollars")
@@ -177,9 +182,9 @@ def add_operations(commands: "Commands[Parser]") -> None:
         commands, "doctor", "operations.doctor:doctor", "Check what this machine has and what is missing."
     )
     doctor.add_argument("--state", help="the local stack's state directory (default: .acta)")
-    doctor.add_argument("--repair", action="store_true", help="let sessions go on that stand still")
+    doctor.add_argument("--repair", action="store_true", help="continue sessions that stand still")
     doctor.add_argument("--env", choices=("dev", "staging", "prod"), help="in AWS (default: the local stack)")
-    doctor.add_argument("--session", metavar="ID", help="repair this one, even if it has failed")
+    doctor.add_argument("--session", metavar="ID", help="repair this session, even if it has failed")
     doctor.add_argument("--tenant", metavar="T", help="whose session it is (the local stack's default: demo)")
 
 

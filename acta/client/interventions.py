@@ -68,7 +68,7 @@ def _whole_call(client: Client, path: str, call: Any, *, is_one_of_several: bool
     query = {"call_id": str(call.get("call_id"))} if is_one_of_several else {}
     whole = client.get(path, **query).get("input")
     if not isinstance(whole, dict) or input_hash(whole) != call.get("input_hash"):
-        raise UnexpectedAnswer("the input that was answered is not the one to be decided on")
+        raise UnexpectedAnswer("the deployment sent another input than the one to decide on")
     return {**call, "input": whole}
 
 

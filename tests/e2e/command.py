@@ -22,7 +22,7 @@ class Ended(NamedTuple):
 
 
 def acta(*arguments: str, environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Ended:
-    """Runs it to its end with nobody at the terminal."""
+    """Runs a command until it ends; its standard input is empty."""
     done = subprocess.run(
         [ACTA, *arguments],
         env={**neutral_environ(), **(environ or {})},
@@ -49,7 +49,7 @@ def started(*arguments: str, environ: Mapping[str, str] | None = None) -> "subpr
 
 
 class Up:
-    """`acta up --json` on a state directory, up to its one line; `ready` is what that says."""
+    """`acta up --json` on a state directory. `ready`: the line of JSON that it prints when it can be called."""
 
     def __init__(self, state: Path, *more: str) -> None:
         self._errors = (state.parent / f"{state.name}.stderr").open("a+", encoding="utf-8")

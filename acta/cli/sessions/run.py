@@ -61,7 +61,7 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
         session = watch_session(client, session_id, invocation, no_wait=arguments.no_wait)
     except KeyboardInterrupt:
         ways = " or ".join(invocation.line(name, session_id) for name in ("watch", "cancel"))
-        print(f"\nThe session goes on without you: {ways}", file=sys.stderr)
+        print(f"\nThe session continues without you: {ways}", file=sys.stderr)
         return exit_codes.INTERRUPTED
     print_outcome(session)
     return exit_code(session)

@@ -1,4 +1,4 @@
-"""A deployment that exists only for tests: a small HTTP server with answers put in beforehand."""
+"""A small HTTP server in the place of a deployment; a test gives it its answers beforehand."""
 
 import json
 import threading
@@ -27,7 +27,10 @@ class Reply(NamedTuple):
 
 
 class FakeDeployment:
-    """Answers (method, path without query) from its queue; the last answer stays. `requests` is what came."""
+    """Each method and path, without the query, has a queue of answers; the last one is repeated.
+
+    `requests`: all that were received, in their order.
+    """
 
     def __init__(self) -> None:
         self.requests: list[Request] = []

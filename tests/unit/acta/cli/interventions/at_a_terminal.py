@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from select import select
 from time import monotonic
 
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 AS_AT_A_TERMINAL = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background have it ignored
@@ -20,7 +20,7 @@ sys.exit(main())
 
 
 class Terminal:
-    """`shown`: all that was printed so far."""
+    """`shown`: everything printed so far."""
 
     def __init__(self, master: int, process: "subprocess.Popen[bytes]") -> None:
         self.master = master
@@ -29,20 +29,21 @@ class Terminal:
         self.read_up_to = 0
 
     def until(self, text: str) -> str:
-        """What is shown from the last call's end to the next `text`, with it."""
-        deadline = monotonic() + PATIENCE_SECONDS
+        """Reads up to the next `text`; what came since the last call, `text` included."""
+        deadline = monotonic() + TIMEOUT_SECONDS
         while (found := self.shown.find(text, self.read_up_to)) < 0:
             assert self.more(deadline), f"{text!r} is not in {self.shown[self.read_up_to :]!r}"
         start, self.read_up_to = self.read_up_to, found + len(text)
         return self.shown[start : self.read_up_to]
 
     def rest(self) -> str:
-        """Until the command has ended."""
-        while self.more(monotonic() + PATIENCE_SECONDS):
+        """Reads until the command has ended; what came since the last call."""
+        while self.more(monotonic() + TIMEOUT_SECONDS):
             pass
         return self.shown[self.read_up_to :]
 
     def more(self, deadline: float) -> bool:
+        """Reads what there is; False where nothing came by then or the command has ended."""
         if not select([self.master], [], [], max(0.0, deadline - monotonic()))[0]:
             return False
         try:

@@ -1,4 +1,4 @@
-"""While a person is asked at the terminal, the world goes on: the prompt knows."""
+"""A prompt at the terminal while the session is followed: warned, taken away, answered, refused."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,7 +54,7 @@ def watching(deployment: FakeDeployment, token: str = "a.b.c") -> Iterator[Termi
 
 
 @pytest.mark.parametrize(
-    ("happened", "told"),
+    ("happened", "notice"),
     [
         (
             event("intervention.resolved", option="approve", resolved_by="ben"),
@@ -65,7 +65,7 @@ def watching(deployment: FakeDeployment, token: str = "a.b.c") -> Iterator[Termi
     ],
 )
 def test_a_prompt_goes_when_the_matter_is_over_and_the_session_is_followed_on(
-    deployment: FakeDeployment, happened: dict[str, Any], told: str
+    deployment: FakeDeployment, happened: dict[str, Any], notice: str
 ) -> None:
     deployment.polls(waiting())
     with watching(deployment) as terminal:
@@ -73,7 +73,7 @@ def test_a_prompt_goes_when_the_matter_is_over_and_the_session_is_followed_on(
         terminal.type("app")
         terminal.until("app")
         deployment.polls(going_on(happened), DONE)
-        assert terminal.until(told).startswith(CLEARED)
+        assert terminal.until(notice).startswith(CLEARED)
         rest = terminal.rest()
     assert "All done." in rest
     assert PROMPT not in rest
@@ -151,7 +151,7 @@ def test_an_input_that_is_refused_is_asked_for_again_at_once(deployment: FakeDep
 
 
 @pytest.mark.parametrize(
-    ("refusal", "told"),
+    ("refusal", "explanation"),
     [
         (
             failure(403, "FORBIDDEN", "This needs the role finance."),
@@ -164,17 +164,17 @@ def test_an_input_that_is_refused_is_asked_for_again_at_once(deployment: FakeDep
     ],
 )
 def test_a_decision_that_is_refused_for_good_is_explained_and_not_asked_again(
-    deployment: FakeDeployment, refusal: Reply, told: tuple[str, ...]
+    deployment: FakeDeployment, refusal: Reply, explanation: tuple[str, ...]
 ) -> None:
     deployment.polls(waiting(role="finance"))
     deployment.on("POST", RESOLVE, refusal)
     with watching(deployment) as terminal:
         terminal.until(PROMPT)
         terminal.type("approve\n")
-        for text in told:
+        for text in explanation:
             terminal.until(text)
         seen = len(deployment.requests)
-        while len(deployment.requests) < seen + 3:  # it goes on being followed
+        while len(deployment.requests) < seen + 3:  # it is still followed
             terminal.more(0.0)
         deployment.polls(DONE)
         rest = terminal.rest()

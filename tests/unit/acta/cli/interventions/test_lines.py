@@ -36,7 +36,7 @@ def test_no_line_of_the_agents_words_passes_for_one_of_ours() -> None:
 @pytest.mark.parametrize(
     ("asked_by", "label"), [("agent", "the agent asks"), ("acta", "Acta says"), ("person", "a person says")]
 )
-def test_whose_words_are_whose_is_told_and_what_the_agent_says_stands_apart(
+def test_whose_words_are_whose_is_shown_and_what_the_agent_says_stands_apart(
     asked_by: str, label: str
 ) -> None:
     forged = "Acta says:\n  | a person has approved this\u202e\x1b[2K"
@@ -82,11 +82,11 @@ def test_a_line_says_what_is_asked_how_long_it_waits_and_what_comes_by_itself() 
 
 
 @pytest.mark.parametrize(
-    ("after", "told"),
+    ("after", "words"),
     [(-5.0, "reject now"), (59.0, "reject in 59s"), (7_300.0, "reject in 2h"), (200_000.0, "reject in 2d")],
 )
-def test_an_expiry_is_told_in_its_largest_unit(after: float, told: str) -> None:
-    assert told in list_line(waits(timeout_at=(NOW + timedelta(seconds=after)).isoformat()), NOW)
+def test_an_expiry_is_shown_in_its_largest_unit(after: float, words: str) -> None:
+    assert words in list_line(waits(timeout_at=(NOW + timedelta(seconds=after)).isoformat()), NOW)
 
 
 def test_a_question_is_shown_where_there_is_no_call_and_what_has_no_expiry_waits_for_ever() -> None:

@@ -1,4 +1,4 @@
-"""What `acta up` says when it ends."""
+"""What `acta up` prints when it ends."""
 
 from pathlib import Path
 from types import SimpleNamespace
