@@ -7,9 +7,10 @@ from typing import Any
 from shared.adapters.llm.offline.model import OfflineModel
 from shared.domain.session.content import Content
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.untrusted.quoting import quoted
 from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
 
-FILE_TOOLS = ("list_files", "read_file", "create_file", "delete_file", "get_weather")
+FILE_TOOLS = ("list_files", "read_file", "create_file", "delete_file")
 _CLOSED = ("completed", "failed", "skipped")
 
 
@@ -35,8 +36,6 @@ class Agent:
     tools: Sequence[str] = FILE_TOOLS
     max_tokens: int = 4_096
     result_limit: int = 65_536
-    shallow: bool = False
-    """Listings show one level, as folders, instead of whole paths."""
     entries: list[Entry] = field(default_factory=list)
     replies: list[ModelReply] = field(default_factory=list)
     plan: list[Step] | None = None
@@ -150,7 +149,7 @@ class Agent:
         given = call.input or {}
         match call.name:
             case "list_files":
-                return self._listed(str(given.get("path", "")))
+                return self._listed()
             case "read_file":
                 return self._read(given["path"])
             case "create_file":
@@ -162,26 +161,13 @@ class Agent:
                 if self.files.pop(given["path"], None) is None:
                     return f"Error: there is no file {given['path']}"
                 return f"Deleted {given['path']}."
-            case "get_weather":
-                if given["location"] == "Nowhere":
-                    return "Error: unknown place"
-                return f"{given['location']}: 17 °C, light rain."
         raise AssertionError(call.name)
 
-    def _listed(self, folder: str) -> str:
-        base = folder.rstrip("/") + "/" if folder else ""
-        inside = {path: text for path, text in self.files.items() if path.startswith(base)}
-        if not inside:
-            return "The folder is empty." if folder else "The storage is empty."
-        lines = []
-        for path, text in sorted(inside.items()):
-            rest = path.removeprefix(base)
-            line = f"{rest}  {len(text.encode())} bytes"
-            if self.shallow and "/" in rest:
-                line = rest.split("/")[0] + "/"
-            if line not in lines:
-                lines.append(line)
-        return "\n".join([f"{len(lines)} files in /{folder}:", *lines])
+    def _listed(self) -> str:
+        sizes = {path: len(text.encode()) for path, text in sorted(self.files.items())}
+        lines = [f"{path}  {size} {'byte' if size == 1 else 'bytes'}" for path, size in sizes.items()]
+        text = "\n".join([f"{len(lines)} files, 0 folders in /:", *lines]) if lines else "No files in /."
+        return quoted("listing", "/", text)
 
     def _read(self, path: str) -> str:
         if path in self.unreadable:
@@ -189,6 +175,7 @@ class Agent:
         if path not in self.files:
             return f"Error: there is no file {path}"
         text = self.files[path]
-        if len(text) > self.result_limit:
-            return f"--- file: {path} ({len(text)} bytes) ---\n{text[: self.result_limit]}\n[more with read_result]"
-        return f"--- file: {path} ({len(text.encode())} bytes) ---\n{text}\n--- end of file: {path} ---"
+        if len(text) <= self.result_limit:
+            return quoted("file", path, text)
+        cut = quoted("file", path, text[: self.result_limit], size=len(text))
+        return f"{cut}\n[{self.result_limit} of {len(text)} bytes so far]"

@@ -1,6 +1,9 @@
 """`offline` and the person it works for: questions, answers, new goals."""
 
 from shared.adapters.llm.offline.model import OfflineModel
+from shared.domain.session.content import Content
+from shared.domain.session.conversation import AssistantEntry, ToolCall, ToolEntry
+from tests.unit.offline.agent import Step
 from tests.unit.offline.storage import DEMO, agent
 
 
@@ -23,6 +26,21 @@ def test_a_file_without_a_text_is_asked_about_and_the_answer_is_the_text() -> No
     run.run("Good morning")
 
     assert run.files["hello.txt"] == "Good morning"
+
+
+def test_the_answer_about_a_text_is_the_text_whatever_it_says() -> None:
+    run = agent().run("Create hello.txt")
+    run.run("delete todo.txt")
+
+    assert run.files["hello.txt"] == "delete todo.txt"
+    assert "todo.txt" in run.files
+
+
+def test_more_than_a_plan_holds_is_asked_to_be_split() -> None:
+    run = agent().run(", then ".join(f"copy a{n}.md to b{n}.md" for n in range(6)))
+
+    assert run.state == "waiting"
+    assert "fewer tasks" in run.asked[0]
 
 
 def test_two_vague_answers_end_in_an_honest_one() -> None:
@@ -67,7 +85,7 @@ def test_a_message_in_the_middle_of_a_run_is_done_too() -> None:
 
 def test_a_refused_plan_is_offered_again_without_tool_names() -> None:
     run = agent()
-    run.tools = ("list_files", "get_weather")
+    run.tools = ("list_files",)
     run.run(DEMO)
 
     assert run.state == "completed"
@@ -93,3 +111,26 @@ def test_usage_grows_with_the_conversation() -> None:
     inputs = [reply.usage.input for reply in run.replies]
     assert inputs == sorted(inputs)
     assert all(reply.usage.output > 0 and reply.usage.cached_input == 0 for reply in run.replies)
+
+
+def test_a_plan_that_another_model_made_gives_way_to_one_of_its_own() -> None:
+    run = agent().say("List my files")
+    run.state = "executing"
+    run.plan = [Step("Look around", None)]
+    steps = [{"description": "Look around"}]
+    create = ToolCall(
+        call_id="p",
+        effect_id="e",
+        name="update_plan",
+        input={"action": "create", "goal": "List my files", "steps": steps},
+    )
+    run.entries += [
+        AssistantEntry(message_id="x", content=Content.of(""), calls=(create,), provider="anthropic"),
+        ToolEntry(call_id="p", name="update_plan", content=Content.of("Plan created."), ok=True),
+    ]
+
+    run.go_on()
+
+    assert run.state == "completed"
+    assert "notes.md" in run.answer
+    assert run.refusals == []

@@ -1,7 +1,5 @@
 """`offline` in the real runtime: what it says is never refused, and people are asked where they must be."""
 
-from typing import Any
-
 import pytest
 
 from shared.adapters.llm.offline.model import OfflineModel
@@ -45,7 +43,7 @@ def test_the_demo_goal_runs_through() -> None:
 @pytest.mark.parametrize(("option", "left"), [("approve", False), ("reject", True)])
 def test_deleting_waits_for_a_person_and_takes_either_word(option: str, left: bool) -> None:
     made = house(**{"old.tmp": b"x"})
-    session = made.start("Delete all .tmp files").session_id
+    session = made.start("Delete old.tmp").session_id
     made.run()
     asked = made.head(session).interventions
     assert [one.type for one in asked] == ["approval_required"]
@@ -95,41 +93,14 @@ def test_one_session_takes_goal_after_goal() -> None:
     made = house()
     session = made.start("Create a.txt with the text one").session_id
     made.run()
-    goals: list[tuple[str, Any]] = [
-        ('append "two" to a.txt', "Added"),
-        ("count the words in a.txt", "2 words"),
-    ]
-    for goal, said in goals:
+    for goal, said in [
+        ("copy a.txt to b.txt", "Copied"),
+        ("Show b.txt", "    one"),
+        ("count my files", "7 files"),
+    ]:
         made.say(session, goal)
         made.run()
         assert said in finished(made, session)
-
-
-@pytest.mark.parametrize("char", ["a", "ü", "€", "🙂"])
-def test_a_file_of_many_pages_is_counted_to_its_end(char: str) -> None:
-    text = f"{char}{char} b\n\n" * 40_000
-    made = house(**{"big.txt": f"x{text}the needle".encode()})
-    session = made.start("Count the words and lines of big.txt", token_budget=50_000_000).session_id
-    made.run()
-    assert "80,002 words in 1 file" in finished(made, session)
-
-    made.say(session, "How many lines are in big.txt?")
-    made.run()
-    assert "80,001 lines in 1 file" in finished(made, session)
-
-    made.say(session, "Which files contain needle?")
-    made.run()
-    assert "line 80001: the needle" in finished(made, session)
-
-
-def test_a_file_beyond_what_is_read_is_said_to_be_counted_in_part() -> None:
-    made = house(**{"huge.txt": b"one two\n" * 300_000})
-    session = made.start("Count the words of huge.txt", token_budget=50_000_000).session_id
-    made.run()
-
-    answer = finished(made, session)
-    assert answer.startswith("At least 528,260 words")
-    assert "huge.txt: only its first 2,064 KB of 2,344 KB are counted." in answer
 
 
 def test_a_summary_of_a_large_file_says_how_much_of_it_was_read() -> None:
@@ -137,7 +108,7 @@ def test_a_summary_of_a_large_file_says_how_much_of_it_was_read() -> None:
     session = made.start("Summarize big.txt").session_id
     made.run()
 
-    assert "the first 64 KB of 2,930 KB" in finished(made, session)
+    assert "the first 65,536 of 3,000,000 bytes" in finished(made, session)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +118,7 @@ def test_a_summary_of_a_large_file_says_how_much_of_it_was_read() -> None:
         "Write me a poem",
         "Translate notes.md into German",
         "Read missing.md",
-        "Count the words of missing.md",
+        "Summarize missing.md",
         "Read ../secret.txt",
         'Write "x" to ../secret.txt',
         "Delete the largest file",
@@ -178,15 +149,6 @@ def test_a_deletion_nobody_approved_in_time_is_no_goal_met() -> None:
     assert made.files.read(TENANT, "todo.txt")
 
 
-def test_text_for_a_file_that_is_not_there_yet_is_a_goal_met() -> None:
-    made = house()
-    session = made.start('Append "first" to new.txt').session_id
-    made.run()
-
-    finished(made, session)
-    assert made.files.read(TENANT, "new.txt") == b"first\n"
-
-
 def test_one_unreadable_file_of_many_leaves_the_goal_met() -> None:
     made = house(**{"pic.png": b"\x89PNG\xff\x00"})
     session = made.start("List all files and write a summary to summary.md").session_id
@@ -214,4 +176,4 @@ def test_the_demo_goal_over_a_large_file_stays_within_the_usual_budget() -> None
     made.run()
 
     assert "summary.md" in finished(made, session)
-    assert "first 64 KB of 2,930 KB" in made.files.read(TENANT, "summary.md").decode()
+    assert "first 65,536 of 3,000,000 bytes" in made.files.read(TENANT, "summary.md").decode()

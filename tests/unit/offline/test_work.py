@@ -14,7 +14,6 @@ def test_the_demo_goal_ends_with_a_summary_of_every_file() -> None:
     assert "Headings: Project Acta; Risks." in page
     assert "3 rows and 3 columns (month, revenue, region)" in page
     assert "revenue from 900 to 1,500" in page
-    assert "retries (3)" in page
     assert "summary.md" in run.answer
     assert "no language model" in run.answer
 
@@ -27,11 +26,10 @@ def test_the_plan_of_the_demo_goal_is_worked_step_by_step() -> None:
         "read_file",
         None,
         "create_file",
-        "read_file",
     ]
     assert all(step.status == "completed" and step.result for step in run.plan or [])
     begun = [c["step_number"] for c in run.calls("update_plan") if c.get("step_status") == "in_progress"]
-    assert begun == [1, 2, 4, 5]
+    assert begun == [1, 2, 4]
 
 
 def test_no_reply_starts_more_than_five_calls() -> None:
@@ -39,7 +37,7 @@ def test_no_reply_starts_more_than_five_calls() -> None:
 
     tools = [sum(c.name != "update_plan" for c in reply.calls) for reply in run.replies]
     assert max(tools) == 5
-    assert len(run.calls("read_file")) == 24, "each file once, and the summary to check it"
+    assert len(run.calls("read_file")) == 23, "each file once"
     assert run.files["summary.md"].count("\n## ") == 23
 
 
@@ -58,17 +56,6 @@ def test_the_output_of_an_earlier_run_is_not_summarised() -> None:
     assert "## summary.md" not in run.files["summary.md"]
 
 
-def test_folders_are_walked_when_listings_show_one_level() -> None:
-    files = {
-        "a.md": "Alpha is at the top.",
-        "x/b.md": "Beta is in a folder.",
-        "x/y/c.md": "Gamma is deep down.",
-    }
-    run = Agent(files, shallow=True).run("summarize everything into all.md")
-
-    assert all(f"## {path}" in run.files["all.md"] for path in ("a.md", "x/b.md", "x/y/c.md"))
-
-
 def test_a_file_that_cannot_be_read_is_named_and_the_rest_goes_on() -> None:
     run = agent()
     run.unreadable = ("sales.csv",)
@@ -85,7 +72,7 @@ def test_a_file_larger_than_a_result_is_summarised_from_its_beginning_and_says_s
     run.result_limit = 1_000
     run.run(DEMO)
 
-    assert "Only the beginning was read" in run.files["summary.md"]
+    assert "Only the first 1,000 of 15,500 bytes" in run.files["summary.md"]
 
 
 def test_many_long_files_still_fit_into_one_reply() -> None:

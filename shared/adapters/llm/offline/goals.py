@@ -1,46 +1,21 @@
-"""What a goal can ask for, as far as rules understand it. Made by `reading_goals`, worked by `jobs`."""
+"""A person's message, read as a goal: English, by rules.
 
+A clause counts as understood only where every word of it is known. One clause that is not makes the whole message
+`Unsupported` and nothing of it is done: so no condition, exception or `do not` is ever passed over.
+"""
+
+import re
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
-
-class Files(NamedTuple):
-    """Which files: named ones, else all that fit. `suffixes` empty: any; `folder` empty: the whole storage."""
-
-    paths: tuple[str, ...] = ()
-    suffixes: tuple[str, ...] = ()
-    folder: str = ""
-    only_empty: bool = False
-    excluded: tuple[str, ...] = ()
-    """Paths, suffixes (`.md`) and folders (`archive/`) that are spared."""
-
-    def fits(self, path: str, size: int | None = None) -> bool:
-        if self.paths:
-            return path in self.paths
-        if any(_spares(spared, path) for spared in self.excluded):
-            return False
-        in_folder = not self.folder or path.startswith(self.folder.rstrip("/") + "/")
-        has_suffix = not self.suffixes or path.lower().endswith(self.suffixes)
-        return in_folder and has_suffix and (not self.only_empty or size == 0)
-
-    def described(self) -> str:
-        if self.paths:
-            return ", ".join(self.paths)
-        kind = " or ".join(f"*{suffix}" for suffix in self.suffixes)
-        where = f" in {self.folder}" if self.folder else " in the storage"
-        spared = f" except {', '.join(self.excluded)}" if self.excluded else ""
-        return f"{'empty ' if self.only_empty else ''}{kind + ' ' if kind else ''}files{where}{spared}"
-
-
-def _spares(spared: str, path: str) -> bool:
-    if spared.endswith("/"):
-        return path.startswith(spared)
-    return path.lower().endswith(spared) if spared.startswith(".") else path == spared
+Files = tuple[str, ...]
+"""Paths; empty: every file in the storage."""
 
 
 @dataclass(frozen=True)
 class ListFiles:
-    files: Files
+    pass
 
 
 @dataclass(frozen=True)
@@ -54,30 +29,8 @@ class Summarise:
 
 
 @dataclass(frozen=True)
-class Count:
-    """`what`: files, folders, lines, words, characters or bytes."""
-
-    what: str
-    files: Files
-    per_folder: bool = False
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """`order`: largest or smallest, the first `most` of them; or total."""
-
-    order: str
-    files: Files
-    most: int = 1
-
-
-@dataclass(frozen=True)
-class Search:
-    """`in_names`: the term is looked for in file names, not in texts."""
-
-    term: str
-    files: Files
-    in_names: bool = False
+class CountFiles:
+    per_folder: bool
 
 
 @dataclass(frozen=True)
@@ -87,16 +40,9 @@ class WriteFile:
 
 
 @dataclass(frozen=True)
-class AppendTo:
-    path: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Copy:
     source: str
     target: str
-    move: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,38 +51,261 @@ class Delete:
 
 
 @dataclass(frozen=True)
-class Weather:
-    places: tuple[str, ...]
+class WriteAnswers:
+    """Into the file goes what the tasks before it found."""
+
+    path: str
 
 
 @dataclass(frozen=True)
 class Unsupported:
-    request: str
+    """`clause`: the words that no rule knows."""
+
+    clause: str
 
 
-Task = (
-    ListFiles
-    | ShowFiles
-    | Summarise
-    | Count
-    | Sizes
-    | Search
-    | WriteFile
-    | AppendTo
-    | Copy
-    | Delete
-    | Weather
-    | Unsupported
-)
+Look = ListFiles | ShowFiles | Summarise | CountFiles
+Change = WriteFile | Copy | Delete | WriteAnswers
+Task = Look | Change | Unsupported
 
 
 class Goal(NamedTuple):
-    """`tasks` in order. `output`: the file their answers are written to. `question`: what has to be asked
-    before anything can be done; `template` then makes a goal of the answer (`{}`), where the answer alone
-    is none."""
+    """`tasks` in their order. `question`: what has to be asked before anything can be done; `unwritten`: the file whose
+    text it asks for.
+    """
 
     text: str
     tasks: tuple[Task, ...] = ()
-    output: str | None = None
-    question: str | None = None
-    template: str | None = None
+    question: str = ""
+    unwritten: str = ""
+
+    def answered(self, answer: str) -> "Goal":
+        """The goal once its question was answered."""
+        if not self.unwritten:
+            return read_goal(answer)
+        return Goal(f"{self.text}: {answer}", (WriteFile(self.unwritten, answer),))
+
+    def given_up(self) -> "Goal":
+        """The goal where no answer has made it clear."""
+        return Goal(self.text, (Unsupported(self.text),))
+
+
+WHAT_TO_DO = (
+    "What exactly should I do? I can list, show, summarise, count or copy files, create a file with a text, and "
+    "delete files that you name."
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NAME = r"[\w@+~./-]{0,200}\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/])"
+_QUOTED_NAME = re.compile(r"[^\n\"]{1,200}\.[A-Za-z][A-Za-z0-9]{0,7}")
+_TOKEN = re.compile(
+    rf"\"(?P<plain>[^\"]*)\"|“(?P<curly>[^”]*)”|`(?P<code>[^`]*)`|(?P<name>{_NAME})|(?P<word>[\w'’-]+)"
+    r"|(?P<end>[;.!?\n]+)|(?P<other>\S)"
+)
+_VERBS = {
+    **dict.fromkeys(("list", "ls"), "list"),
+    **dict.fromkeys(("show", "display", "read", "open", "print"), "show"),
+    **dict.fromkeys(("summarize", "summarise"), "summarise"),
+    **dict.fromkeys(("create", "write", "make", "save", "store", "put"), "write"),
+    **dict.fromkeys(("delete", "remove"), "delete"),
+    **dict.fromkeys(("what", "which", "how"), "ask"),
+    "count": "count",
+    "copy": "copy",
+}
+_POLITE = _words("please can could you now also and then finally ok okay just")
+_NEXT = re.compile(rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b)+(?=(?:{'|'.join(_VERBS)})\b)", re.IGNORECASE)
+"""Between two clauses of a sentence."""
+_TEXT_TO_THE_END = re.compile(
+    rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b)*(?:create|write|make|save)\s+(?:(?:a|the|new|text|file|named|called)\s+)*"
+    rf"(?P<name>{_NAME})\s+(?:with|containing)\s+(?:the\s+)?(?:text|contents?|line|words)\b\s*:?\s*"
+    r"(?P<text>[^\s\"“`:].*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+_FILLERS = _POLITE | _words(
+    "the a an my our me all every each any everything of in this it them these those for to into as from "
+    "file files document documents storage there new named called"
+)
+_STORAGE = _words("files documents storage")
+_EVERYTHING = _STORAGE | _words("all every each everything")
+_BACK = _words("it them each these those")
+"""Stand for the files of the task before."""
+_SUMMARY = _words("summary summaries")
+_RESULTS = _SUMMARY | _words("result results answer answers list listing count counts")
+_TEXT = _words("with containing the text line content")
+_NAMING = _words("the my file files document documents and named called")
+_FOLDER = frozenset({"folder"})
+_PER = _words("per by")
+_HAVING = _words("do does i we have are is say many")
+_VAGUE = _words(
+    "do something anything stuff things help hello hi hey clean up tidy organise organize fix improve handle sort out "
+    "go start work continue some your job"
+)
+_LONGEST_VAGUE = 200
+
+
+class _Clause(NamedTuple):
+    """`words`: in lower case, without the polite ones before the verb; `target`: the file behind `to`, `into`, `as`."""
+
+    text: str
+    words: tuple[str, ...]
+    names: Files
+    quotes: tuple[str, ...]
+    target: str
+
+    @property
+    def verb(self) -> str:
+        return _VERBS.get(self.words[0], "") if self.words else ""
+
+    @property
+    def sources(self) -> Files:
+        return tuple(name for name in self.names if name != self.target)
+
+    def says_only(self, *known: frozenset[str]) -> bool:
+        return frozenset(self.words[1:]) <= _FILLERS.union(*known)
+
+    def says(self, words: frozenset[str]) -> bool:
+        return not words.isdisjoint(self.words)
+
+
+def read_goal(text: str) -> Goal:
+    goal, at = Goal(text), 0
+    while at < len(text) and not goal.question:
+        if literal := _TEXT_TO_THE_END.match(text, at):
+            write, at = WriteFile(literal["name"], literal["text"].strip()), len(text)
+            further, clause = _with(goal, write), literal[0]
+        else:
+            read, at = _next_clause(text, at)
+            if not read.words and not read.names and not read.quotes:
+                continue
+            further, clause = _understood(goal, read), read.text
+        if further is None:
+            return _not_understood(text, clause)
+        goal = further
+    return goal if goal.tasks or goal.question else Goal(text, question=WHAT_TO_DO)
+
+
+def _next_clause(text: str, at: int) -> tuple[_Clause, int]:
+    """The clause that begins at an offset, and the offset of the next one."""
+    words: list[str] = []
+    names: list[str] = []
+    quotes: list[str] = []
+    target, is_target, end = "", False, at
+    while (token := _TOKEN.search(text, end)) is not None:
+        following = _NEXT.match(text, token.start()) if words else None
+        end = following.end() if following else token.end()
+        if following or token["end"]:
+            break
+        quote = next((token[kind] for kind in ("plain", "curly", "code") if token[kind] is not None), None)
+        name = quote if quote and _QUOTED_NAME.fullmatch(quote) else token["name"]
+        word = (token["word"] or token["other"] or "").lower()
+        if name:
+            names.append(name)
+            target, is_target = (name, False) if is_target else (target, is_target)
+        elif quote is not None:
+            quotes.append(quote)
+        elif word != "," and (words or word not in _POLITE):
+            words.append(word)
+            is_target = is_target or word in ("to", "into", "as")
+    else:
+        end = len(text)
+    return _Clause(text[at:end].strip(" ,\n"), tuple(words), tuple(names), tuple(quotes), target), end
+
+
+def _understood(goal: Goal, clause: _Clause) -> Goal | None:
+    """The goal with the clause's task; None where a word of the clause has no meaning here."""
+    if clause.quotes and clause.verb != "write":
+        return None
+    match clause.verb:
+        case "list" if clause.says_only() and not clause.sources:
+            return _with(goal, ListFiles(), clause.target)
+        case "show" if clause.says_only() and not clause.target:
+            if clause.words[0] in ("show", "display") and not clause.names and clause.says(_STORAGE):
+                return _with(goal, ListFiles())
+            files = _files(goal, clause)
+            return _with(goal, ShowFiles(files)) if files is not None else None
+        case "summarise" if clause.says_only():
+            files = _files(goal, clause)
+            return _with(goal, Summarise(files), clause.target) if files is not None else None
+        case "count" if clause.says_only(_FOLDER, _PER) and not clause.sources:
+            return _counted(goal, clause)
+        case "copy" if clause.says_only() and len(clause.names) == 2 and clause.target == clause.names[1]:
+            return _with(goal, Copy(*clause.names))
+        case "delete" if clause.names and _NAMING.issuperset(clause.words[1:]):
+            return _with(goal, Delete(clause.names))
+        case "write":
+            return _to_write(goal, clause)
+        case "ask" if clause.says_only(_HAVING, _FOLDER, _PER) and not clause.target:
+            return _asked(goal, clause)
+    return None
+
+
+def _to_write(goal: Goal, clause: _Clause) -> Goal | None:
+    """`write "x" to a.txt`, `write the summary to a.md`, `write a summary of b.md to a.md`, or a file and no text."""
+    if not clause.names or not clause.says_only(_RESULTS, _TEXT):
+        return None
+    path = clause.target or clause.names[-1]
+    if clause.quotes:
+        is_plain = len(clause.quotes) == len(clause.names) == 1 and not clause.says(_RESULTS)
+        return _with(goal, WriteFile(path, clause.quotes[0])) if is_plain else None
+    if clause.says(_SUMMARY) and not any(isinstance(task, Summarise) for task in goal.tasks):
+        files = clause.sources or (getattr(goal.tasks[-1], "files", ()) if goal.tasks else ())
+        return _with(goal, Summarise(files), path)
+    if goal.tasks and not clause.sources and (clause.says(_RESULTS) or clause.says(_BACK)):
+        return _with(goal, WriteAnswers(path))
+    if goal.tasks or len(clause.names) > 1 or clause.says(_RESULTS) or clause.says(_BACK):
+        return None
+    return Goal(goal.text, question=f"What text should {path} hold?", unwritten=path)
+
+
+def _asked(goal: Goal, clause: _Clause) -> Goal | None:
+    """`how many files are there`, `what does a.md say`, `which files do I have`."""
+    how_many = clause.words[:2] == ("how", "many")
+    if how_many and not clause.names:
+        return _counted(goal, clause)
+    if how_many or clause.says(_FOLDER | _PER) or clause.words[0] == "how":
+        return None
+    if clause.names:
+        return _with(goal, ShowFiles(clause.names))
+    return _with(goal, ListFiles()) if clause.says(_STORAGE) else None
+
+
+def _counted(goal: Goal, clause: _Clause) -> Goal | None:
+    """All files, or those of each folder: of one folder alone there is no rule."""
+    per_folder = clause.says(_FOLDER)
+    if per_folder != clause.says(_PER | {"each", "every"}):
+        return None
+    return _with(goal, CountFiles(per_folder), clause.target)
+
+
+def _files(goal: Goal, clause: _Clause) -> Files | None:
+    """Those named, those of the task before (`summarise it`), or all."""
+    if clause.sources:
+        return clause.sources
+    if clause.says(_BACK) and goal.tasks and not isinstance(goal.tasks[-1], ListFiles):
+        before: Files = getattr(goal.tasks[-1], "files", ())
+        return before or None
+    return () if clause.says(_EVERYTHING) or (goal.tasks and clause.says(_BACK)) else None
+
+
+def _with(goal: Goal, task: Task, output: str = "") -> Goal | None:
+    """The goal with one more task. None where it would look again at what was changed since: all is read once."""
+    tasks = goal.tasks
+    if tasks and isinstance(tasks[-1], ListFiles) and task in (Summarise(()), ShowFiles(())):
+        tasks = tasks[:-1]  # what is read is listed anyway
+    is_stale = any(isinstance(a, Look) and isinstance(b, Change) for a, b in combinations(tasks, 2))
+    if task in tasks or (is_stale and isinstance(task, Look | Copy)):
+        return None
+    return goal._replace(tasks=(*tasks, task, *((WriteAnswers(output),) if output else ())))
+
+
+def _not_understood(text: str, clause: str) -> Goal:
+    """A wish in general words is asked about; what is beyond the rules is said to be."""
+    words = re.findall(r"[\w'’-]+", text.lower()) if len(text) <= _LONGEST_VAGUE else [text]
+    if _VAGUE.union(_FILLERS, _VERBS).issuperset(words):
+        return Goal(text, question=WHAT_TO_DO)
+    return Goal(text, (Unsupported(clause),))

@@ -1,21 +1,22 @@
 """`offline`: a clearly labelled rule-based stand-in. No language model, no network, no key.
 
-It sees a request as any model does, keeps nothing between calls and answers the same request the same way. It
-follows the planning protocol (design §4) and never follows what a file says.
+It gets a request as any model does, keeps nothing between calls and answers the same request the same way. It keeps
+to the planning protocol (design §4) and never follows what a file says.
 """
 
 import json
 
-from shared.adapters.llm.offline.goals import Goal, Unsupported
-from shared.adapters.llm.offline.reading_goals import WHAT_TO_DO, read_goal
-from shared.adapters.llm.offline.situation import PLAN_TOOL, PlanSoFar, Situation, situation_of
-from shared.adapters.llm.offline.stages import Facts
-from shared.adapters.llm.offline.tail import statuses_in
-from shared.adapters.llm.offline.work import Turn, Work, finish, goal_in_plan, plan_call, take_turn, work_for
+from shared.adapters.llm.offline.conversation import PLAN_TOOL, PlanSoFar, Run, run_of
+from shared.adapters.llm.offline.goals import WHAT_TO_DO, Goal, read_goal
+from shared.adapters.llm.offline.work import LABEL, MOST_STEPS, Turn, Work, cut_to, finish, goal_in_plan
 from shared.ports.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 
 _CHARS_PER_TOKEN = 4
+_BESIDE_THE_BODY = 2_500
+"""Characters of a reply that plan updates and labels take."""
 _MOST_QUESTIONS = 2
+_MOST_REFUSED_ENDS = 2
+TOO_MUCH = f"This takes more than the {MOST_STEPS} steps of a plan. Give me fewer tasks at a time."
 
 
 class OfflineModel:
@@ -35,96 +36,76 @@ class OfflineModel:
 
 
 def _turn(request: ModelRequest) -> Turn:
-    now = situation_of(request.entries)
-    goals = _goals(now.messages, now.questions)
-    planning = request.tool_choice == PLAN_TOOL
+    run = run_of(request.entries)
     offered = frozenset(tool.name for tool in request.tools)
-    room = max(500, request.max_tokens * _CHARS_PER_TOKEN - 2_500)
-    goal = goals[min(len(now.plans), len(goals) - 1)]
-    if planning or (not now.plans and PLAN_TOOL in offered and not statuses_in(request.tail)):
-        if goal.question is not None:
-            return _ask(goal.question)
-        plan = plan_call(work_for(goal), name_tools=now.refused_plans == 0)
-        if planning:
-            return Turn((plan,), "", finished=False)
-        first = take_turn(work_for(goal), Facts([], room), {}, offered, planned=True)
-        return Turn((plan, *first.calls), first.text, finished=False)
-    if goal.question is not None and not now.plans:
-        return Turn((), goal.question, finished=False)
-    return _work_on(now, goals, request.tail, offered, room)
+    room = max(500, request.max_tokens * _CHARS_PER_TOKEN - _BESIDE_THE_BODY)
+    if PLAN_TOOL not in offered:  # a summary of the conversation is wanted
+        asked = "\n".join(run.messages)
+        return Turn((), cut_to(f"{LABEL}\nWhat was asked for:\n{asked}", room))
+    goals = _goals(run)
+    planned = [(plan, work) for plan in run.plans if (work := _work_of(plan, goals, room)) is not None]
+    done = [work.goal for _, work in planned]
+    waiting = [goal for goal in goals if goal not in done]
+    is_planned = bool(planned) and planned[-1][0] is run.plans[-1]  # another model's plan may have come after
+    if request.tool_choice == PLAN_TOOL or not is_planned:
+        return _plan((waiting or goals[-1:])[0], run, room)
+    return _work_on(run, planned, waiting, offered, room)
 
 
-def _work_on(now: Situation, goals: list[Goal], tail: str, offered: frozenset[str], room: int) -> Turn:
-    planned = PLAN_TOOL in offered
-    plans = now.plans or [PlanSoFar(goals[-1].text, 0, statuses_in(tail), now.made)]
-    # a plan left with open steps belongs to a run that was ended
-    counted = [plan for plan in plans[:-1] if plan.is_worked_off] + plans[-1:]
-    works = [(work_for(_planned_goal(plan, goals)), Facts(plan.made, room)) for plan in counted]
-    work, facts = works[-1]
-    turn = take_turn(work, facts, plans[-1].statuses, offered, planned=planned)
-    if not turn.finished:
-        return turn
-    waiting = goals[len(plans) :]
-    if waiting and waiting[0].question is None and planned:
-        following = plan_call(work_for(waiting[0]), name_tools=now.refused_plans == 0)
-        return Turn(
-            (*turn.calls, following), f"That part is done. Next: {waiting[0].text[:200]}", finished=False
-        )
-    notes = [f"You also said “{goal.text[:200]}”: {goal.question}" for goal in waiting if goal.question]
-    if now.refused_ends >= 2 and planned:
-        stop = RequestedCall(
-            PLAN_TOOL, {"action": "fail", "reason": "The plan's open steps could not be closed."}
-        )
-        return Turn((stop,), "", finished=True)
-    closing = turn.calls if now.refused_ends == 0 else (*turn.calls, *_close_all(work, plans[-1]))
-    last = finish(works, notes, planned=planned, room=room)
-    return Turn((*closing, *last.calls), last.text, finished=True)
+def _work_of(plan: PlanSoFar, goals: list[Goal], room: int) -> Work | None:
+    """The work under a plan of the stand-in's own; None for a plan that another model made."""
+    works = (Work(goal, plan.made, room) for goal in goals if goal_in_plan(goal) == plan.goal)
+    return next(
+        (work for work in works if tuple(stage.description for stage in work.stages) == plan.steps), None
+    )
 
 
-def _close_all(work: Work, plan: PlanSoFar) -> list[RequestedCall]:
-    """After a refused end: every step the plan may still hold open, whatever this reading of it says."""
-    known = range(1, max(len(work.stages), plan.steps) + 1)
-    given = {"action": "update_step", "step_status": "skipped", "step_result": "Not needed for the goal."}
-    return [
-        RequestedCall(PLAN_TOOL, {**given, "step_number": number})
-        for number in known
-        if plan.statuses.get(number) not in ("completed", "skipped", "failed")
-    ]
-
-
-def _planned_goal(plan: PlanSoFar, goals: list[Goal]) -> Goal:
-    """The goal a plan was made for, whole: plans hold only so much of a long one."""
-    goal = next((one for one in goals if goal_in_plan(one.text) == plan.goal), None) or read_goal(plan.goal)
-    return goal if goal.tasks else goal._replace(tasks=(Unsupported(plan.goal),), output=None)
-
-
-def _goals(messages: list[str], questions: list[int]) -> list[Goal]:
-    """Each message as a goal; an answer to a question replaces what was asked about. After two questions
-    without a goal to show for it, the honest answer is that this is beyond rules."""
+def _goals(run: Run) -> list[Goal]:
+    """Each message as a goal; the answer to a question completes the one that was asked about. Where two questions have
+    made nothing clear, the goal is beyond rules.
+    """
     goals: list[Goal] = []
-    for number, message in enumerate(messages):
-        goal = read_goal(message)
-        if goals and goals[-1].question is not None and number in questions:
-            goals[-1] = _answered(goals[-1], goal, message)
+    for number, message in enumerate(run.messages):
+        if goals and goals[-1].question and number in run.questions:
+            goals[-1] = goals[-1].answered(message)
         else:
-            goals.append(goal)
-    if not goals:
-        return [Goal("", question=WHAT_TO_DO)]
-    if goals[-1].question is not None and len(questions) >= _MOST_QUESTIONS:
-        goals[-1] = goals[-1]._replace(tasks=(Unsupported(goals[-1].text),), question=None)
+            goals.append(_bounded(read_goal(message)))
+    goals = goals or [Goal("", question=WHAT_TO_DO)]
+    if goals[-1].question and len(run.questions) >= _MOST_QUESTIONS:
+        goals[-1] = goals[-1].given_up()
     return goals
 
 
-def _answered(asked: Goal, answer: Goal, message: str) -> Goal:
-    understood = answer.tasks and not any(isinstance(task, Unsupported) for task in answer.tasks)
-    if asked.template is not None and not understood:
-        return read_goal(asked.template.format(message))
-    return answer
+def _bounded(goal: Goal) -> Goal:
+    steps = len(Work(goal, [], 0).stages)
+    return Goal(goal.text, question=TOO_MUCH) if steps > MOST_STEPS else goal
 
 
-def _ask(question: str) -> Turn:
-    ask = RequestedCall(PLAN_TOOL, {"action": "wait_for_user", "reason": question})
-    return Turn((ask,), "", finished=False)
+def _plan(goal: Goal, run: Run, room: int) -> Turn:
+    if goal.question:
+        return Turn((RequestedCall(PLAN_TOOL, {"action": "wait_for_user", "reason": goal.question}),))
+    return Turn((Work(goal, [], room).plan(name_tools=run.refused_plans == 0),))
+
+
+def _work_on(
+    run: Run, planned: list[tuple[PlanSoFar, Work]], waiting: list[Goal], offered: frozenset[str], room: int
+) -> Turn:
+    plan, work = planned[-1]
+    turn = work.next_turn(plan, offered)
+    if not turn.finished:
+        return turn
+    following = next((goal for goal in waiting if not goal.question), None)
+    if following is not None:
+        said = f"That part is done. Next: {following.text[:200]}"
+        return Turn((*turn.calls, *_plan(following, run, room).calls), said)
+    if run.refused_ends >= _MOST_REFUSED_ENDS:
+        reason = "The plan's open steps could not be closed."
+        return Turn((RequestedCall(PLAN_TOOL, {"action": "fail", "reason": reason}),))
+    # a plan before the last one that has open steps was put aside by a person
+    works = [earlier for its_plan, earlier in planned[:-1] if its_plan.is_worked_off] + [work]
+    notes = [f"You also said “{goal.text[:200]}”: {goal.question}" for goal in waiting]
+    last = finish(works, notes, room)
+    return Turn((*turn.calls, *last.calls), last.text)
 
 
 def _chars_of(request: ModelRequest) -> int:
