@@ -34,12 +34,17 @@ OPTIONAL = {"jsonschema": ("attr", "attrs", "jsonschema", "jsonschema_specificat
 """A library of the lock -> the folders that are left out of a zip whose function does not reach it."""
 
 
+OFFLINE = "shared.adapters.llm.offline"
+"""The rule-based stand-in for a model: nothing that runs where nobody may choose it."""
+
+
 @dataclass(frozen=True)
 class Bundler:
-    """Builds bundles of the tree at `root` for `target`."""
+    """Builds bundles of the tree at `root` for `target`. `offline`: with the rule-based stand-in for a model."""
 
     target: Target
     root: Path = ROOT
+    offline: bool = False
 
     def key(self, function: str) -> str:
         """Identifies the bundle's content: 64 hex digits, equal for equal trees."""
@@ -92,7 +97,7 @@ class Bundler:
         return digest.hexdigest()
 
     def _reach(self, function: str) -> Reach:
-        return reach(self.root, f"functions.{function}")
+        return reach(self.root, f"functions.{function}", without=() if self.offline else (OFFLINE,))
 
     def _cache(self, name: str) -> Path:
         return self.root / CACHE / name

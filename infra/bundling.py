@@ -23,7 +23,7 @@ def target_of(environment: Environment) -> Target:
 
 def code_of(function: FunctionName, environment: Environment) -> lambda_.Code:
     """The asset's hash is the bundle's key, so CDK neither builds nor uploads what it has seen."""
-    bundler = Bundler(target_of(environment))
+    bundler = Bundler(target_of(environment), offline=environment.offline)
     return lambda_.Code.from_asset(
         str(ROOT / "functions" / function),
         asset_hash=bundler.key(function),

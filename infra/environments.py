@@ -120,6 +120,9 @@ class Environment:
     burst_limit: int = 200
     bedrock: bool = False
     """Agents may name the provider `bedrock`: `step` may invoke Claude there, with its role for a key."""
+    offline: bool = False
+    """The rule-based stand-in for a model is in the zip of `step`: agents may name it, and it answers where no provider
+    has a key. Elsewhere a session without a key fails at once."""
     notifications: Webhook | Topic | LocalWebhook | None = None
     """Whom to tell what waits for a person; nobody: nothing is made for it."""
     retry_base_seconds: int = 2
@@ -176,6 +179,7 @@ LOCAL = Environment(
     log_retention_days=1,
     alarms=False,
     cors_origins=("*",),
+    offline=True,
     rate_limit=10_000,
     burst_limit=5_000,
     notifications=LocalWebhook(),

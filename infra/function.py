@@ -146,6 +146,7 @@ class ActaFunction(Construct):
             "tenant_claim": environment.tenant_claim,
             "roles_claim": environment.roles_claim,
             **environment.settings,
+            "offline": environment.offline,  # as in its zips, whatever the overrides say
         }
         if GRANTS[name].engine:
             values["state_machine_arn"] = around.state_machine_arn

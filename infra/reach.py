@@ -21,8 +21,11 @@ class Reach:
     libraries: frozenset[str]
 
 
-def reach(root: Path, package: str) -> Reach:
-    """What the modules of `package`, and the modules they import, need of the tree at `root`."""
+def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
+    """What the modules of `package`, and the modules they import, need of the tree at `root`. `without`: packages that
+    are left out although an import names them; whoever imports them asks first whether they are there.
+    """
+    left_out = {root / name.replace(".", "/") for name in without}
     files: set[Path] = set()
     libraries: set[str] = set()
     waiting = sorted((root / package.replace(".", "/")).rglob("*.py"))
@@ -34,7 +37,7 @@ def reach(root: Path, package: str) -> Reach:
         waiting += [init for init in _inits(root, path) if init not in files]
         for name in _imported(path):
             if name.split(".")[0] in OURS:
-                waiting += _module(root, name)
+                waiting += [path for path in _module(root, name) if left_out.isdisjoint(path.parents)]
             else:
                 libraries.add(name.split(".")[0])
     data = {

@@ -33,8 +33,10 @@ class Settings(BaseModel):
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
 
+    offline: bool = False
+    """The rule-based stand-in is in the zip of `step`, and may be named; where no provider has a key it answers."""
     provider: str = ""
-    """`anthropic`, `openai`, `bedrock` or `offline`; empty: the first whose key is there, else `offline`."""
+    """`anthropic`, `openai`, `bedrock` or, where it is there, `offline`; empty: the first whose key is there."""
     model: str = ""
     """Empty: the provider's default model (`shared/adapters/llm`)."""
     anthropic_secret: str = ""
@@ -75,6 +77,13 @@ class Settings(BaseModel):
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
     partial_text_ms: Annotated[int, Field(ge=0)] = 0
     """How often the text of a running turn is written for whoever watches, at most; 0: never."""
+
+    @field_validator("provider")
+    @classmethod
+    def _is_there(cls, value: str, info: ValidationInfo) -> str:
+        if value == "offline" and not info.data.get("offline"):
+            raise ValueError("this environment has no offline stand-in: see infra/environments.py")
+        return value
 
     @field_validator("http_tool_allow")
     @classmethod

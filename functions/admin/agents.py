@@ -24,6 +24,7 @@ from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionS
 from shared.ports.log import IdempotencyRecord
 
 MAX_PAGE = 100
+NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
 
 
 def add_agents(
@@ -32,8 +33,10 @@ def add_agents(
     once: IdempotencyGuard,
     clock: Clock,
     tools: Callable[[str], Mapping[str, ToolSpec]],
+    *,
+    offline: bool,
 ) -> None:
-    """`tools`: what an agent of a tenant may be given, by name."""
+    """`tools`: what an agent of a tenant may be given, by name; `offline`: it may name the rule-based stand-in."""
 
     @api.get("/v1/agents")
     def list_agents(
@@ -48,6 +51,7 @@ def add_agents(
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
         _check_policies(body)
+        _check_providers(body, offline=offline)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
 
         def act(record: Callable[[AgentDefinition], IdempotencyRecord] | None) -> dict[str, Any]:
@@ -70,6 +74,7 @@ def add_agents(
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
         _check_policies(body)
+        _check_providers(body, offline=offline)
         old = _found(store, tenant, agent_id)
         if body.version not in (None, old.version):
             raise _changed()
@@ -117,6 +122,14 @@ def _definition(
         created_at=created_at,
         updated_at=updated_at,
     )
+
+
+def _check_providers(body: AgentBody, *, offline: bool) -> None:
+    named = {"provider": body.provider}
+    named |= {f"fallbacks.{number}.provider": one.provider for number, one in enumerate(body.fallbacks)}
+    wrong = {field: [NOT_THERE] for field, provider in named.items() if provider == "offline" and not offline}
+    if wrong:
+        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
 
 
 def _check_policies(body: AgentBody) -> None:

@@ -17,7 +17,14 @@ def build(root: Root) -> Api:
     api = Api("admin", root.settings)
     add_files(api, root.files, root.settings.max_file_bytes)
     add_tools(api, root.tools, root.once, root.clock, Guard(root.settings))
-    add_agents(api, root.definitions, root.once, root.clock, lambda tenant: registered(root.tools, tenant))
+    add_agents(
+        api,
+        root.definitions,
+        root.once,
+        root.clock,
+        lambda tenant: registered(root.tools, tenant),
+        offline=root.settings.offline,
+    )
     add_prompts(api, root.definitions, root.once, root.clock)
     add_memories(api, root.memories, root.definitions, root.once, root.clock)
 

@@ -24,6 +24,7 @@ DEPLOYED_FIELDS = frozenset(
         "table",
         "bucket",
         "state_machine_arn",
+        "offline",
         "tenant_claim",
         "roles_claim",
         "anthropic_secret",
@@ -33,7 +34,7 @@ DEPLOYED_FIELDS = frozenset(
     )
 )
 """Fields the templates set; a variable of the same name in a person's shell is not meant for the Lambdas."""
-REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given"}
+REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given", "ACTA_OFFLINE": "true"}
 NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 OWN_VARIABLES = frozenset(
     ("ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL", "ACTA_TOKEN",

@@ -74,6 +74,40 @@ def test_only_step_ships_llm_sdks_and_nobody_ships_what_the_runtime_has(function
     assert not shipped & {"boto3", "botocore", "s3transfer", "bin", "tests", "infra", "acta"}
 
 
+def shipped(name: str) -> set[str]:
+    """The files of `step` in an environment's zip."""
+    environment = select(name)
+    bundle = Bundler(target_of(environment), offline=environment.offline).build("step")
+    return {path.relative_to(bundle).as_posix() for path in bundle.rglob("*.py")}
+
+
+@pytest.mark.parametrize(("name", "is_there"), [("local", True), ("dev", False), ("prod", False)])
+def test_the_offline_stand_in_is_in_the_zips_of_environments_that_may_choose_it(
+    name: str, is_there: bool
+) -> None:
+    found = {path for path in shipped(name) if path.startswith("shared/adapters/llm/offline/")}
+    every = {
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "shared/adapters/llm/offline").glob("*.py")
+    }
+    assert found == (every if is_there else set())
+
+
+def test_without_the_stand_in_a_call_without_a_key_is_refused_as_that() -> None:
+    bundle = Bundler(HOST).build("step")
+    program = (
+        f"import sys; sys.path.insert(0, {str(bundle)!r})\n"
+        "from shared.adapters.llm.choose import choose\n"
+        "from shared.domain.errors import ProviderKeyRefused\n"
+        "from shared.settings import Settings\n"
+        "model, _ = choose(Settings(env='prod', table='t', bucket='b'), {}, lambda name, anew=False: '')\n"
+        "try: model.complete(None, timeout=1)\n"
+        "except ProviderKeyRefused as refused: print(refused.code)\n"
+    )
+    python = ROOT / ".venv-runtime" / "bin" / "python"
+    done = subprocess.run([python, "-B", "-I", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("PROVIDER_KEY_REFUSED", "")
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_handler_imports_from_its_bundle_and_the_runtime_alone(function: str) -> None:
     bundle = Bundler(HOST).build(function)

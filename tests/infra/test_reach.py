@@ -3,9 +3,9 @@ from typing import get_args
 
 import pytest
 
-from infra.bundle import ROOT
+from infra.bundle import OFFLINE, ROOT
 from infra.environments import FunctionName
-from infra.reach import reach
+from infra.reach import OURS, reach
 
 
 def write(root: Path, **modules: str) -> None:
@@ -40,6 +40,26 @@ def test_a_package_comes_with_its_init_and_its_data(tmp_path: Path) -> None:
     write(tmp_path, functions__start__handler="import shared.a.b\n", shared__a__b="")
     (tmp_path / "shared" / "a" / "prompt.md").write_text("plan")
     assert {"shared/a/__init__.py", "shared/a/prompt.md"} <= set(names(tmp_path))
+
+
+def test_a_package_that_is_left_out_is_not_reached_nor_what_it_alone_imports(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        functions__start__handler="def f():\n    from shared.a.b import c\n",
+        shared__a__b="import shared.e\nimport httpx\n",
+        shared__c="",
+        shared__e="",
+    )
+    found = reach(tmp_path, "functions.start", without=("shared.a",))
+    assert {path.name for path in found.files} == {"__init__.py", "handler.py"}
+    assert found.libraries == set()
+
+
+def test_nobody_but_who_chooses_a_model_imports_the_offline_stand_in() -> None:
+    """That a handler imports without it is a test of the bundles."""
+    folder = ROOT / OFFLINE.replace(".", "/")
+    others = [path for top in OURS for path in (ROOT / top).rglob("*.py") if folder not in path.parents]
+    assert [path.name for path in others if f"{OFFLINE}." in path.read_text()] == ["choose.py"]
 
 
 def test_a_relative_import_is_refused_by_its_place(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from shared.adapters.llm.common.connection import is_official
 from shared.adapters.llm.key_rotation import RotatingModel, Secrets
 from shared.adapters.llm.models import DEFAULT_MODELS, takes_tools_in_chat
 from shared.domain.definitions.agent import Protocol
-from shared.domain.errors import ProviderKeyRefused
+from shared.domain.errors import ProviderKeyRefused, ProviderRejected, SessionError
 from shared.ports.model import Model, ModelReply, ModelRequest
 from shared.settings import Settings
 
@@ -44,11 +44,12 @@ BASE_URLS = {
 }
 
 
-class Keyless:
-    """A provider that is configured and has no key: the run fails at its first call, the worker does not."""
+class Refusing:
+    """A provider that cannot be asked: the run fails at its first call, the worker does not."""
 
-    def __init__(self, provider: str, why: str) -> None:
+    def __init__(self, provider: str, error: type[SessionError], why: str) -> None:
         self._provider = provider
+        self._error = error
         self._why = why
 
     @property
@@ -56,12 +57,13 @@ class Keyless:
         return self._provider
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        raise ProviderKeyRefused(f"{self._provider}: {self._why}")
+        raise self._error(self._why)
 
 
 def choose(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> tuple[Model, str]:
-    """The deployment's model and the name to ask it by: the settings' provider, else the first with a key,
-    else `offline`."""
+    """The deployment's model and the name to ask it by: the settings' provider, else the first with a key, else
+    `offline` where the environment has it. Elsewhere the model's first call raises ProviderKeyRefused.
+    """
     return choose_for(settings, environ, secrets, None, None, "native")
 
 
@@ -75,14 +77,17 @@ def choose_for(
 ) -> tuple[Model, str]:
     """An agent's model and the name to ask it by. `provider`, `model` None: the deployment's; a provider that
     is not the deployment's has its own default model. The same arguments give the same model, with its
-    connections, as long as the process lives.
+    connections, as long as the process lives. Where a provider has no key, or is `offline` and not there, the model's
+    first call raises ProviderKeyRefused or ProviderRejected.
     """
     chosen = provider or _ours(settings, environ, secrets)
     named = model or ""
     if not named and settings.model and (provider is None or chosen == _ours(settings, environ, secrets)):
         named = settings.model
     if chosen == OFFLINE:  # whatever is named, nobody is asked by that name
-        return _native(OFFLINE, "", None, ""), DEFAULT_MODELS[OFFLINE]
+        return _offline() if settings.offline else _NOT_THERE, DEFAULT_MODELS[OFFLINE]
+    if not chosen:
+        return _NO_KEY, named or DEFAULT_MODELS[_NO_KEY.provider]
     name = named or DEFAULT_MODELS.get(chosen, chosen)
     source = KEYED.get(chosen)
     base_url = environ.get(BASE_URLS.get(chosen, "")) or None
@@ -101,9 +106,16 @@ def choose_for(
 
 
 def _ours(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> str:
+    """The deployment's provider; empty where none has a key, for which the secrets are read once more: someone may just
+    have stored one.
+    """
     if settings.provider:
         return settings.provider
-    return next((name for name in KEYED if key_of(name, settings, environ, secrets) != ""), OFFLINE)
+    for anew in (False, True):
+        for name in KEYED:
+            if key_of(name, settings, environ, secrets, anew=anew) != "":
+                return name
+    return OFFLINE if settings.offline else ""
 
 
 def _api(settings: Settings, base_url: str | None) -> Api:
@@ -119,17 +131,22 @@ def _react(provider: str, key: str | None, base_url: str | None, api: Api) -> Mo
 
 
 @cache
-def _native(provider: str, key: str | None, base_url: str | None, api: Api) -> Model:
-    if provider == OFFLINE:
-        from shared.adapters.llm.offline.model import OfflineModel
+def _offline() -> Model:
+    # Only the zips of environments that allow it have this folder (infra/bundle.py).
+    from shared.adapters.llm.offline.model import OfflineModel
 
-        return OfflineModel()
+    return OfflineModel()
+
+
+@cache
+def _native(provider: str, key: str | None, base_url: str | None, api: Api) -> Model:
     if provider == BEDROCK:
         from shared.adapters.llm.anthropic.bedrock import BedrockModel
 
         return BedrockModel(base_url=base_url)
     if not key:
-        return Keyless(provider, "no API key is configured" if key == "" else UNREADABLE)
+        why = _no_key(provider) if key == "" else UNREADABLE
+        return Refusing(provider, ProviderKeyRefused, f"{provider}: {why}")
     if provider == "anthropic":
         from shared.adapters.llm.anthropic.client import AnthropicModel
 
@@ -141,6 +158,27 @@ def _native(provider: str, key: str | None, base_url: str | None, api: Api) -> M
     from shared.adapters.llm.openai.chat import OpenAIModel
 
     return OpenAIModel(key, base_url)
+
+
+def _no_key(provider: str) -> str:
+    source = KEYED.get(provider)
+    place = (
+        f": in AWS it belongs in the secret acta/<env>/{provider}, locally in {source.key}" if source else ""
+    )
+    return f"no API key is configured{place}"
+
+
+_NO_KEY = Refusing(
+    next(iter(KEYED)),
+    ProviderKeyRefused,
+    "No model provider has an API key here: it belongs in the secret "
+    + " or ".join(f"acta/<env>/{provider}" for provider in KEYED),
+)
+_NOT_THERE = Refusing(
+    OFFLINE,
+    ProviderRejected,
+    "offline: the agent names the rule-based stand-in, which this environment does not have; give it another provider",
+)
 
 
 def key_of(

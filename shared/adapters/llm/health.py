@@ -11,7 +11,7 @@ unchecked    it cannot be asked: no key of its own (`bedrock`, `offline`), a ser
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
-from shared.adapters.llm.choose import BASE_URLS, KEYED, choose, choose_for, key_of
+from shared.adapters.llm.choose import BASE_URLS, KEYED, OFFLINE, choose, choose_for, key_of
 from shared.adapters.llm.common.connection import sendable
 from shared.adapters.llm.common.stream import within
 from shared.adapters.llm.key_rotation import Secrets
@@ -113,7 +113,7 @@ class Configured:
 
     def key_states(self) -> dict[str, KeyState]:
         """By provider. Nothing is asked of a provider."""
-        return {provider: self._state(provider) for provider in PROVIDERS}
+        return {provider: self._state(provider) for provider in PROVIDERS if self._is_there(provider)}
 
     def check(self, provider: str) -> KeyStatus:
         """What is kept of the secret is dropped first: whoever asks may just have rotated it."""
@@ -126,7 +126,7 @@ class Configured:
         return model.provider, name
 
     def models(self, agents: Iterable[AgentDefinition]) -> list[ConfiguredModel]:
-        """Each once, the deployment's first, with everyone who uses it."""
+        """Each once, the deployment's first, with everyone who uses it; none that is not there."""
         found: dict[tuple[str, str], list[Use]] = {self.default(): [Use(None, "default")]}
         for agent in agents:
             for purpose in get_args(Purpose):
@@ -140,11 +140,15 @@ class Configured:
                 provider, model, self._settings.context_window_tokens or context_window(model), tuple(uses)
             )
             for (provider, model), uses in found.items()
+            if self._is_there(provider)
         ]
 
     def _chosen(self, agent: AgentDefinition, provider: str | None, model: str | None) -> tuple[str, str]:
         made, name = choose_for(self._settings, self._environ, self._secrets, provider, model, agent.protocol)
         return made.provider, name
+
+    def _is_there(self, provider: str) -> bool:
+        return provider != OFFLINE or self._settings.offline
 
     def _state(self, provider: str) -> KeyState:
         if provider not in KEYED:

@@ -11,14 +11,19 @@ from shared.adapters.llm.openai.chat import OpenAIModel
 from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 from shared.adapters.llm.react.model import ReActModel
 from shared.domain.definitions.agent import Protocol
-from shared.domain.errors import ProviderKeyRefused
+from shared.domain.errors import ProviderKeyRefused, ProviderRejected
 from shared.ports.model import Model
 from shared.settings import Settings
 from tests.contracts.llm.conversations import PATIENCE, request
 
 
 def _settings(**values: str) -> Settings:
-    return Settings(env="local", table="t", bucket="b", **values)
+    return Settings(env="local", table="t", bucket="b", offline=True, **values)
+
+
+def _in_aws(**values: str) -> Settings:
+    """Settings of an environment without the offline stand-in."""
+    return Settings(env="prod", table="t", bucket="b", anthropic_secret="acta/anthropic", **values)
 
 
 def _no_secret(name: str, *, anew: bool = False) -> str:
@@ -52,6 +57,37 @@ def test_the_provider_is_the_named_one_or_the_first_with_a_key(
 
     assert model.provider == provider
     assert name
+
+
+@pytest.mark.parametrize("stored", ["unset", "", '{"api_key": "unset"}'])
+def test_an_environment_without_the_stand_in_refuses_where_no_provider_has_a_key(stored: str) -> None:
+    settings = _in_aws(openai_secret="acta/openai", model="claude-opus-5-5")
+
+    model, name = choose(settings, {}, lambda name, *, anew=False: stored)
+
+    assert (model.provider, name) == ("anthropic", "claude-opus-5-5")
+    with pytest.raises(ProviderKeyRefused, match="acta/<env>/anthropic or acta/<env>/openai"):
+        model.complete(request(), timeout=PATIENCE)
+
+
+def test_a_key_that_was_just_stored_is_found_although_its_secret_was_kept_without_one() -> None:
+    def secrets(name: str, *, anew: bool = False) -> str:
+        return "sk-1" if anew and name == "acta/openai" else "unset"
+
+    assert choose(_in_aws(openai_secret="acta/openai"), {}, secrets)[0].provider == "openai"
+
+
+def test_an_agent_that_names_the_stand_in_where_it_is_not_fails_the_run_and_asks_nobody_else() -> None:
+    model, name = choose_for(_in_aws(), KEYS, _no_secret, "offline", "gpt-4.1", "native")
+
+    assert (model.provider, name) == ("offline", "offline-rules")
+    with pytest.raises(ProviderRejected, match="this environment does not have"):
+        model.complete(request(), timeout=PATIENCE)
+
+
+def test_settings_cannot_name_the_stand_in_where_it_is_not() -> None:
+    with pytest.raises(ValueError, match="this environment has no offline stand-in"):
+        _in_aws(provider="offline")
 
 
 def test_the_settings_name_the_model() -> None:
@@ -95,7 +131,7 @@ def test_a_named_provider_without_a_key_fails_the_run_not_the_worker() -> None:
     model, _ = choose(_settings(provider="openai"), {}, _no_secret)
 
     assert model.provider == "openai"
-    with pytest.raises(ProviderKeyRefused):
+    with pytest.raises(ProviderKeyRefused, match=r"acta/<env>/openai, locally in OPENAI_API_KEY"):
         model.complete(request(), timeout=1.0)
 
 
@@ -207,7 +243,7 @@ def test_choosing_any_model_imports_no_sdk() -> None:
         "from shared.adapters.llm.choose import choose\n"
         "from shared.settings import Settings\n"
         "for provider in ('anthropic', 'openai', 'bedrock', 'offline'):\n"
-        "    settings = Settings(env='local', table='t', bucket='b', provider=provider)\n"
+        "    settings = Settings(env='local', table='t', bucket='b', offline=True, provider=provider)\n"
         "    environ = {'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'}\n"
         "    assert choose(settings, environ, str)[0].provider == provider\n"
         "sdks = ('anthropic', 'openai', 'httpx', 'httpx2', 'boto3', 'botocore')\n"

@@ -11,7 +11,7 @@ from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
 from tests.doubles.index import MemoryIndex
 from tests.doubles.table import MemoryTable
-from tests.unit.api.admin import Office
+from tests.unit.api.admin import SETTINGS, Office
 
 AGENT = {
     "name": "Librarian",
@@ -49,6 +49,27 @@ def test_an_agent_is_read_as_it_was_written(office: Office) -> None:
     times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
     assert answer.data == {"agent_id": "librarian", **AGENT, "version": 1, **times}
     assert office.member.request("GET", "/v1/agents/librarian").data == answer.data
+
+
+@pytest.mark.parametrize(
+    ("named", "field"),
+    [
+        ({"provider": "offline"}, "provider"),
+        ({"fallbacks": [{"model": "m"}, {"provider": "offline", "model": "m"}]}, "fallbacks.1.provider"),
+    ],
+)
+def test_an_agent_may_name_the_offline_stand_in_only_where_it_is_there(
+    office: Office, named: dict[str, Any], field: str
+) -> None:
+    body = {"name": "Plain", **named}
+    refused = office.admin.request("POST", "/v1/agents", json_body=body)
+    assert (refused.status, refused.error["code"]) == (400, "VALIDATION_ERROR")
+    assert "does not have the rule-based stand-in" in refused.error["details"][field][0]
+    create(office, agent_id="plain")
+    assert office.admin.request("PUT", "/v1/agents/plain", json_body=body).status == 400
+
+    local = Office(SETTINGS.model_copy(update={"offline": True}))
+    assert local.admin.request("POST", "/v1/agents", json_body=body).status == 201
 
 
 def test_a_name_is_enough_and_an_id_is_given(office: Office) -> None:

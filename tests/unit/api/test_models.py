@@ -32,8 +32,11 @@ def _secrets(texts: Mapping[str, str | None]) -> Secrets:
 
 
 class Deployment:
-    def __init__(self, secrets: Mapping[str, str | None] | None = None, **settings: str) -> None:
-        chosen = Settings.model_validate({"env": "test", "table": "t", "bucket": "b", **settings})
+    def __init__(
+        self, secrets: Mapping[str, str | None] | None = None, *, offline: bool = True, **settings: str
+    ) -> None:
+        named = {"env": "test", "table": "t", "bucket": "b", "offline": offline}
+        chosen = Settings.model_validate({**named, **settings})
         self.definitions = MemoryDefinitions(MemoryTable(), FakeClock())
         self.environ: dict[str, str] = {}
         api = Api("step", chosen)
@@ -62,6 +65,22 @@ def test_without_a_key_the_default_is_the_offline_model_which_costs_nothing() ->
     assert only["context_window_tokens"] == 1_000_000
     assert {"agent_id": None, "purpose": "default"} in only["used_by"]
     assert {"agent_id": "default", "purpose": "think"} in only["used_by"]
+
+
+def test_where_the_stand_in_is_not_there_it_is_not_offered_and_the_default_has_no_key() -> None:
+    deployment = Deployment(offline=False)
+    agent = AgentDefinition(agent_id="old", name="Old", provider="offline", version=1)
+    deployment.definitions.create_agent(TENANT, agent)
+
+    found = deployment.models()
+
+    assert found["default"] == {"provider": "anthropic", "model": "claude-sonnet-5-5"}
+    assert {one["provider"]: one["key"] for one in found["providers"]} == {
+        "anthropic": "missing",
+        "openai": "missing",
+        "bedrock": "not_needed",
+    }
+    assert {one["provider"] for one in found["models"]} == {"anthropic"}
 
 
 def test_agents_models_stand_once_each_with_who_uses_them_for_what() -> None:
