@@ -29,7 +29,7 @@ class Walk:
             ["say", "pause", "resume", "cancel", "poll", "resolve", "resolve", "resolve"]
         ):
             case "say":
-                text = f"And {self.chance.choice(GOALS)} ({len(self.said)})"
+                text = f"And {self.chance.choice(GOALS)}{'!' * len(self.said)}"
                 if self.accepted(f"{self.path}/messages", content=text):
                     self.said.append(text)
             case "poll":
@@ -49,7 +49,7 @@ class Walk:
             option = "shrug" if wrong else self.chance.choice(one["options"])
             given: dict[str, Any] = {}
             if option == "answer":
-                given = {"input": {"text": f"List my files ({len(self.said)})"}}
+                given = {"input": {"text": f"List my files{'!' * len(self.said)}"}}
             if option == "modify":
                 given = {"input": {"path": "old.txt"}}
             path = f"{self.path}/interventions/{one['intervention_id']}/resolve"

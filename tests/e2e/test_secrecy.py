@@ -19,7 +19,7 @@ MARKERS = {
 def test_no_log_line_of_any_function_has_content_of_a_session_in_it(ann: Person, behind: Behind) -> None:
     path = f"{MARKERS['name']}.txt"
     ann.put_file(path, f"{MARKERS['file']}. And some more text.")
-    goal = f"Search my files for {MARKERS['message']}, then show the file {path}, then delete the file {path}"
+    goal = f'Write "{MARKERS["message"]}" to note.txt, then show the file {path}, then delete the file {path}'
     seen = ann.asked(ann.start(goal, metadata={"a": MARKERS["metadata"]}))
     session_id, (asked,) = seen.session["session_id"], seen.session["interventions"]
     ann.resolve(session_id, asked["intervention_id"], "approve", comment=MARKERS["comment"])

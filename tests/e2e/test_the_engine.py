@@ -65,7 +65,7 @@ def test_a_turn_with_n_calls_costs_three_transitions_and_one_for_each_call(
 
 def test_the_history_has_no_message_no_plan_no_file_and_no_reply_in_it(ann: Person, behind: Behind) -> None:
     ann.put_file(f"{IN_NAME}.txt", f"{IN_FILE}. And some more text.")
-    goal = f"Search my files for {IN_MESSAGE}, then show the file {IN_NAME}.txt"
+    goal = f'Write "{IN_MESSAGE}" to note.txt, then show the file {IN_NAME}.txt'
     seen = ann.finished(ann.start(goal, metadata={"a": "marker-of-metadata"}))
     told = json.dumps([seen.events, ann.items(f"/v1/sessions/{seen.session['session_id']}/messages")])
     assert all(marker in told for marker in (IN_MESSAGE, IN_FILE, IN_NAME)), "the session itself has them"
