@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from shared.api.app import Api
 from shared.api.response.envelope import no_content, raw, success
 from shared.api.response.views import instant
-from shared.domain.errors import NotFound, PayloadTooLarge, ValidationFailed
+from shared.domain.errors import CursorInvalid, NotFound, PayloadTooLarge, ValidationFailed
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.files import FileMissing, FileStore
 
@@ -31,8 +31,7 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
         try:
             page = files.list(api.caller.tenant, prefix, limit, cursor)
         except ValueError:
-            message = "This is not a cursor of this listing."
-            raise ValidationFailed("The cursor is not valid.", {"cursor": [message]}) from None
+            raise CursorInvalid from None
         items = [
             {"path": file.path, "bytes": file.bytes, "modified_at": instant(file.modified_at)}
             for file in page.files

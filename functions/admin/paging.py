@@ -6,7 +6,7 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from shared.domain.errors import ValidationFailed
+from shared.domain.errors import CursorInvalid
 
 Cursor = Annotated[str | None, Query(max_length=2_048)]
 
@@ -17,5 +17,4 @@ def bad_cursor() -> Iterator[None]:
     try:
         yield
     except ValueError:
-        message = "This is not a cursor of this listing."
-        raise ValidationFailed("The cursor is not valid.", {"cursor": [message]}) from None
+        raise CursorInvalid from None

@@ -14,7 +14,7 @@ from functions.status.root import root
 from shared.agent.queries.call_input import full_call_input
 from shared.api.response.envelope import success
 from shared.api.response.views import intervention_view, session_view
-from shared.domain.errors import FinalError, ValidationFailed
+from shared.domain.errors import CursorInvalid, FinalError, ValidationFailed
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.head import CoarseState, Head, SessionState
 from shared.ports.log import IndexEntry, InterventionPage, SessionIndex
@@ -112,9 +112,7 @@ def _checked(page: Callable[[], Any]) -> Any:
     try:
         return page()
     except ValueError:
-        raise ValidationFailed(
-            "The cursor is not valid.", {"cursor": ["not a cursor of an earlier answer"]}
-        ) from None
+        raise CursorInvalid from None
 
 
 def _heads(entries: tuple[IndexEntry, ...]) -> list[Head]:

@@ -1,19 +1,16 @@
 """Pages of listings and histories: bounded in rows and bytes, with a cursor behind the last row told (design §3)."""
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 from shared.agent.queries.history import HistoryCursor, Row
 from shared.agent.queries.poll import Snapshot
 from shared.api.response.envelope import to_json
-from shared.domain.errors import ValidationFailed
 
 PAGE_BYTES = 900_000
 """Of JSON; with everything around it an answer stays under 1 MB, far from what Lambda and gateway pass on."""
 EVENT_BYTES = 600_000
 """Of a page of events, which comes with the snapshot."""
-_CURSOR = re.compile(r"0|([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})\.([0-9]{1,4})\.([0-9]{1,4})")
 
 Item = TypeVar("Item")
 Json = dict[str, Any]
@@ -30,29 +27,19 @@ class Page(NamedTuple):
         return {"items": self.items, "next_cursor": self.next_cursor}
 
 
-def mark(cursor: str) -> HistoryCursor:
-    """Raises ValidationFailed."""
-    found = _CURSOR.fullmatch(cursor)
-    if found is None:
-        raise ValidationFailed(
-            "The cursor is not valid.", {"cursor": ["This is not a cursor of an earlier answer."]}
-        )
-    return HistoryCursor() if cursor == "0" else HistoryCursor(*map(int, found.groups()))
-
-
 def page(rows: Iterable[Row[Item]], view: Callable[[Item], Json], limit: int) -> Page:
     """As many rows as both bounds let through, one at least."""
     items: list[Json] = []
     size, behind = 0, HistoryCursor()
     for row in rows:
         if row.item is None:
-            return Page(items, _cursor(row.behind))
+            return Page(items, str(row.behind))
         if len(items) == limit:
-            return Page(items, _cursor(behind))
+            return Page(items, str(behind))
         item = fitting(view(row.item))
         size += json_bytes(item)
         if items and size > PAGE_BYTES:
-            return Page(items, _cursor(behind))
+            return Page(items, str(behind))
         items.append(item)
         behind = row.behind
     return Page(items, None)
@@ -112,7 +99,3 @@ def _cut(value: Any, most: int) -> Any:
             return [_cut(each, most) for each in value[: max(1, most)]]
         case _:
             return value
-
-
-def _cursor(behind: HistoryCursor) -> str:
-    return ".".join(map(str, behind))

@@ -11,8 +11,6 @@ from functions.status.paging import bounded
 from functions.status.root import root
 from shared.agent.model_call.streaming import running_text
 from shared.agent.queries.poll import Cursor, Snapshot, poll
-from shared.api.cursors import Cursor as PublicCursor
-from shared.api.cursors import parse
 from shared.api.response.envelope import not_modified, raw, success
 from shared.api.response.etag import etag, matches
 from shared.api.response.views import event_view, partial_view, session_view
@@ -30,14 +28,14 @@ def snapshot(session_id: str, after: Annotated[str, Query()] = "0", wait: Wait =
     seen = _poll(session_id, after, wait)
     partial = running_text(root().partials, seen.head) if api.settings.partial_text_ms else None
     said = (int(partial.at.timestamp() * 1000),) if partial is not None else ()
-    tag = etag(session_id, after, _public(seen.cursor), seen.head.updated_at.timestamp(), *said)
+    tag = etag(session_id, after, seen.cursor, seen.head.updated_at.timestamp(), *said)
     if matches(api.incoming.headers.get("if-none-match"), tag):
         return not_modified(tag)
     soon = 0 if seen.has_more else api.settings.poll_after_ms
     view = {
         "session": session_view(seen.head),
         "events": [event_view(one.event) for one in seen.events],
-        "cursor": str(_public(seen.cursor)),
+        "cursor": str(seen.cursor),
         "has_more": seen.has_more,
         "poll_after_ms": soon,
     }
@@ -57,15 +55,10 @@ def stream(session_id: str, after: Annotated[str, Query()] = "0") -> Response[st
     lines = [f"retry: {RETRY_ENDED_MS if seen.head.is_over else RETRY_MS}", ""]
     for event, cursor in seen.events:
         body = json.dumps(event_view(event), ensure_ascii=False, separators=(",", ":"))
-        lines += [f"id: {_public(cursor)}", f"event: {event.type}", f"data: {body}", ""]
+        lines += [f"id: {cursor}", f"event: {event.type}", f"data: {body}", ""]
     return raw("\n".join([*lines, ""]), "text/event-stream; charset=utf-8")
 
 
 def _poll(session_id: str, after: str, wait: float) -> Snapshot:
-    its, start = root(), parse(after)
-    seen = poll(its.log, its.clock, api.caller.tenant, session_id, Cursor(start.commit, start.seq), wait)
-    return bounded(seen)
-
-
-def _public(cursor: Cursor) -> PublicCursor:
-    return PublicCursor(cursor.number, cursor.seq)
+    its = root()
+    return bounded(poll(its.log, its.clock, api.caller.tenant, session_id, Cursor.parse(after), wait))

@@ -204,6 +204,14 @@ class ValidationFailed(CallerError):
     code = "VALIDATION_ERROR"
 
 
+class CursorInvalid(ValidationFailed):
+    """`field`: the parameter that the cursor came in."""
+
+    def __init__(self, field: str = "cursor") -> None:
+        message = "This is not a cursor of an earlier answer; without one, reading begins at the start."
+        super().__init__("The cursor is not valid.", {field: [message]})
+
+
 class InvalidAction(CallerError):
     code = "INVALID_ACTION"
 

@@ -5,6 +5,7 @@ assistant's entry delivers what stands before it: the results of the last reply'
 messages, then the entry itself. These are one block, named by the number of the commit that has the entry.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from shared.agent.session.large_texts import load_entry, pointers
 from shared.agent.session.session import Session
-from shared.domain.errors import PoisonedSession, SessionNotFound, ValidationFailed
+from shared.domain.errors import CursorInvalid, PoisonedSession, SessionNotFound
 from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.rules.next_action import without_marker
 from shared.domain.session.commit import Commit, StepRecord
@@ -25,14 +26,30 @@ NOTHING: Mapping[str, dict[str, Any]] = MappingProxyType({})
 
 
 class HistoryCursor(NamedTuple):
-    """Where telling goes on: commits are folded from `number` on, blocks before `block` are told already, and so are
-    the first `entry` entries of the block that comes then; of its next entry, the first `row` rows.
+    """Where the next page begins: `12.14.0.3`; `0` is the start.
+
+    Commits are read from `number` on. Blocks before `block` were delivered already, and so were the first `entry`
+    entries of the block that comes next; of the entry after these, the first `row` rows.
     """
 
     number: int = 1
     block: int = 1
     entry: int = 0
     row: int = 0
+
+    def __str__(self) -> str:
+        return ".".join(str(part) for part in self)
+
+    @classmethod
+    def parse(cls, text: str) -> "HistoryCursor":
+        """Raises CursorInvalid naming `cursor`."""
+        found = _CURSOR.fullmatch(text)
+        if found is None:
+            raise CursorInvalid
+        return cls() if text == "0" else cls(*map(int, found.groups()))
+
+
+_CURSOR = re.compile(r"0|([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})\.([0-9]{1,4})\.([0-9]{1,4})")
 
 
 class PositionedEntry(NamedTuple):
@@ -149,7 +166,7 @@ class Row(NamedTuple, Generic[Item]):
 
 
 class History:
-    """What it tells is an iterator of rows: whoever has enough of them stops. Raises SessionNotFound, ValidationFailed
+    """What it tells is an iterator of rows: whoever has enough of them stops. Raises SessionNotFound, CursorInvalid
     for a place the session does not have.
     """
 
@@ -237,9 +254,7 @@ class History:
             if not (known or (piece.complete and piece.commits)):
                 _ = self.head
             if not piece.commits:
-                raise ValidationFailed(
-                    "The cursor is not valid.", {"cursor": ["This is not a cursor of an earlier answer."]}
-                )
+                raise CursorInvalid
             if piece.commits[-1].head.deleted:
                 raise SessionNotFound("There is no such session.")
             yield from piece.commits

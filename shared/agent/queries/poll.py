@@ -1,8 +1,9 @@
 """What anyone who polls sees: the snapshot and the events since a cursor, in one read and no write (design §3)."""
 
+import re
 from typing import NamedTuple
 
-from shared.domain.errors import SessionNotFound, ValidationFailed
+from shared.domain.errors import CursorInvalid, SessionNotFound
 from shared.domain.session.commit import Commit
 from shared.domain.session.content import INLINE_BYTES, Content
 from shared.domain.session.conversation import AssistantEntry, UserEntry
@@ -17,10 +18,27 @@ LOOK_SECONDS = (0.1, 0.2, 0.3, 0.5, 1.0)
 
 
 class Cursor(NamedTuple):
-    """The last commit seen and the last event seen in it; (0, 0): nothing yet."""
+    """The number of the last commit that was read and the `seq` of the last event: `12.34`. `0` is the start.
+
+    Reading goes on in that commit, which may have more events.
+    """
 
     number: int = 0
     seq: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.number}.{self.seq}" if self.number else "0"
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Raises CursorInvalid naming `after`."""
+        found = _CURSOR.fullmatch(text)
+        if found is None:
+            raise CursorInvalid("after")
+        return cls() if text == "0" else cls(int(found[1]), int(found[2]))
+
+
+_CURSOR = re.compile(r"0|([1-9][0-9]{0,11})\.([1-9][0-9]{0,11}|0)")
 
 
 class Seen(NamedTuple):
@@ -42,7 +60,7 @@ class Snapshot(NamedTuple):
 def poll(log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cursor, wait: float) -> Snapshot:
     """Returns as soon as there are events, the session has ended, or `wait` seconds are over.
 
-    Raises SessionNotFound, and ValidationFailed for a cursor beyond the log's end.
+    Raises SessionNotFound, and CursorInvalid for a cursor beyond the log's end.
     """
     waited, looks = 0.0, 0
     while True:
@@ -62,9 +80,7 @@ def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snaps
     if not tail.commits:
         if log.latest(tenant, session_id) is None:
             raise SessionNotFound("There is no such session.")
-        raise ValidationFailed(
-            "The cursor is not this session's.", {"after": ["use a cursor of an earlier answer, or 0"]}
-        )
+        raise CursorInvalid("after")
     events = tuple(
         Seen(event, Cursor(commit.number, event.seq))
         for commit in tail.commits

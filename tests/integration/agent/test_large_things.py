@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from functions.status.paging import Page, bounded, json_bytes, mark, page
+from functions.status.paging import Page, bounded, json_bytes, page
 from functions.status.views import message_view
 from shared.adapters.storage.documents import from_commit
 from shared.agent.queries.history import History, HistoryCursor, Row
@@ -71,7 +71,9 @@ def all_of(
     cursor: str | None = "0"
     while cursor is not None:
         log.reads.clear()
-        one: Page = page(read(History(log, house.blobs, TENANT, session_id), mark(cursor)), view, limit)
+        one: Page = page(
+            read(History(log, house.blobs, TENANT, session_id), HistoryCursor.parse(cursor)), view, limit
+        )
         assert len(one.items) <= limit
         assert json_bytes(one.view) < MB
         assert all(asked is not None and asked <= PAGE_COMMITS for asked, _ in log.reads)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.api import cursors
-from shared.api.cursors import START, Cursor
+from shared.agent.queries.history import HistoryCursor
+from shared.agent.queries.poll import Cursor
 from shared.api.response.etag import etag, matches
 from shared.domain.errors import ValidationFailed
 from tests.unit.api.gateway import Gateway
@@ -28,9 +28,9 @@ def test_a_query_value_out_of_bounds_is_named(wait: str) -> None:
     assert list(answer.error["details"]) == ["wait"]
 
 
-@pytest.mark.parametrize("cursor", [START, Cursor(1, 0), Cursor(12, 34), Cursor(999_999, 10**11)])
+@pytest.mark.parametrize("cursor", [Cursor(), Cursor(1, 0), Cursor(12, 34), Cursor(999_999, 10**11)])
 def test_a_cursor_survives_the_way_out_and_back(cursor: Cursor) -> None:
-    assert cursors.parse(str(cursor)) == cursor
+    assert Cursor.parse(str(cursor)) == cursor
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,28 @@ def test_a_cursor_survives_the_way_out_and_back(cursor: Cursor) -> None:
 )  # fmt: skip
 def test_a_malformed_cursor_is_refused_by_the_name_of_its_field(text: str) -> None:
     with pytest.raises(ValidationFailed) as refused:
-        cursors.parse(text)
+        Cursor.parse(text)
     assert refused.value.details is not None
     assert list(refused.value.details) == ["after"]
+
+
+@pytest.mark.parametrize("cursor", [HistoryCursor(), HistoryCursor(12, 14, 0, 3), HistoryCursor(1, 10**9, 5)])
+def test_a_cursor_of_a_history_survives_the_way_out_and_back(cursor: HistoryCursor) -> None:
+    assert HistoryCursor.parse(str(cursor)) == cursor
+
+
+@pytest.mark.parametrize(
+    "text", ["", "00", "1", "1.1", "1.1.0", "0.1.0.0", "1.0.0.0", "1.1.0.0.0", "1.1.0.00000", "1.1.0.-1", "a"]
+)
+def test_a_malformed_cursor_of_a_history_is_refused_by_the_name_of_its_field(text: str) -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        HistoryCursor.parse(text)
+    assert refused.value.details is not None
+    assert list(refused.value.details) == ["cursor"]
+
+
+def test_the_start_of_a_history_has_a_short_name() -> None:
+    assert HistoryCursor.parse("0") == HistoryCursor()
 
 
 @pytest.mark.parametrize(
