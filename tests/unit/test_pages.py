@@ -72,11 +72,11 @@ def test_every_setting_on_a_page_is_one(page: Path) -> None:
 
 def code(page: Path) -> Iterator[str]:
     """What stands in code on the page: spans, and the lines of blocks."""
-    prose, quoted = [], False
+    prose, fenced = [], False
     for line in page.read_text(encoding="utf-8").splitlines():
         if line.startswith("```"):
-            quoted = not quoted
-        elif quoted or line.startswith("    "):
+            fenced = not fenced
+        elif fenced or line.startswith("    "):
             yield line.strip()
         else:
             prose.append(line)
