@@ -12,7 +12,7 @@ from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
 from shared.agent.budget.tenant_hour import HourlyLimit
-from shared.agent.interventions.resolve import Desk, Resolution, resolve
+from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.start import NewSession, post_message, start
@@ -83,7 +83,7 @@ class House:
             SessionRepository(self.log, self.blobs, self.clock), self.registry, toolbox, self._policies
         )
         longest = self.settings.max_message_chars
-        self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry, longest)
+        self.desk = ResolveDeps(self.fresh_journal(), self.index, self.workflow, self.registry, longest)
         self.roles = frozenset({"member"})
         self.attempts = Attempts()
         self.decisions: list[Decision] = []

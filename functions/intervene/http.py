@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from functions.intervene.root import root
 from shared.agent.interventions.resolve import Resolution, resolve
 from shared.agent.lifecycle import control
-from shared.agent.recovery.recover import send
+from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.repository import Record
 from shared.api.app import Api
 from shared.api.request.bodies import Resolve
@@ -107,4 +107,4 @@ def _send_again(session_id: str) -> None:
     """Whoever made the request first may have died between its commit and the engine."""
     its = root().desk
     with suppress(SessionNotFound):  # deleted meanwhile; the answer stays what it was
-        send(its.repository, its.workflow, its.repository.newest(api.caller.tenant, session_id))
+        wake_engine(its.repository, its.workflow, its.repository.newest(api.caller.tenant, session_id))

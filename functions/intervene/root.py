@@ -10,7 +10,7 @@ from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.registry import TenantRegistry
-from shared.agent.interventions.resolve import Desk
+from shared.agent.interventions.resolve import ResolveDeps
 from shared.agent.session.position import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
@@ -20,7 +20,7 @@ from shared.settings import settings
 
 
 class Root(NamedTuple):
-    desk: Desk
+    desk: ResolveDeps
     log: SessionLog
     blobs: BlobStore
     once: IdempotencyGuard
@@ -34,7 +34,7 @@ def root() -> Root:
     log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket)
     directory = DynamoIndex(chosen.table, clock)
     return Root(
-        desk=Desk(
+        desk=ResolveDeps(
             repository=SessionRepository(log, blobs, clock),
             directory=directory,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),

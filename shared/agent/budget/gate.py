@@ -1,17 +1,12 @@
 """At a limit the run asks a person instead of calling the model: nothing is killed (design §5)."""
 
 from collections.abc import Callable
-from contextlib import suppress
 
 from shared.agent.session.position import Timeouts, check_turn, next_decision, wait_decision
-from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
-
-
-class _Settled(Exception):
-    """Something is open already, or the run has ended: nothing to write."""
 
 
 def ask_at_limit(
@@ -22,16 +17,18 @@ def ask_at_limit(
     timeouts: Timeouts,
     ask: Callable[[Change], None],
 ) -> Decision:
-    """Commits what `ask` opens, once per `kind`. Raises Fenced where another run, generation or turn has taken over."""
+    """Commits what `ask` opens, once per `kind`; nothing where a person is asked already or the run has ended.
 
-    def build(_: Session, change: Change) -> Draft:
+    Returns where the engine goes on. Raises Fenced where another run, generation or turn has taken over.
+    """
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
         check_turn(change.head, at)
         if change.head.interventions or change.head.is_over:
-            raise _Settled
+            return None
         ask(change)
-        return Draft(change)
+        return CommitDraft(change)
 
-    with suppress(_Settled):
-        repository.commit(session, at.key(kind), build)
+    repository.commit(session, at.key(kind), build)
     head = session.head
     return wait_decision(head, timeouts) if head.interventions else next_decision(head)

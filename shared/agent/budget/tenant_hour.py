@@ -3,8 +3,8 @@
 from shared.agent.budget.gate import ask_at_limit
 from shared.agent.interventions.opening import open_hourly_limit, wait_for_people
 from shared.agent.session.position import Timeouts, check_turn, next_decision
-from shared.agent.session.repository import Draft, SessionRepository
-from shared.agent.session.session import Session
+from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention
 from shared.domain.interventions.intervention import NO_POLICIES, Policies
 from shared.domain.rules.tenant_hour import end_of, extended, grant, hour_of, missing
@@ -15,10 +15,6 @@ from shared.ports.log import LeaseGrant, LeaseMoved, SessionIndex
 ATTEMPTS = 20
 """Races against other sessions of the tenant for the same hour, lost in a row."""
 PAUSE_SECONDS = 0.1
-
-
-class _Over(Exception):
-    """The run has ended: it needs no lease."""
 
 
 class HourlyLimit:
@@ -53,22 +49,21 @@ class HourlyLimit:
             if size is None:
                 return self._wait(session, at, hour, policies)
             try:
-                self._extend(session, at, LeaseGrant(at.tenant, hour, granted, granted + size))
-            except _Over:
-                return next_decision(session.head)
+                if self._extend(session, at, LeaseGrant(at.tenant, hour, granted, granted + size)) is None:
+                    return next_decision(session.head)  # the run has ended meanwhile
             except LeaseMoved:
                 self._repository.clock.pause(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
 
-    def _extend(self, session: Session, at: Position, lease: LeaseGrant) -> None:
-        def build(_: Session, change: Change) -> Draft:
+    def _extend(self, session: Session, at: Position, lease: LeaseGrant) -> Recorded | None:
+        def build(_: Session, change: Change) -> CommitDraft | None:
             check_turn(change.head, at)
             if change.head.is_over:
-                raise _Over
+                return None  # it needs no lease
             change.set(lease=extended(change.head.lease, lease.hour, lease.after - lease.before))
-            return Draft(change, lease=lease)
+            return CommitDraft(change, lease=lease)
 
-        self._repository.commit(session, at.key(f"lease-{lease.hour}-{lease.before}"), build)
+        return self._repository.commit(session, at.key(f"lease-{lease.hour}-{lease.before}"), build)
 
     def _wait(self, session: Session, at: Position, hour: int, policies: Policies) -> Decision:
         def ask(change: Change) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from shared.agent.budget.session_budget import Sized, charge_lease, charge_vanished, record_call, warn_if_due
 from shared.agent.compaction.summarise import Spent, Summarised, Turn, summarise
 from shared.agent.session.position import check_turn
-from shared.agent.session.repository import Draft
+from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.domain.errors import ProviderOverloaded
 from shared.domain.rules.budget import calibrated
@@ -50,10 +50,6 @@ class Shorter(NamedTuple):
     spent: Spent | None
 
 
-class _Over(Exception):
-    """The run has ended meanwhile and nothing was spent: nothing to write."""
-
-
 def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | ProviderOverloaded | None:
     """`asked`: what the turn would ask; `refused`: its model has said that it is longer than the window. A decision
     comes back where the tenant's hour has to be waited for, an error where the summariser's provider has.
@@ -85,14 +81,14 @@ def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | 
         "tokens_after": int((sizes.now - _freed(session, shorter)) / per_token),
     }
 
-    def build(now: Session, change: Change) -> Draft:
+    def build(now: Session, change: Change) -> CommitDraft | None:
         check_turn(change.head, turn.at)
         if shorter.spent is not None:
             _settle(change, shorter.spent, turn.attempt)
         if change.head.is_over:
             if shorter.spent is None:
-                raise _Over
-            return Draft(change)
+                return None
+            return CommitDraft(change)
         change.compact(
             Compacted(
                 entries=entries,
@@ -101,13 +97,10 @@ def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | 
             )
         )
         change.event("context.compacted", data)
-        return Draft(change)
+        return CommitDraft(change)
 
-    try:
-        repository.commit(session, key, build)
-    except _Over:
-        return None
-    repository.load(session)
+    if repository.commit(session, key, build) is not None:
+        repository.load(session)
     return None
 
 

@@ -39,8 +39,12 @@ def settle(
     by: str | None = None,
     message_id: str = "",
     expired: bool = False,
-) -> None:
-    """Closes the intervention and applies the option. `given`: the checked input of the option; `by` None: expiry."""
+) -> Intervention:
+    """Closes the intervention, applies the option, and returns the closed intervention.
+
+    `given`: the checked input of the option. `by`: the person; None at an expiry. `message_id`: the id that the text of
+    an answer gets as a message.
+    """
     closed = one.model_copy(
         update={
             "state": "expired" if expired else "resolved",
@@ -71,12 +75,12 @@ def settle(
         said = {"comment": comment} if comment else {}
         change.event("intervention.resolved", data | {"resolved_by": by} | said)
     _apply(change, one, option, given, comment, by, message_id, expired)
-    if change.head.is_over:
-        return
-    if change.head.interventions:
-        wait_for_people(change)
-    else:
-        _go_on(change)
+    if not change.head.is_over:
+        if change.head.interventions:
+            wait_for_people(change)
+        else:
+            _go_on(change)
+    return closed
 
 
 def _kept(given: dict[str, Any], message_id: str) -> dict[str, Any]:

@@ -1,81 +1,73 @@
-"""Expiry: what nobody decided in time takes its default action, and is recorded as that (design §8)."""
+"""Expiry: what nobody decided in time takes its default action, and is recorded as an expiry (design §8)."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from datetime import datetime
 
 from shared.agent.interventions.effects import settle
-from shared.agent.session.repository import Draft, SessionRepository
-from shared.agent.session.session import Session
+from shared.agent.session.repository import Build, CommitDraft, SessionRepository
+from shared.agent.session.session import Recorded, Session
 from shared.domain.interventions.intervention import Intervention, is_pause
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 
 
-class _NothingDue(Exception):
-    """Another writer was there first: nothing to write."""
-
-
-class _Late(Exception):
-    """Something has become due since what was due was settled."""
+def has_due(head: Head, now: datetime) -> bool:
+    """Whether the time of an open intervention is over."""
+    return any(one.is_due(now) for one in head.interventions)
 
 
 def expire(change: Change) -> bool:
-    """Settles all that is due, as far as a default before it has not ended the run. Whether there was any."""
+    """Closes everything that is due with its default action. Returns whether anything was due.
+
+    One default may end the run. It withdraws the other interventions, and they take no default of their own.
+    """
     due = [one for one in change.head.interventions if one.is_due(change.now)]
     for one in due:
         if one not in change.head.interventions:
             continue
-        if _stays(change.head, one):
+        if _stays_open(change.head, one):
             change.replace_intervention(one.model_copy(update={"timeout_at": None, "warned": False}))
         else:
             settle(change, one, one.default_action, {}, expired=True)
     return bool(due)
 
 
-def _stays(head: Head, one: Intervention) -> bool:
-    """A paused session does not end by itself, and none completes over a message; the question then waits for a
-    person, without a deadline.
+def _stays_open(head: Head, one: Intervention) -> bool:
+    """Whether the question loses its deadline and waits for a person: a paused session does not end by itself, and no
+    run completes over a message that no turn has read.
     """
     if one.default_action == "finish" and head.owes_an_answer:
         return True
     return one.default_action in ("cancel", "finish") and any(map(is_pause, head.interventions))
 
 
-def decide(
+def commit_in_time(
     repository: SessionRepository,
     session: Session,
     key: str,
-    build: Callable[[Session, Change], Draft],
-    lapsed: Callable[[], object] = lambda: None,
-) -> None:
-    """Commits what a person decides, on what is not due when the commit is made: its time decides (ADR 27). Whoever
-    comes late finds it expired, even where the engine has not woken up to it yet; `lapsed` is called then.
+    build: Build,
+    on_expired: Callable[[], object] = lambda: None,
+) -> Recorded | None:
+    """Commits what a person decides. The time of the commit decides whether it came in time (ADR 27).
+
+    Whatever is due expires first, in a commit of its own, even where the engine has not woken up to it yet; then
+    `on_expired` is called, because the engine may have to be woken. Returns what `SessionRepository.commit` returns.
     """
 
-    def in_time(now: Session, change: Change) -> Draft:
-        if any(one.is_due(change.now) for one in change.head.interventions):
-            raise _Late
-        return build(now, change)
+    def build_in_time(now: Session, change: Change) -> CommitDraft | None:
+        return None if has_due(change.head, change.now) else build(now, change)
 
     while True:
-        if _lapse(repository, session):
-            lapsed()
-        with suppress(_Late):
-            repository.commit(session, key, in_time)
-            return
+        if has_due(session.head, repository.clock.now()):
+            _commit_expiry(repository, session)
+            on_expired()
+        done = repository.commit(session, key, build_in_time)
+        if done is not None or not has_due(session.head, repository.clock.now()):
+            return done
 
 
-def _lapse(repository: SessionRepository, session: Session) -> bool:
-    """Whether something was due; then the engine may have to be woken."""
-    now = repository.clock.now()
-    if not any(one.is_due(now) for one in session.head.interventions):
-        return False
+def _commit_expiry(repository: SessionRepository, session: Session) -> None:
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        return CommitDraft(change) if expire(change) else None
 
-    def build(_: Session, change: Change) -> Draft:
-        if not expire(change):
-            raise _NothingDue
-        return Draft(change)
-
-    with suppress(_NothingDue):
-        repository.commit(session, f"lapse/{repository.clock.new_id('evt')}", build)
-    return True
+    repository.commit(session, f"lapse/{repository.clock.new_id('evt')}", build)

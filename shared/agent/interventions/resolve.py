@@ -11,9 +11,9 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from shared.agent.interventions.effects import settle
-from shared.agent.interventions.expiry import decide
-from shared.agent.recovery.recover import send
-from shared.agent.session.repository import Draft, Record, SessionRepository
+from shared.agent.interventions.expiry import commit_in_time
+from shared.agent.recovery.recover import wake_engine
+from shared.agent.session.repository import CommitDraft, Record, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
@@ -142,8 +142,8 @@ class Resolution(NamedTuple):
     comment: str | None
 
 
-class Desk(NamedTuple):
-    """What deciding needs of the world. `max_answer_chars`: as long as any message may be."""
+class ResolveDeps(NamedTuple):
+    """What `resolve` needs. `max_answer_chars`: an answer may be as long as any other message."""
 
     repository: SessionRepository
     directory: SessionIndex
@@ -153,7 +153,7 @@ class Desk(NamedTuple):
 
 
 def resolve(
-    desk: Desk,
+    deps: ResolveDeps,
     tenant: str,
     session_id: str,
     intervention_id: str,
@@ -165,38 +165,38 @@ def resolve(
     """`roles`: those of the person's token. Raises InterventionNotFound, RoleMissing, ValidationFailed, Conflict
     (decided already; the recorded one in its details).
     """
-    session = desk.repository.newest(tenant, session_id)
-    message_id = desk.repository.clock.new_id(MESSAGE)
+    session = deps.repository.newest(tenant, session_id)
+    message_id = deps.repository.clock.new_id(MESSAGE)
+    closed: Intervention | None = None
 
-    def build(now: Session, change: Change) -> Draft:
+    def build(now: Session, change: Change) -> CommitDraft:
+        nonlocal closed
         one = _open(now.head, intervention_id)
         if one is None:
-            raise _decided(desk, tenant, session_id, intervention_id)
+            raise _decided(deps, tenant, session_id, intervention_id)
         require_role(one, roles)
-        given = _check(desk, now.head, one, chosen)
-        settle(change, one, chosen.option, given, comment=chosen.comment, by=by, message_id=message_id)
-        return Draft(change, record=record)
+        given = _check(deps, now.head, one, chosen)
+        closed = settle(
+            change, one, chosen.option, given, comment=chosen.comment, by=by, message_id=message_id
+        )
+        return CommitDraft(change, record=record)
 
     try:
-        decide(desk.repository, session, f"resolve/{intervention_id}/{message_id}", build)
-    except Conflict:
-        send(
-            desk.repository, desk.workflow, session
-        )  # whoever decided may have died before it woke the engine
+        commit_in_time(deps.repository, session, f"resolve/{intervention_id}/{message_id}", build)
+    except Conflict:  # whoever decided first may have died before the engine was woken
+        wake_engine(deps.repository, deps.workflow, session)
         raise
-    send(desk.repository, desk.workflow, session)
-    settled = desk.directory.intervention(tenant, intervention_id)
-    if settled is None:
-        raise InterventionNotFound("There is no such intervention.")
-    return session.head, settled
+    wake_engine(deps.repository, deps.workflow, session)
+    assert closed is not None  # `build` ran, else it raised
+    return session.head, closed
 
 
 def _open(head: Head, intervention_id: str) -> Intervention | None:
     return next((one for one in head.interventions if one.intervention_id == intervention_id), None)
 
 
-def _decided(desk: Desk, tenant: str, session_id: str, intervention_id: str) -> Exception:
-    recorded = desk.directory.intervention(tenant, intervention_id)
+def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: str) -> Exception:
+    recorded = deps.directory.intervention(tenant, intervention_id)
     if recorded is None or recorded.session_id != session_id:
         return InterventionNotFound("There is no such intervention.")
     what = recorded.resolution or recorded.state
@@ -206,16 +206,16 @@ def _decided(desk: Desk, tenant: str, session_id: str, intervention_id: str) -> 
     return Conflict(f"This was decided already: {what}.", details)
 
 
-def _check(desk: Desk, head: Head, one: Intervention, chosen: Resolution) -> dict[str, Any]:
+def _check(deps: ResolveDeps, head: Head, one: Intervention, chosen: Resolution) -> dict[str, Any]:
     """The option's input, checked. Raises ValidationFailed naming the field."""
     if chosen.option not in one.options:
         raise ValidationFailed("Unknown option.", {"option": [f"one of {', '.join(one.options)}"]})
     given = chosen.input or {}
     match one.type, chosen.option:
         case "approval_required", "modify":
-            return {"input": amended(desk.registry, head, one, given)}
+            return {"input": amended(deps.registry, head, one, given)}
         case "clarification_needed", "answer":
-            return _answer(desk, _parse(Answer, given))
+            return _answer(deps, _parse(Answer, given))
         case "budget_exceeded", "finish" if head.owes_an_answer:
             raise Conflict(
                 "A message waits for the agent, and a run does not finish over one. Raise the budget, so that it can "
@@ -232,9 +232,9 @@ def _check(desk: Desk, head: Head, one: Intervention, chosen: Resolution) -> dic
     return {}
 
 
-def _answer(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
-    if len(given["text"]) > desk.max_answer_chars:
-        too_much = too_long(given["text"], desk.max_answer_chars)
+def _answer(deps: ResolveDeps, given: dict[str, Any]) -> dict[str, Any]:
+    if len(given["text"]) > deps.max_answer_chars:
+        too_much = too_long(given["text"], deps.max_answer_chars)
         raise ValidationFailed("input.text is too long.", {"input.text": [too_much]})
     return given
 

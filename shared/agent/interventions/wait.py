@@ -6,17 +6,13 @@ from datetime import datetime, timedelta
 
 from shared.agent.interventions.expiry import expire
 from shared.agent.session.position import Timeouts, is_overtaken, next_decision, wait_decision
-from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head, Wait
 from shared.ports.workflow import TokenGone, Workflow
-
-
-class _Late(Exception):
-    """Another execution, turn or entry of the wait has taken over, or nothing is open any more: nothing to write."""
 
 
 def ask(
@@ -30,9 +26,9 @@ def ask(
     """
     session = repository.turn(at)
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft | None:
         if not _is_live(change.head, at, wait):
-            raise _Late
+            return None
         expire(change)
         for one in change.head.interventions:
             if _warning_due(one, change.now, timeouts):
@@ -41,13 +37,12 @@ def ask(
                     "intervention.warned", {"intervention_id": one.intervention_id, "type": one.type}
                 )
         change.set(wait=wait if change.head.interventions else None)
-        return Draft(change)
+        return CommitDraft(change)
 
     if _is_live(session.head, at, wait):
         # Each wait has a token of its own, so the key does too; it only names the token, it does not give it away.
         key = at.key(f"ask-{hashlib.sha256(wait.token.encode()).hexdigest()[:16]}")
-        with suppress(_Late):
-            repository.commit(session, key, build)
+        repository.commit(session, key, build)
     if is_overtaken(session.head, at):  # this execution may not go on with another's position
         _send(workflow, wait.token, Decision(next="done", at=at))
     elif session.head.is_over or not session.head.interventions:

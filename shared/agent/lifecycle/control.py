@@ -1,15 +1,15 @@
 """Pause, resume, cancel and delete. Each is a commit: the log is the fence (design §6.4)."""
 
-from collections.abc import Callable, Set
+from collections.abc import Set
 from contextlib import suppress
 from typing import NamedTuple
 
 from shared.agent.interventions.effects import settle
-from shared.agent.interventions.expiry import decide
+from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.interventions.opening import open_question, wait_for_people
-from shared.agent.recovery.recover import send
+from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.endings import cancelled
-from shared.agent.session.repository import Draft, Record, SessionRepository
+from shared.agent.session.repository import CommitDraft, Record, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.interventions.intervention import (
@@ -40,19 +40,15 @@ class Cancelled(NamedTuple):
         return cls(head, tuple(call.call_id for call in head.calls if call.state == "started"))
 
 
-class _Already(Exception):
-    """The session is there already: nothing to write."""
-
-
 def pause(
     repository: SessionRepository, tenant: str, session_id: str, by: str, record: Record = None
 ) -> Head:
     """Opens a checkpoint review without a deadline. Twice is once. Raises Conflict where nothing runs."""
     session = repository.newest(tenant, session_id)
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft | None:
         if any(map(is_pause, change.head.interventions)):
-            raise _Already
+            return None
         if change.head.is_over or change.head.state == "idle":
             raise Conflict(f"The session is {change.head.state}; there is nothing to pause.")
         open_question(
@@ -65,9 +61,10 @@ def pause(
             requested_by=by,
         )
         wait_for_people(change)
-        return Draft(change, record=record)
+        return CommitDraft(change, record=record)
 
-    return _commit(repository, session, f"pause/{repository.clock.new_id('evt')}", build)
+    repository.commit(session, f"pause/{repository.clock.new_id('evt')}", build)
+    return session.head
 
 
 def resume(
@@ -85,7 +82,7 @@ def resume(
     """
     session = repository.newest(tenant, session_id)
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft | None:
         reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
         ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
         if ended is not None:
@@ -96,16 +93,15 @@ def resume(
             if is_pause(ended):
                 for review in (one for one in reviews if one is not ended):
                     change.replace_intervention(outlasting(review))
-            return Draft(change, record=record)
+            return CommitDraft(change, record=record)
         if change.head.coarse == "active":
-            raise _Already
+            return None
         raise Conflict(f"The session is {change.head.state}, not paused.")
 
     def wake() -> None:
-        send(repository, workflow, session)
+        wake_engine(repository, workflow, session)
 
-    with suppress(_Already):
-        decide(repository, session, f"resume/{repository.clock.new_id('evt')}", build, lapsed=wake)
+    commit_in_time(repository, session, f"resume/{repository.clock.new_id('evt')}", build, on_expired=wake)
     wake()
     return session.head
 
@@ -121,21 +117,21 @@ def cancel(
     """After this returns no call with an effect is started. Raises Conflict where the run has ended otherwise."""
     session = repository.newest(tenant, session_id)
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft | None:
         if change.head.state == "cancelled":
-            raise _Already
+            return None
         if change.head.is_over:
             raise Conflict(f"The session is {change.head.state} already.")
         cancelled(change, by)
-        return Draft(change, record=record)
+        return CommitDraft(change, record=record)
 
-    head = _commit(repository, session, f"cancel/{repository.clock.new_id('evt')}", build)
-    run = head.run
+    repository.commit(session, f"cancel/{repository.clock.new_id('evt')}", build)
+    run = session.head.run
     if run is not None:
         workflow.stop(
             session_id, run.run_id, run.generation
         )  # for tidiness; the commit above is what cancels
-    return Cancelled.of(head)
+    return Cancelled.of(session.head)
 
 
 def delete(
@@ -180,14 +176,6 @@ def _remove(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> 
     blobs.delete_all(tenant, session_id)
 
 
-def _deleted(_: Session, change: Change) -> Draft:
+def _deleted(_: Session, change: Change) -> CommitDraft:
     change.set(deleted=True)
-    return Draft(change)
-
-
-def _commit(
-    repository: SessionRepository, session: Session, key: str, build: Callable[[Session, Change], Draft]
-) -> Head:
-    with suppress(_Already):
-        repository.commit(session, key, build)
-    return session.head
+    return CommitDraft(change)

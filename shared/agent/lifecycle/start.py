@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.interventions.effects import say, settle
-from shared.agent.interventions.expiry import decide
-from shared.agent.recovery.recover import recover, send
+from shared.agent.interventions.expiry import commit_in_time
+from shared.agent.recovery.recover import recover, wake_engine
 from shared.agent.session.position import position
-from shared.agent.session.repository import Draft, Record, SessionRepository
+from shared.agent.session.repository import CommitDraft, Record, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict
 from shared.domain.ids import MESSAGE, RUN, SESSION
@@ -44,7 +44,7 @@ def start(repository: SessionRepository, workflow: Workflow, new: NewSession, re
     else:
         change.born("planning")
         decision = _begin_run(change, clock.new_id(RUN), clock.new_id(MESSAGE), new.message, new.max_steps)
-    commit = repository.create("start", change, Draft(change, decision, record=record))
+    commit = repository.create("start", change, CommitDraft(change, decision, record=record))
     if decision is not None:
         workflow.start(decision)
     return commit.head
@@ -69,11 +69,11 @@ def post_message(
     session = repository.newest(tenant, session_id)
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft:
         head = change.head
         if head.is_over or head.state == "idle":
             decision = _begin_run(change, run_id, message_id, text, head.max_steps)
-            return Draft(change, decision, record=record)
+            return CommitDraft(change, decision, record=record)
         if len(head.undelivered) >= MAX_UNDELIVERED:
             raise Conflict(
                 f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them."
@@ -84,16 +84,17 @@ def post_message(
             settle(change, question, "answer", {"text": text}, by=by, message_id=message_id)
         else:
             say(change, message_id, text)
-        return Draft(change, record=record)
+        return CommitDraft(change, record=record)
 
     key = f"say/{message_id}"
     # A run that waited may have ended by what expires first.
-    decide(repository, session, key, build, lapsed=lambda: send(repository, workflow, session))
-    done = session.recorded(key)
+    done = commit_in_time(
+        repository, session, key, build, on_expired=lambda: wake_engine(repository, workflow, session)
+    )
     if done is not None and done.decision is not None:
         workflow.start(done.decision)
     else:
-        send(repository, workflow, session)
+        wake_engine(repository, workflow, session)
     return session.head
 
 

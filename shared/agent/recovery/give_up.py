@@ -5,16 +5,12 @@ from contextlib import suppress
 from shared.agent.recovery.failure_messages import failure_of
 from shared.agent.session.endings import failed
 from shared.agent.session.position import is_overtaken, next_decision
-from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position
 from shared.ports.workflow import Workflow
-
-
-class _Settled(Exception):
-    """The run is over or another generation has it: nothing to write."""
 
 
 def give_up(repository: SessionRepository, at: Position, error: str) -> None:
@@ -24,14 +20,14 @@ def give_up(repository: SessionRepository, at: Position, error: str) -> None:
     it up there.
     """
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft | None:
         run = change.head.run
         if run is None or is_overtaken(change.head, at) or run.turn != at.turn or change.head.is_over:
-            raise _Settled
+            return None
         left = failure_of(error)
         return failed(change, left.code, left.message)
 
-    with suppress(_Settled, Fenced):  # a deleted session has nothing to give up
+    with suppress(Fenced):  # a deleted session has nothing to give up
         repository.commit(repository.turn(at), at.key("give_up"), build)
 
 
@@ -42,17 +38,15 @@ def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -
     session = repository.turn(at)
     key = at.key("roll_over")
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft | None:
         run = change.head.run
         if run is None or is_overtaken(change.head, at):
             raise Fenced("another run or generation has the session")
         if change.head.is_over:
-            raise _Settled
+            return None
         change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}), wait=None)
-        return Draft(change, next_decision(change.head))
+        return CommitDraft(change, next_decision(change.head))
 
-    with suppress(_Settled):
-        repository.commit(session, key, build)
-    done = session.recorded(key)
+    done = repository.commit(session, key, build)
     if done is not None and done.decision is not None:
         workflow.start(done.decision)

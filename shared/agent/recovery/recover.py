@@ -8,7 +8,7 @@ from typing import Literal
 
 from shared.agent.session.endings import failed
 from shared.agent.session.position import is_overtaken, next_decision, next_turn_kind, position
-from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, Fenced
 from shared.domain.session.change import Change
@@ -26,10 +26,6 @@ REPAIRED = "repaired"
 RecoveryResult = Literal["nothing", "started", "restarted", "woken", "failed"]
 
 
-class _Settled(Exception):
-    """Somebody else has moved the session on: nothing to write."""
-
-
 def recover(
     repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str
 ) -> RecoveryResult:
@@ -40,7 +36,7 @@ def recover(
         return "nothing"
     match workflow.status(session_id, run.run_id, run.generation):
         case "running":
-            return "woken" if _send(workflow, session.head) else "nothing"
+            return "woken" if _send_token(workflow, session.head) else "nothing"
         case "absent" if workflow.start(next_decision(session.head)):
             return "started"
         case _:  # closed, or absent a moment ago and closed by now
@@ -54,24 +50,25 @@ def next_generation(repository: SessionRepository, workflow: Workflow, session: 
     at = position(session.head)
     key = at.key("revive")
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft | None:
         run = change.head.run
         if run is None or change.head.is_over or is_overtaken(change.head, at):
-            raise _Settled
+            return None
         restarts = _counted(change, run)
         if restarts.count > MOST_RESTARTS:
             return failed(
                 change, EXHAUSTED, f"The engine was lost more than {MOST_RESTARTS} times in one turn."
             )
         _follow(change, run, restarts)
-        return Draft(change, next_decision(change.head))
+        return CommitDraft(change, next_decision(change.head))
 
     try:
-        repository.commit(session, key, build)
-    except (_Settled, Fenced):  # moved on, or deleted
+        done = repository.commit(session, key, build)
+    except Fenced:  # deleted
         return "nothing"
-    done = session.recorded(key)
-    if done is None or done.decision is None or done.decision.next == "failed":
+    if done is None or done.decision is None:  # the session has moved on
+        return "nothing"
+    if done.decision.next == "failed":
         return "failed"
     workflow.start(done.decision)
     return "restarted"
@@ -87,10 +84,10 @@ def repair(repository: SessionRepository, workflow: Workflow, tenant: str, sessi
     at = position(session.head)
     key = at.key("repair")
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft | None:
         head, run = change.head, change.head.run
         if run is None or head.state != "failed" or is_overtaken(head, at):
-            raise _Settled
+            return None
         code = head.error.code if head.error is not None else ""
         if not code.startswith(REPAIRABLE):
             raise Conflict(f"The session failed with {code}, which a repair does not change.")
@@ -99,20 +96,16 @@ def repair(repository: SessionRepository, workflow: Workflow, tenant: str, sessi
         _follow(change, run, Restarts())
         decision = _again(change.head)
         change.to_state("planning" if decision.next == "plan" else "executing", REPAIRED)
-        return Draft(change, decision)
+        return CommitDraft(change, decision)
 
-    try:
-        repository.commit(session, key, build)
-    except _Settled:
+    done = repository.commit(session, key, build)
+    if done is None or done.decision is None:  # somebody else has moved the session on
         return "nothing"
-    done = session.recorded(key)
-    assert done is not None
-    assert done.decision is not None
     workflow.start(done.decision)
     return "restarted"
 
 
-def send(repository: SessionRepository, workflow: Workflow, session: Session) -> None:
+def wake_engine(repository: SessionRepository, workflow: Workflow, session: Session) -> None:
     """Wakes the engine if it waits and nothing is open any more, or ends it where the run is over; both may be done
     twice. An engine that is gone is followed by the next generation at once; one that is just about to ask again finds
     nothing open and goes on by itself.
@@ -124,13 +117,13 @@ def send(repository: SessionRepository, workflow: Workflow, session: Session) ->
         workflow.stop(head.session_id, run.run_id, run.generation)
     elif (
         head.wait is not None
-        and not _send(workflow, head)
+        and not _send_token(workflow, head)
         and workflow.status(head.session_id, run.run_id, run.generation) == "closed"
     ):
         next_generation(repository, workflow, session)
 
 
-def _send(workflow: Workflow, head: Head) -> bool:
+def _send_token(workflow: Workflow, head: Head) -> bool:
     """Whether somebody waited for it."""
     if head.wait is None or head.interventions:
         return False

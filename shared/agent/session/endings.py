@@ -1,18 +1,18 @@
 """How a run ends: completed, failed or cancelled. Nothing is left waiting for a person behind it."""
 
 from shared.agent.session.position import position
-from shared.agent.session.repository import Draft
+from shared.agent.session.repository import CommitDraft
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import MAX_ANSWER_CHARS, Failure, Result
 
 
-def failed(change: Change, code: str, message: str) -> Draft:
+def failed(change: Change, code: str, message: str) -> CommitDraft:
     _withdraw(change)
     change.set(error=Failure(code=code, message=message), calls=())
     change.to_state("failed", code.lower())
     change.event("run.finished", {"state": "failed", "code": code})
-    return Draft(change, Decision(next="failed", at=position(change.head)))
+    return CommitDraft(change, Decision(next="failed", at=position(change.head)))
 
 
 def completed(
@@ -23,7 +23,7 @@ def completed(
     answer: str | None,
     message_id: str | None,
     by: str | None = None,
-) -> Draft:
+) -> CommitDraft:
     """`answer` is the reply's text or the plan's closing reason; the head keeps the beginning of a long one. `by`: who
     finished it, where a person did.
     """
@@ -35,10 +35,10 @@ def completed(
     change.set(result=result, calls=())
     change.to_state("completed", reason)
     change.event("run.finished", {"state": "completed", "goal_met": goal_met, "reason": reason})
-    return Draft(change, Decision(next="done", at=position(change.head)))
+    return CommitDraft(change, Decision(next="done", at=position(change.head)))
 
 
-def cancelled(change: Change, by: str | None) -> Draft:
+def cancelled(change: Change, by: str | None) -> CommitDraft:
     """Calls that have started stay listed, those in doubt too: they may still act and their finish may still be
     recorded. `by` None: nobody decided in time.
     """
@@ -47,7 +47,7 @@ def cancelled(change: Change, by: str | None) -> Draft:
     change.set(calls=tuple(call.model_copy(update={"state": "started"}) for call in begun))
     change.to_state("cancelled", "cancelled")
     change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
-    return Draft(change)
+    return CommitDraft(change)
 
 
 def _withdraw(change: Change, by: str | None = None) -> None:

@@ -13,7 +13,7 @@ from shared.agent.session.large_texts import (
     read_compacted,
     stored,
 )
-from shared.agent.session.session import Session
+from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.change import Change
@@ -45,7 +45,7 @@ WARM_SESSIONS = 8
 Record = Callable[[Commit], IdempotencyRecord] | None
 
 
-class Draft:
+class CommitDraft:
     """What a use case wants committed: the change, and what goes with it."""
 
     def __init__(
@@ -61,6 +61,10 @@ class Draft:
         self.delivered = delivered
         self.record = record
         self.lease = lease
+
+
+Build = Callable[[Session, Change], CommitDraft | None]
+"""Fills a change of the newest head; it also gets the session as it stands now. None: nothing is left to write."""
 
 
 class SessionRepository:
@@ -109,20 +113,25 @@ class SessionRepository:
         for commit in self._log.tail(head.tenant, head.session_id, since=session.number + 1).commits:
             self._fold(session, commit)
 
-    def commit(self, session: Session, key: str, build: Callable[[Session, Change], Draft]) -> Commit | None:
-        """Commits what `build` makes of the newest head, under the next free number.
+    def commit(self, session: Session, key: str, build: Build) -> Recorded | None:
+        """Commits what `build` makes of the newest head, under the next free number, once per `key`.
 
-        None: a commit with that key is there already (an earlier attempt, or one's own whose answer was lost);
-        `thread.recorded(key)` tells what it decided. `build` may run several times and so must be pure but for
-        ids; what it raises ends the loop with nothing written. Raises CommitContention.
+        Returns what the commit with that key decided: this one, or one that is there already (an earlier attempt, or
+        one's own whose answer was lost). None: `build` returned None, and nothing was written.
+
+        `build` may run several times, so it must be pure but for ids. What it raises ends the loop with nothing
+        written. Raises CommitContention, Fenced (the session was deleted), and what the stores raise.
         """
         for attempt in range(ATTEMPTS):
-            if session.recorded(key) is not None:
-                return None
+            done = session.recorded(key)
+            if done is not None:
+                return done
             if session.head.deleted:
                 raise Fenced("the session was deleted")
             change = Change(session.head, session.number + 1, self.clock.now())
             draft = build(session, change)
+            if draft is None:
+                return None
             commit = change.commit(key, draft.decision, draft.delivered)
             extra_items = TransactionItems(
                 listing=_listing(session.head, commit),
@@ -137,7 +146,7 @@ class SessionRepository:
                 self._refresh_or_leave(session)
             else:
                 self._fold(session, commit)
-                return commit
+                return Recorded(commit.number, commit.decision)
         raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
 
     def _refresh_or_leave(self, session: Session) -> None:
@@ -151,7 +160,7 @@ class SessionRepository:
             )  # this commit's may have come after the deletion
             raise Fenced("the session was deleted")
 
-    def create(self, key: str, change: Change, draft: Draft) -> Commit:
+    def create(self, key: str, change: Change, draft: CommitDraft) -> Commit:
         """Commit 1 of a new session."""
         commit = change.commit(key, draft.decision)
         record = draft.record(commit) if draft.record is not None else None

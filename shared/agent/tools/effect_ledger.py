@@ -1,7 +1,9 @@
-"""The start of a call: nothing with an effect starts before the log says so, whichever attempt it is (design §6.4)."""
+"""The start of a call: nothing that has an effect starts before the log says so, in every attempt (design §6.4)."""
+
+from typing import Literal
 
 from shared.agent.session.position import check_run
-from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.definitions.tool import Effect
 from shared.domain.errors import Refused
@@ -11,73 +13,76 @@ from shared.domain.session.commit import Position
 from shared.domain.session.conversation import ToolCall
 from shared.domain.session.head import Head
 
+Start = Literal["first", "again", "withdrawn"]
+"""`first`: no attempt before this one can have had the effect. `again`: one may have. `withdrawn`: the session was
+cancelled, paused or has moved on, so the call must not start.
+"""
 
-class Withdrawn(Exception):
-    """The session was cancelled, paused or moved on before the call started: it is not started."""
 
-
-def begin(
+def log_start(
     repository: SessionRepository, session: Session, at: Position, call: ToolCall, effect: Effect | None
-) -> bool:
-    """Whether an attempt before this one may have had the effect. `effect` None: the tool is not there any more.
+) -> Start:
+    """Logs the start of a call that is not `read`, before anything outside is reached.
 
-    Raises Withdrawn and Fenced: then nothing may start.
+    `effect` None: the tool is not there any more. Raises Fenced where another run or generation has the session, and
+    Refused where the call needs an approval and has none.
     """
     if effect is None or effect == "read":
-        _may_start(session.head, at, call.call_id)
-        return False
-    if _log_start(repository, session, at, call):
-        return False
-    if effect == "idempotent":
-        _log_again(repository, session, at, call)
-    return True
+        return "first" if _may_start(session.head, at, call.call_id) else "withdrawn"
+    start = _log_first(repository, session, at, call)
+    if start == "again" and effect == "idempotent":
+        return _log_again(repository, session, at, call)
+    return start
 
 
 def call_event_data(call: ToolCall) -> dict[str, str]:
-    """What the events of a call tell of it."""
+    """What every `tool.*` event says about its call."""
     hashed = input_hash(call.input or {})
     return {"call_id": call.call_id, "effect_id": call.effect_id, "name": call.name, "input_hash": hashed}
 
 
-def _log_start(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> bool:
-    """A call with an effect appends its start first: after a cancel's 2xx none is started any more (§6.4).
+def _log_first(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> Start:
+    """Appends the start. After the 2xx of a cancel no call gets past this (design §6.4).
 
-    False: its start was logged before, by an attempt that may have had the effect.
+    `again`: an earlier attempt has logged it, and may have had the effect.
     """
     mine = repository.clock.new_id("try")
     before = session.head.open_call(call.call_id)
     tries = before.tries if before is not None else 0
 
-    def build(now: Session, change: Change) -> Draft:
-        _may_start(now.head, at, call.call_id)
+    def build(now: Session, change: Change) -> CommitDraft | None:
         open_call = change.head.open_call(call.call_id)
-        assert open_call is not None
+        if not _may_start(now.head, at, call.call_id) or open_call is None:
+            return None
         started = open_call.model_copy(update={"state": "started", "starter": mine})
         change.set(calls=change.head.with_call(started).calls)
         change.event("tool.started", call_event_data(call))
-        return Draft(change)
+        return CommitDraft(change)
 
-    repository.commit(session, at.call_key(call.call_id, f"start-{tries}"), build)
+    if repository.commit(session, at.call_key(call.call_id, f"start-{tries}"), build) is None:
+        return "withdrawn"
     logged = session.head.open_call(call.call_id)
-    return logged is not None and logged.starter == mine
+    return "first" if logged is not None and logged.starter == mine else "again"
 
 
-def _log_again(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> None:
-    """The start that is logged is another attempt's, and what has come since may forbid this one: it has to win a
-    number of its own, with nothing to say, before it reaches out.
+def _log_again(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> Start:
+    """The logged start is another attempt's, and what came after it may forbid this attempt. So this one has to win a
+    commit number of its own, with nothing to say, before it reaches out.
     """
 
-    def build(now: Session, change: Change) -> Draft:
-        _may_start(now.head, at, call.call_id)
-        return Draft(change)
+    def build(now: Session, change: Change) -> CommitDraft | None:
+        return CommitDraft(change) if _may_start(now.head, at, call.call_id) else None
 
-    repository.commit(session, at.call_key(call.call_id, f"again/{repository.clock.new_id('try')}"), build)
+    key = at.call_key(call.call_id, f"again/{repository.clock.new_id('try')}")
+    return "withdrawn" if repository.commit(session, key, build) is None else "again"
 
 
-def _may_start(head: Head, at: Position, call_id: str) -> None:
+def _may_start(head: Head, at: Position, call_id: str) -> bool:
+    """False: the run is over, a person is asked, or the call is done. Raises Fenced, Refused."""
     check_run(head, at)
     open_call = head.open_call(call_id)
     if head.is_over or head.interventions or open_call is None or open_call.state == "done":
-        raise Withdrawn
-    if open_call.approval == "needed":  # whatever led here: the model is told that it was not run
+        return False
+    if open_call.approval == "needed":  # however it came here, the model is told that the call was not run
         raise Refused("a call that needs an approval has none")
+    return True

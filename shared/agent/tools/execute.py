@@ -1,15 +1,14 @@
 """One tool call through the effect ledger (design §6.3): start logged, effect, finish logged."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import NamedTuple
 
 from shared.agent.interventions.excerpt import amended_note
 from shared.agent.interventions.opening import open_doubt, wait_for_people
 from shared.agent.session.position import check_run
-from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.agent.tools.effect_ledger import Withdrawn, begin, call_event_data
+from shared.agent.tools.effect_ledger import call_event_data, log_start
 from shared.agent.tools.results import read_result, result_text
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolSpec
@@ -65,17 +64,17 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
         ask_whether_it_happened(runtime, session, at, call)
         return
     started = repository.clock.now()
-    try:
-        rerun = begin(repository, session, at, call, spec.effect if spec is not None else None)
-    except Withdrawn:
+    start = log_start(repository, session, at, call, spec.effect if spec is not None else None)
+    if start == "withdrawn":
         return
+    rerun = start == "again"
     if rerun and spec is not None and spec.effect == "once":
         ask_whether_it_happened(runtime, session, at, call)
         return
     result = _run(runtime, spec, call, session.head, deadline_seconds, rerun)
     logged = spec is not None and spec.effect != "read"  # then its finish is told whatever came (§6.1)
 
-    def build(now: Session, change: Change) -> Draft:
+    def build(now: Session, change: Change) -> CommitDraft | None:
         if not logged:
             check_run(change.head, at)
             change.event("tool.started", call_event_data(call))
@@ -115,15 +114,14 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         return
     result = CallResult(LOST.format(error=error), ok=False)
 
-    def build(now: Session, change: Change) -> Draft:
+    def build(now: Session, change: Change) -> CommitDraft | None:
         check_run(change.head, at)  # whoever has the session settles the call itself
         known = change.head.open_call(call_id)
         if known is None or known.state != open_call.state:  # its worker is alive: the next turn looks again
-            raise Withdrawn
+            return None
         return _finish(now, change, call, result, duration_ms=0)
 
-    with suppress(Withdrawn):
-        repository.commit(session, at.call_key(call_id, "finish"), build)
+    repository.commit(session, at.call_key(call_id, "finish"), build)
 
 
 def _as_it_runs(
@@ -138,18 +136,17 @@ def ask_whether_it_happened(runtime: ToolRuntime, session: Session, at: Position
     """A call that runs once only died between its start and its finish: it is never repeated blindly (§6.3)."""
     repository, policies = runtime.repository, runtime.policies(at.tenant, session.head.agent_id)
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft | None:
         check_run(change.head, at)
         open_call = change.head.open_call(call.call_id)
         if change.head.is_over or open_call is None or open_call.state != "started":
-            raise Withdrawn
+            return None
         change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "withheld"})).calls)
         open_doubt(change, call, repository.clock, policies)
         wait_for_people(change)
-        return Draft(change)
+        return CommitDraft(change)
 
-    with suppress(Withdrawn):
-        repository.commit(session, at.call_key(call.call_id, f"doubt-{session.number}"), build)
+    repository.commit(session, at.call_key(call.call_id, f"doubt-{session.number}"), build)
 
 
 def _run(
@@ -187,7 +184,9 @@ def _run(
     return CallResult(result.text, ok=True, whole=result.whole)
 
 
-def _finish(now: Session, change: Change, call: ToolCall, result: CallResult, duration_ms: int) -> Draft:
+def _finish(
+    now: Session, change: Change, call: ToolCall, result: CallResult, duration_ms: int
+) -> CommitDraft:
     """Settles the call. Where the run is over it only records what happened and moves nothing (§6.1); so it does
     where the call has its one result already: a person said what came of it, or the model was told that nobody knows.
     """
@@ -204,16 +203,16 @@ def _finish(now: Session, change: Change, call: ToolCall, result: CallResult, du
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     open_call = head.open_call(call.call_id)
     if answered or open_call is None:
-        return Draft(change)
+        return CommitDraft(change)
     change.set(
         calls=head.with_call(
             open_call.model_copy(update={"state": "done", "amended": None, "starter": ""})
         ).calls
     )
     if head.is_over:
-        return Draft(change)
+        return CommitDraft(change)
     if result.ok and head.plan is not None and head.plan.is_live:
         change.set(plan=head.plan.with_evidence(call.call_id, change.now))
     if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
         change.to_state("executing")
-    return Draft(change)
+    return CommitDraft(change)

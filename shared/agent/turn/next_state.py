@@ -7,7 +7,7 @@ from shared.agent.model_call.context import Mind, Worker
 from shared.agent.recovery.failure_messages import failure_of
 from shared.agent.session.endings import failed
 from shared.agent.session.position import next_decision, position, wait_decision
-from shared.agent.session.repository import Draft
+from shared.agent.session.repository import CommitDraft
 from shared.domain.errors import Fenced, ProviderOverloaded
 from shared.domain.interventions.intervention import is_pause
 from shared.domain.plan.permission import why
@@ -22,14 +22,14 @@ NOT_RUN = (
 )
 
 
-def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...], said: str) -> Draft:
+def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...], said: str) -> CommitDraft:
     """All approvals of a batch are settled before any of its calls runs. `said`: the reply's text."""
     open_questions(mind, change, calls, said)
     if change.head.interventions:
         return hold(mind, change)
     change.to_state("waiting_for_tool")
     ready = tuple(call.call_id for call in calls)
-    return Draft(change, Decision(next="act", at=position(change.head), calls=ready))
+    return CommitDraft(change, Decision(next="act", at=position(change.head), calls=ready))
 
 
 def open_questions(mind: Mind, change: Change, calls: tuple[ToolCall, ...], said: str) -> None:
@@ -59,10 +59,10 @@ def review(mind: Mind, change: Change, said: str, calls: tuple[ToolCall, ...] = 
         open_review(change, calls, mind.clock, mind.agent.interventions, said=said)
 
 
-def hold(mind: Mind, change: Change) -> Draft:
+def hold(mind: Mind, change: Change) -> CommitDraft:
     """Something is open: a call to approve, a review, or a pause that came while the model was thinking."""
     wait_for_people(change)
-    return Draft(change, wait_decision(change.head, mind.timeouts))
+    return CommitDraft(change, wait_decision(change.head, mind.timeouts))
 
 
 EVENTS_PER_TURN = 24
@@ -95,10 +95,12 @@ def going_on(head: Head, worker: Worker, decision: Decision | None) -> Decision 
     return Decision(next="roll_over", at=decision.at)
 
 
-def wait_for_provider(change: Change, error: ProviderOverloaded, then: Literal["plan", "think"]) -> Draft:
+def wait_for_provider(
+    change: Change, error: ProviderOverloaded, then: Literal["plan", "think"]
+) -> CommitDraft:
     """The provider named a time: the engine waits that long at no compute cost."""
     if change.head.is_over:
-        return Draft(change, next_decision(change.head))
+        return CommitDraft(change, next_decision(change.head))
     progress = change.head.progress
     if progress.provider_waits >= MAX_PROVIDER_WAITS:
         left = failure_of(type(error).__name__)
@@ -107,4 +109,6 @@ def wait_for_provider(change: Change, error: ProviderOverloaded, then: Literal["
     change.event("llm.retried", {"code": "PROVIDER_OVERLOADED", "wait_seconds": seconds})
     change.set(progress=progress.model_copy(update={"provider_waits": progress.provider_waits + 1}))
     next_turn(change, thought=False)
-    return Draft(change, Decision(next="wait", at=position(change.head), wait_seconds=seconds, then=then))
+    return CommitDraft(
+        change, Decision(next="wait", at=position(change.head), wait_seconds=seconds, then=then)
+    )

@@ -4,7 +4,7 @@ from shared.agent.interventions.opening import AskedBy, open_question, wait_for_
 from shared.agent.model_call.context import Mind, Worker
 from shared.agent.session.endings import failed
 from shared.agent.session.position import next_decision, position, wait_decision
-from shared.agent.session.repository import Draft
+from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.loop_detection import PreviousCall, hint
 from shared.agent.turn.prompt_suffix import PLAN_RETRIES, planning_suffix
 from shared.agent.turn.reply import AppliedReply, advice
@@ -48,7 +48,7 @@ def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest
 
 def _settle(
     mind: Mind, change: Change, absorbed: AppliedReply, reply: ModelReply, outcomes: tuple[PreviousCall, ...]
-) -> Draft:
+) -> CommitDraft:
     head = change.head
     if head.plan is not None and head.plan.status == "failed" and absorbed.closing is not None:
         return failed(change, "PLAN_FAILED", absorbed.closing[:1_000])
@@ -59,9 +59,9 @@ def _settle(
     if head.plan is not None and head.plan.is_live:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
         if change.head.interventions:  # paused meanwhile
-            return Draft(change, wait_decision(change.head, mind.timeouts))
+            return CommitDraft(change, wait_decision(change.head, mind.timeouts))
         change.to_state("executing")
-        return Draft(change, Decision(next="think", at=position(change.head)))
+        return CommitDraft(change, Decision(next="think", at=position(change.head)))
     if all(call.name != UPDATE_PLAN for call in reply.calls):  # a refused update has told of itself
         change.event("plan.rejected", {"action": "none", "code": "NO_PLAN", "message": NO_PLAN})
     attempts = progress.planning_attempts + 1
@@ -71,11 +71,11 @@ def _settle(
     change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
     hint(change, advice(reply, progress.cut_offs, planning=True))
     if change.head.interventions:
-        return Draft(change, wait_decision(change.head, mind.timeouts))
-    return Draft(change, Decision(next="plan", at=position(change.head)))
+        return CommitDraft(change, wait_decision(change.head, mind.timeouts))
+    return CommitDraft(change, Decision(next="plan", at=position(change.head)))
 
 
-def _ask(mind: Mind, change: Change, absorbed: AppliedReply, question: str, by: AskedBy) -> Draft:
+def _ask(mind: Mind, change: Change, absorbed: AppliedReply, question: str, by: AskedBy) -> CommitDraft:
     open_question(
         change,
         "clarification_needed",
@@ -87,7 +87,7 @@ def _ask(mind: Mind, change: Change, absorbed: AppliedReply, question: str, by: 
         message_id=absorbed.message_id,
     )
     wait_for_people(change)
-    return Draft(change, wait_decision(change.head, mind.timeouts))
+    return CommitDraft(change, wait_decision(change.head, mind.timeouts))
 
 
 _STAGE = Stage(kind="plan", step_kind="plan", request=_request, settle=_settle)

@@ -7,7 +7,7 @@ from shared.agent.interventions.opening import AskedBy, open_question
 from shared.agent.model_call.context import Mind, Worker
 from shared.agent.session.endings import completed, failed
 from shared.agent.session.position import position
-from shared.agent.session.repository import Draft
+from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.loop_detection import PreviousCall, detect_loop, hint
 from shared.agent.turn.next_state import act, drop, hold, open_questions, review
 from shared.agent.turn.prompt_suffix import turn_suffix
@@ -57,7 +57,7 @@ def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest
 
 def _settle(
     mind: Mind, change: Change, absorbed: AppliedReply, reply: ModelReply, outcomes: tuple[PreviousCall, ...]
-) -> Draft:
+) -> CommitDraft:
     stuck = detect_loop(mind, change, absorbed, reply, outcomes)
     paused = reply.stop == "pause"  # what came is kept and is no answer yet
     cut_offs = change.head.progress.cut_offs
@@ -85,7 +85,7 @@ def _settle(
         hint(change, stuck.hint)
     match decide(facts):
         case Stop():
-            return Draft(change, Decision(next="done", at=position(change.head)))
+            return CommitDraft(change, Decision(next="done", at=position(change.head)))
         case Complete(goal_met, reason):
             if reason == "goal_complete":
                 _close_plan(change)
@@ -126,7 +126,7 @@ def _settle(
             if change.head.interventions:
                 return hold(mind, change)
             change.to_state("executing")
-            return Draft(change, Decision(next="think", at=position(change.head)))
+            return CommitDraft(change, Decision(next="think", at=position(change.head)))
         case other:
             assert_never(other)
 

@@ -19,7 +19,7 @@ from shared.agent.model_call.context import Mind, Worker
 from shared.agent.model_call.request import BuildRequest, ask, make_room, reader_of, request_of
 from shared.agent.session.endings import failed
 from shared.agent.session.position import check_turn, next_decision, wait_decision
-from shared.agent.session.repository import Draft
+from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.agent.turn.loop_detection import PreviousCall
 from shared.agent.turn.next_state import going_on, next_turn, wait_for_provider
@@ -46,7 +46,7 @@ class Stage(NamedTuple):
     kind: Literal["plan", "think"]
     step_kind: Literal["plan", "llm"]
     request: BuildRequest
-    settle: Callable[[Mind, Change, AppliedReply, ModelReply, tuple[PreviousCall, ...]], Draft]
+    settle: Callable[[Mind, Change, AppliedReply, ModelReply, tuple[PreviousCall, ...]], CommitDraft]
 
 
 def take_turn(
@@ -103,7 +103,7 @@ def take_turn(
     # Ids are issued once, however often the commit is built again after a lost race.
     reader = reader_of(mind, session, answer) if isinstance(answer, ModelReply) else None
 
-    def build(now: Session, change: Change) -> Draft:
+    def build(now: Session, change: Change) -> CommitDraft:
         check_turn(change.head, at)
         charge_vanished(change, bill)
         if reader is not None:
@@ -121,7 +121,7 @@ def _left(worker: Worker, timeout: float, since: datetime) -> float:
 
 
 def _commit(
-    worker: Worker, session: Session, key: str, build: Callable[[Session, Change], Draft]
+    worker: Worker, session: Session, key: str, build: Callable[[Session, Change], CommitDraft]
 ) -> Decision:
     worker.repository.commit(session, key, build)
     done = session.recorded(key)
@@ -135,12 +135,12 @@ def _end(
 ) -> Decision:
     """The run fails with the error's code."""
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft:
         check_turn(change.head, at)
         if bill is not None:
             charge_vanished(change, bill)
         if change.head.is_over:
-            return Draft(change, next_decision(change.head))
+            return CommitDraft(change, next_decision(change.head))
         return failed(change, error.code, error.explained)
 
     return _commit(worker, session, key, build)
@@ -151,7 +151,7 @@ def _wait(
 ) -> Decision:
     """What the turn needs first has to be waited for."""
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft:
         check_turn(change.head, at)
         return wait_for_provider(change, error, stage.kind)
 
@@ -172,13 +172,13 @@ class Seen(NamedTuple):
         return self._replace(orphans=tuple(one for one in self.orphans if one.call_id not in results))
 
 
-def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen: Seen) -> Draft:
+def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen: Seen) -> CommitDraft:
     reply = reader.reply
     record_call(change, mind, reply, kind=stage.step_kind, attempt=seen.attempt, started=seen.started)
     charge_lease(change, reply.usage.input + reply.usage.output)
     warn_if_due(change)
     if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
-        return Draft(change, next_decision(change.head))
+        return CommitDraft(change, next_decision(change.head))
     if reply.stop == "refusal":
         return failed(change, ModelRefused.code, f"The model declined to go on. {ModelRefused.remedy}")
     for orphan in seen.orphans:
@@ -195,7 +195,7 @@ def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen
     absorbed = reader.absorb(change, mind.registry, mind.specs, planning=stage.kind == "plan")
     next_turn(change, thought=stage.kind == "think", calls=len(absorbed.calls))
     draft = stage.settle(mind, change, absorbed, reply, seen.outcomes)
-    return Draft(change, going_on(change.head, mind.worker, draft.decision), seen.delivered)
+    return CommitDraft(change, going_on(change.head, mind.worker, draft.decision), seen.delivered)
 
 
 def decided(session: Session, at: Position, kind: str, worker: Worker) -> Decision | None:

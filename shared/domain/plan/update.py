@@ -13,14 +13,14 @@ from shared.domain.errors import PlanRefused
 from shared.domain.plan.permission import owed
 from shared.domain.plan.plan import MAX_RESULT_CHARS, MAX_STEPS, STEP_TRANSITIONS, ExecutionPlan, PlanStep
 from shared.domain.plan.update_input import NewStep, PlanUpdate, read
-from shared.domain.session.event import Draft
+from shared.domain.session.event import EventDraft
 
 
 class Applied(NamedTuple):
     """`said` is the tool's result for the model; `plan` is None only where a question came before any plan."""
 
     plan: ExecutionPlan | None
-    events: tuple[Draft, ...]
+    events: tuple[EventDraft, ...]
     said: str
     update: PlanUpdate
 
@@ -80,7 +80,7 @@ def _create(
         updated_at=now,
     )
     kind = "plan.revised" if plan is not None and plan.is_live else "plan.created"
-    event = Draft(type=kind, data={"version": created.version, "plan": created.model_dump(mode="json")})
+    event = EventDraft(type=kind, data={"version": created.version, "plan": created.model_dump(mode="json")})
     said = f"Plan version {created.version} with {len(steps)} steps is recorded. Work on step {steps[0].step_number}."
     return Applied(created, (event,), said, update)
 
@@ -157,7 +157,9 @@ def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Appl
             "completed_at": None if to == "in_progress" else now,
         }
     )
-    event = Draft(type="plan.step", data={"plan_step": step.step_number, "from": step.status, "status": to})
+    event = EventDraft(
+        type="plan.step", data={"plan_step": step.step_number, "from": step.status, "status": to}
+    )
     following = plan.with_step(changed, now).model_copy(update={"status": "executing"})
     return Applied(following, (event,), f"Step {step.step_number} is {to}.", update)
 
@@ -176,10 +178,10 @@ def _complete(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Applied
 
 def _closed(
     plan: ExecutionPlan, status: Literal["completed", "failed"], update: PlanUpdate, now: datetime
-) -> tuple[ExecutionPlan, tuple[Draft, ...]]:
+) -> tuple[ExecutionPlan, tuple[EventDraft, ...]]:
     _reason(update)
     closed = plan.model_copy(update={"status": status, "updated_at": now})
-    return closed, (Draft(type="plan.closed", data={"version": plan.version, "status": status}),)
+    return closed, (EventDraft(type="plan.closed", data={"version": plan.version, "status": status}),)
 
 
 def _wait_for_user(plan: ExecutionPlan | None, update: PlanUpdate, now: datetime) -> Applied:

@@ -13,7 +13,7 @@ from shared.domain.rules.compaction import Compacted
 from shared.domain.session.commit import Commit, Decision, StepRecord
 from shared.domain.session.content import Content
 from shared.domain.session.conversation import Entry
-from shared.domain.session.event import Draft, Event, EventType
+from shared.domain.session.event import Event, EventDraft, EventType
 from shared.domain.session.head import TRANSITIONS, Head, IllegalTransition, SessionState
 
 
@@ -24,7 +24,7 @@ class Change:
         self.head = head
         self.number = number
         self.now = now
-        self._drafts: list[tuple[Draft, int | None]] = []
+        self._drafts: list[tuple[EventDraft, int | None]] = []
         self._entries: list[Entry] = []
         self._step: StepRecord | None = None
         self._interventions: dict[str, Intervention] = {}
@@ -52,9 +52,9 @@ class Change:
         self.event("state.changed", {"from": None, "to": state, "reason": None})
 
     def event(self, type: EventType, data: dict[str, Any] | None = None) -> None:
-        self.draft(Draft(type=type, data=data or {}))
+        self.draft(EventDraft(type=type, data=data or {}))
 
-    def draft(self, draft: Draft) -> None:
+    def draft(self, draft: EventDraft) -> None:
         self._drafts.append((draft, self._step.step_number if self._step else None))
 
     def entry(self, entry: Entry) -> None:

@@ -16,7 +16,7 @@ EventType = Literal[
 ]  # fmt: skip
 
 
-class Draft(Value):
+class EventDraft(Value):
     """An event before the commit that gives it its number. `message.*` and `thought` name a `message_id`; the
     text itself is the conversation entry's and is added when the event is read.
     """

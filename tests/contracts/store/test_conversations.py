@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.session.position import position
-from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import SchemaUnknown
 from shared.domain.rules.compaction import Compacted
@@ -33,7 +33,7 @@ class Worker:
         )
         change = Change(head, 1, self.repository.clock.now())
         change.entry(UserEntry(message_id="msg_goal", content=Content.of("The goal.")))
-        self.repository.create("start", change, Draft(change))
+        self.repository.create("start", change, CommitDraft(change))
         return position(head)
 
     def turn(self, at: Position, number: int, delivered: tuple[str, ...] = ()) -> Session:
@@ -47,10 +47,10 @@ class Worker:
         )
         session = self.repository.conversation(at)
 
-        def build(_: Session, change: Change) -> Draft:
+        def build(_: Session, change: Change) -> CommitDraft:
             change.entry(reply)
             change.entry(result)
-            return Draft(change, delivered=delivered)
+            return CommitDraft(change, delivered=delivered)
 
         self.repository.commit(session, f"turn/{number}", build)
         return session
@@ -61,11 +61,11 @@ class Worker:
         summary = UserEntry(message_id="msg_sum", content=Content.of(f"Summary.\n{LARGE}"), origin="summary")
         kept = (session.entries[0], summary, session.entries[-1])
 
-        def build(now: Session, change: Change) -> Draft:
+        def build(now: Session, change: Change) -> CommitDraft:
             stored = self.repository.as_stored(now.head, kept)
             results = self.repository.as_stored(now.head, now.results.values())
             change.compact(Compacted(entries=stored, results=results))
-            return Draft(change)
+            return CommitDraft(change)
 
         self.repository.commit(session, "compact", build)
         self.repository.load(session)
@@ -123,9 +123,9 @@ def test_a_conversation_of_another_release_is_refused(stores: Stores, tenant: st
     at = worker.begin()
     session = worker.repository.conversation(at)
 
-    def build(_: Session, change: Change) -> Draft:
+    def build(_: Session, change: Change) -> CommitDraft:
         change.compact(Compacted(version=99, entries=()))
-        return Draft(change)
+        return CommitDraft(change)
 
     with pytest.raises(SchemaUnknown, match="99"):
         worker.repository.commit(session, "compact", build)

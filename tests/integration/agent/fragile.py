@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.tools.registry import BuiltinRegistry
-from shared.agent.interventions.resolve import Desk
+from shared.agent.interventions.resolve import ResolveDeps
 from shared.agent.recovery.sweep import SweepDeps, Tally, sweep
 from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Decision
@@ -55,7 +55,7 @@ class FragileHouse(House):
     def __init__(self, script: list[ModelReply], effect: Effect = "idempotent", **settings: Any) -> None:
         super().__init__(ScriptedModel(script), **settings)
         self.mortal = self.workflow = MortalWorkflow()
-        self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
+        self.desk = ResolveDeps(self.fresh_journal(), self.index, self.workflow, self.registry)
         self.sink = Sink()
         self.files.write(TENANT, "a.md", b"x")
         self._effect = effect
@@ -63,7 +63,7 @@ class FragileHouse(House):
     def with_refunds(self) -> "FragileHouse":
         self.registry = RefundRegistry(self._effect)
         self.runtime = self.runtime._replace(registry=self.registry, toolbox=self.sink)
-        self.desk = Desk(self.fresh_journal(), self.index, self.workflow, self.registry)
+        self.desk = ResolveDeps(self.fresh_journal(), self.index, self.workflow, self.registry)
         return self
 
     def lose(self, session: str) -> None:

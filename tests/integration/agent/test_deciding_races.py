@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.agent.interventions.resolve import Desk, Resolution, resolve
+from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
 from shared.domain.errors import CallerError, Conflict
 from shared.domain.interventions.intervention import Intervention
@@ -40,9 +40,9 @@ def at_once(*acts: Callable[[], Any]) -> list[Any]:
     return outcomes
 
 
-def desk_of(house: House, workflow: Workflow | None = None) -> Desk:
+def desk_of(house: House, workflow: Workflow | None = None) -> ResolveDeps:
     """As another Lambda has it."""
-    return Desk(house.fresh_journal(), house.index, workflow or house.workflow, house.registry)
+    return ResolveDeps(house.fresh_journal(), house.index, workflow or house.workflow, house.registry)
 
 
 def deciding(

@@ -8,7 +8,7 @@ import pytest
 from shared.agent.interventions.resolve import Resolution, resolve
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.start import post_message
-from shared.agent.session.repository import Draft, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.domain.errors import Conflict
 from shared.domain.session.commit import Commit
 from shared.ports.log import NO_ITEMS, SessionLog, TransactionItems
@@ -87,7 +87,7 @@ def test_an_answer_that_lost_a_race_until_its_time_was_over_begins_a_new_run() -
     thread = house.fresh_journal().newest(TENANT, session)
 
     def another() -> None:
-        house.fresh_journal().commit(thread, "another", lambda _, change: Draft(change))
+        house.fresh_journal().commit(thread, "another", lambda _, change: CommitDraft(change))
 
     post_message(overtaken(house, another), house.workflow, TENANT, session, "This one", USER)
     assert (recorded(house, one).state, recorded(house, one).resolved_by) == ("expired", None)

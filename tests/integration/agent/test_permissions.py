@@ -52,7 +52,7 @@ def test_a_permission_the_plan_asks_for_is_asked_for_before_the_call_runs(
 
 
 def test_a_permission_of_a_step_that_is_not_worked_on_yet_holds_nothing_up() -> None:
-    steps = [{"description": "Draft"}, {"description": "Publish", "requires_permission": True}]
+    steps = [{"description": "CommitDraft"}, {"description": "Publish", "requires_permission": True}]
     house, _, session = run(made(steps=steps), says("", WRITE), says("", step(1, "completed", "ok"), WRITE))
     assert [one.type for one in house.head(session).interventions] == ["approval_required"]
     assert house.head(session).usage.tool_calls == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.session.position import position
-from shared.agent.session.repository import Draft
+from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.agent.tools.execute import abandon_call, run_call
 from shared.domain.errors import Conflict, Forbidden, Refused
@@ -108,11 +108,11 @@ def test_a_call_that_needs_an_approval_does_not_run_without_one_whatever_led_to_
     house, session, _ = waiting("approval_required")
     thread = house.fresh_journal().newest(TENANT, session)
 
-    def forgotten(_: Session, change: Change) -> Draft:
+    def forgotten(_: Session, change: Change) -> CommitDraft:
         (waits,) = change.head.calls
         change.set(interventions=(), calls=(waits.model_copy(update={"state": "ready"}),))
         change.to_state("waiting_for_tool")
-        return Draft(change)
+        return CommitDraft(change)
 
     house.fresh_journal().commit(thread, "forgotten", forgotten)
     head = house.head(session)
