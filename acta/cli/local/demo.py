@@ -31,7 +31,7 @@ MAX_STEPS = 60
 
 
 def demo(arguments: Namespace) -> int:
-    """0 when the agent met the goal. The stack is stopped in any case."""
+    """Exit code 0 when the agent met the goal. The stack is stopped in any case."""
     state_dir = fresh_folder()
     with stopped_by_signals():
         echo("Acta on a local AWS")

@@ -33,8 +33,9 @@ class Finding(NamedTuple):
 
 
 def doctor(arguments: Namespace) -> int:
+    """Exit code 1 where something is missing. Raises CliError."""
     if arguments.repair:
-        from acta.cli.operations.repair import repair
+        from acta.cli.operations.repair import repair  # imported only now: it loads the AWS client
 
         return repair(arguments)
     if arguments.env or arguments.session or arguments.tenant:
@@ -47,6 +48,7 @@ def doctor(arguments: Namespace) -> int:
 
 
 def findings_of(state_dir: Path) -> Iterator[Finding]:
+    """What this machine needs for a deployment, and for a local stack in `state_dir`."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding(sys.version_info >= (3, 11), f"Python {version}", "install Python 3.11 or newer")
     yield node()

@@ -9,26 +9,26 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.terminal.text import echo, one_line
 
-KEY = {
+KEY_LABELS = {
     "present": "has a key",
     "missing": "no key",
     "unreadable": "key cannot be read",
     "not_needed": "needs no key",
 }
-CHECKED = {
+CHECK_LABELS = {
     "works": "the key works",
     "refused": "the key is REFUSED",
     "missing": "no key",
     "unreachable": "NOT REACHED",
     "unchecked": "not checked",
 }
-TROUBLE = ("refused", "unreachable")
+FAILED_CHECKS = ("refused", "unreachable")
 
 Json = Mapping[str, Any]
 
 
 def models(arguments: Namespace) -> int:
-    """1 where a check finds a refused key, a provider that does not answer, or no key for the default model."""
+    """Exit code 1 where a check finds a refused key, a silent provider, or no key for the default model."""
     client = connect(arguments, role="admin")
     found = client.get("/v1/models")
     checked = client.post("/v1/models/check")["providers"] if arguments.check else []
@@ -41,7 +41,7 @@ def models(arguments: Namespace) -> int:
     bad = [
         one
         for one in checked
-        if one["status"] in TROUBLE or (one["provider"], one["status"]) == (default, "missing")
+        if one["status"] in FAILED_CHECKS or (one["provider"], one["status"]) == (default, "missing")
     ]
     return exit_codes.SESSION_FAILED if bad else exit_codes.OK
 
@@ -54,7 +54,9 @@ def lines(found: Json, checked: Mapping[str, str]) -> Iterator[str]:
     for one in found["providers"]:
         name = str(one["provider"])
         state = (
-            CHECKED.get(checked[name], checked[name]) if name in checked else KEY.get(one["key"], one["key"])
+            CHECK_LABELS.get(checked[name], checked[name])
+            if name in checked
+            else KEY_LABELS.get(one["key"], one["key"])
         )
         yield f"{_shown(name):<10} {_shown(state)}"
     yield ""

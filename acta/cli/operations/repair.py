@@ -13,14 +13,14 @@ from acta.cli.token import LOCAL_TENANT
 from infra.local.state import DEFAULT_STATE_DIR, NoStack, StateDir
 from infra.tending import EVERYTHING, TendFailed, account_client, ask, local_client, name
 
-OUTCOMES = {
+OUTCOMES = {  # of one session
     "nothing": "needs no repair",
     "started": "had never begun; it has now",
     "restarted": "goes on in a new execution",
     "woken": "was waiting for a decision that had been made; it goes on",
     "failed": "was given up, because its engine was lost too often; repair it again to have it tried anyway",
 }
-COUNTS = {
+COUNTS = {  # of all sessions
     "started": "{} had never begun and did now",
     "restarted": "{} went on in a new execution",
     "woken": "{} went on with a decision that had been made",
