@@ -8,8 +8,6 @@ import pytest
 from tests.e2e.behind import Behind
 from tests.e2e.person import Person, refused
 
-HUGE = "9" * 400
-
 
 @pytest.fixture
 def nothing_left(ann: Person, behind: Behind) -> Any:
@@ -21,12 +19,9 @@ def nothing_left(ann: Person, behind: Behind) -> Any:
 
 
 @pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize(
-    "body",
-    ["{", "[]", '"x"', "null", "1", '{"message": "hi"', '{"message": "a", "message": "b"}', '{"message": NaN}',
-     '{"max_steps": ' + HUGE + "}", "[" * 5_000, '{"message": "\\ud800"}', "\ufeff{}", "{'message': 'hi'}"],
-)  # fmt: skip
+@pytest.mark.parametrize("body", ["{", "[" * 5_000, '{"message": "a", "message": "b"}'])
 def test_a_body_that_is_not_a_json_object_is_refused(ann: Person, body: str) -> None:
+    """Every way to be none: `tests/unit/api/test_bodies.py`."""
     answer = ann.http.post(
         "/v1/sessions", content=body.encode(), headers={"Content-Type": "application/json"}
     )
@@ -36,21 +31,10 @@ def test_a_body_that_is_not_a_json_object_is_refused(ann: Person, body: str) -> 
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize(
     ("field", "value"),
-    [
-        ("message", 1), ("message", ["hi"]), ("message", {"text": "hi"}), ("message", ""), ("message", "  \n"),
-        ("message", "a\0b"), ("message", "x" * 10_001), ("message", True),
-        ("max_steps", 0), ("max_steps", 1_001), ("max_steps", -1), ("max_steps", "5"), ("max_steps", 1.5),
-        ("max_steps", True), ("max_steps", 10**30),
-        ("token_budget", 0), ("token_budget", 10**12), ("token_budget", "many"),
-        ("cost_budget_usd", 0), ("cost_budget_usd", -1), ("cost_budget_usd", 1e308), ("cost_budget_usd", "1"),
-        ("review_every", -1), ("review_every", 1_001),
-        ("agent_id", ""), ("agent_id", "a/b"), ("agent_id", 7),
-        ("metadata", []), ("metadata", {"a": 1}), ("metadata", {"a": "x" * 257}), ("metadata", {"": "a"}),
-        ("metadata", {str(n): "a" for n in range(17)}), ("metadata", {"a": "\0"}),
-        ("unknown", 1), ("Message", "hi"),
-    ],
-)  # fmt: skip
+    [("message", "x" * 10_001), ("max_steps", 1_001), ("metadata", {"a": 1}), ("unknown", 1)],
+)
 def test_a_field_of_a_wrong_type_or_size_is_refused_by_name(ann: Person, field: str, value: object) -> None:
+    """Every field and value: `tests/unit/api/test_bodies.py`."""
     error = refused(ann.post("/v1/sessions", {"message": "hi", field: value}), 400, "VALIDATION_ERROR")
     assert any(name == field or name.startswith(f"{field}.") for name in error["details"]), error["details"]
     assert all(isinstance(text, str) for texts in error["details"].values() for text in texts)

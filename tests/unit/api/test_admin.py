@@ -90,26 +90,40 @@ def test_a_path_is_decoded_once_and_taken_as_it_is(
     assert files.read("acme", path) == b"1"
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 @pytest.mark.parametrize(
     "raw",
     [
-        "..", "../x", "a/../b", "a/..", "./a", "a/./b", "/etc/passwd", "a//b", "a/", "%2e%2e", "%2e%2e/x",
-        "..%2fx",
-        "%2E%2E%2Fx", "a/%2e%2e/b", "%2fetc", "%252e%252e/x", "%25252e", "a%2520b", "a%25", "a%", "%zz",
-        "%5c", "a\\b",
-        "..\\x", "a%00b", "a\0b", "a%0ab", "a\nb", "a\x7fb", "%c2%85", " a", "a ", "a/ b", "%20a", "%ff",
-        "a%c0%af",
-        "%c0%ae%c0%ae/x", "\ufffd.md", "x" * 1_025, "ü" * 513, "%ed%a0%80",
+        "../x", "a//b", "a/", "%2e%2e/x", "%2E%2E%2Fx", "..%2fx", "%2fetc", "%252e%252e/x", "a%2520b", "a%", "%zz",
+        "%5c", "a%00b", "a%0ab", "%c2%85", "%20a", "%ff", "a%c0%af", "%c0%ae%c0%ae/x", "\ufffd.md", "%ed%a0%80",
     ],
 )  # fmt: skip
-def test_a_path_that_could_be_read_two_ways_is_refused(
-    admin: Gateway, files: MemoryFiles, method: str, raw: str
-) -> None:
-    files.write("acme", "x", b"secret")
+def test_a_path_that_decodes_to_no_plain_one_reaches_no_store(raw: str) -> None:
+    """Which plain paths are refused is the domain's matter (`tests/unit/domain/test_path.py`)."""
+    refused_before_the_store("PUT", raw)
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_no_method_hands_such_a_path_to_the_store(method: str) -> None:
+    refused_before_the_store(method, "a/%2e%2e/x")
+
+
+class Untouchable(MemoryFiles):
+    """A storage that no request gets to."""
+
+    def write(self, tenant: str, path: str, data: bytes) -> bool:
+        raise AssertionError(path)
+
+    def read(self, tenant: str, path: str) -> bytes:
+        raise AssertionError(path)
+
+    def delete(self, tenant: str, path: str) -> None:
+        raise AssertionError(path)
+
+
+def refused_before_the_store(method: str, raw: str) -> None:
+    admin = Gateway(build(admin_root(SETTINGS, Untouchable(FakeClock()))).handler)
     answer = admin.request(method, f"/v1/files/{raw}", body=b"1" if method == "PUT" else None)
     assert (answer.status, list(answer.error["details"])) == (400, ["path"])
-    assert [file.path for file in files.list("acme", "", 10).files] == ["x"]
 
 
 def test_a_path_the_store_refuses_is_the_callers_mistake() -> None:

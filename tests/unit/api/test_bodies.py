@@ -47,14 +47,16 @@ def test_no_body_and_an_empty_object_are_the_same() -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("max_steps", 0), ("max_steps", 1_001), ("max_steps", "5"), ("max_steps", 5.0), ("max_steps", True),
-        ("token_budget", 0), ("token_budget", 100_000_001), ("token_budget", 10**200),
+        ("max_steps", 0), ("max_steps", -1), ("max_steps", 1_001), ("max_steps", "5"), ("max_steps", 5.0),
+        ("max_steps", 1.5), ("max_steps", True),
+        ("token_budget", 0), ("token_budget", 100_000_001), ("token_budget", 10**200), ("token_budget", "many"),
         ("cost_budget_usd", 0), ("cost_budget_usd", -1), ("cost_budget_usd", "1"), ("cost_budget_usd", True),
-        ("review_every", -1), ("review_every", 1_001),
+        ("cost_budget_usd", 1e308),
+        ("review_every", -1), ("review_every", 1_001), ("unknown", 1), ("Message", "hi"),
         ("agent_id", ""), ("agent_id", "a/b"), ("agent_id", "a\n"), ("agent_id", 3),
         ("message", ""), ("message", " \n\t"), ("message", "a\0b"), ("message", "a\ud800"),
         ("message", "\u200b"), ("message", "\u202e \u2800"), ("message", "\u0007\n"), ("message", "\ufe0f"),
-        ("message", ["a"]),
+        ("message", ["a"]), ("message", {"text": "a"}), ("message", 1), ("message", True),
         ("message", "x" * 500_001),
         ("metadata", {f"k{n}": "v" for n in range(17)}), ("metadata", ["a"]),
     ],
@@ -89,6 +91,7 @@ def test_a_thousand_unknown_fields_do_not_make_a_long_answer() -> None:
         "{", "null", "[]", '[{"message": "hi"}]', '"text"', "3", '{"cost_budget_usd": NaN}',
         '{"a": 1, "a": 2}',
         '{"max_steps": ' + "9" * 5_000 + "}", "[" * 100_000, '{"message": "' + "\n" + '"}', "message=hi",
+        "\ufeff{}", "{'message': 'hi'}", '{"message": "hi"',
         '{"metadata": ' * 250 + "1" + "}" * 250,
     ],
 )  # fmt: skip
