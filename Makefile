@@ -13,7 +13,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo test test-model faults check format bench lock clean
+.PHONY: help setup demo test test-model faults check format bench picture lock clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -46,6 +46,9 @@ format: setup ## rewrite files in the house's format
 
 bench: setup ## exact cost and speed figures, also in build/bench.json (ONLY="prefix cancels" for some)
 	@$(BIN)/python -m tests.bench $(ONLY)
+
+picture: setup ## the README's picture, docs/demo.svg, from a real demo
+	@$(BIN)/python docs/picture.py
 
 lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer versions)
 	@$(UV_COMPILE) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
