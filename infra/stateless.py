@@ -15,9 +15,9 @@ from infra.function import ActaFunction, Surroundings
 from infra.grants import TENANT_FUNCTIONS
 from infra.notifications import listen, outlet
 from infra.seeds import Seeds
+from infra.state_machine import Workflow, execution_arns, machine_arn
 from infra.stateful import StatefulStack
 from infra.user_pool import UserPool
-from infra.workflow import Workflow, execution_arns, machine_arn
 
 
 class StatelessStack(Stack):

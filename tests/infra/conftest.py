@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,8 @@ from infra.app import add_stacks
 from infra.environments import ENVIRONMENTS, Environment
 
 Resource = Mapping[str, Any]
+HASH = re.compile(r"[0-9A-F]{8}$")
+EXPORT = re.compile(r"[\w-]+:ExportsOutput(Ref|FnGetAtt)(\w+?)[0-9A-F]{8}(\w*?)[0-9A-F]{8}")
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,44 @@ class Template:
                 documents.append(each["Properties"]["PolicyDocument"])
             found += [statement for document in documents for statement in document["Statement"]]
         return found
+
+    def granted(self, role: str) -> dict[str, set[str]]:
+        """What that role may act on -> its actions there.
+
+        A thing is the text of its ARN, `Table.Arn` where it is a resource of this or the other stack, and ends with
+        the condition it is granted under: `Files.Arn if {"StringLike": …}`.
+        """
+        found: dict[str, set[str]] = {}
+        for statement in self.statements(role):
+            assert statement["Effect"] == "Allow"
+            condition = f" if {json.dumps(statement['Condition'])}" if "Condition" in statement else ""
+            for resource in listed(statement["Resource"]):
+                found.setdefault(text_of(resource) + condition, set()).update(listed(statement["Action"]))
+        return found
+
+
+def listed(value: Any) -> list[Any]:
+    """CloudFormation writes a list of one as its only member."""
+    return value if isinstance(value, list) else [value]
+
+
+def text_of(value: Any) -> str:
+    """A CloudFormation value as text, without the hashes that CDK adds to logical ids."""
+    match value:
+        case str():
+            return value
+        case {"Ref": str() as name}:
+            return {"AWS::Partition": "aws", "AWS::Region": "region", "AWS::AccountId": "account"}.get(
+                name, HASH.sub("", name)
+            )
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"{HASH.sub('', name)}.{attribute}"
+        case {"Fn::ImportValue": str() as export}:
+            way, name, attribute = EXPORT.fullmatch(export).groups()  # type: ignore[union-attr]
+            return name if way == "Ref" else f"{name}.{attribute}"
+        case {"Fn::Join": ["", parts]}:
+            return "".join(map(text_of, parts))
+    raise AssertionError(f"no text for {value}")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,11 @@
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from infra.environments import Environment, ExternalIssuer
+import pytest
+
+from infra.environments import PROD, Environment, ExternalIssuer
 from shared.api.routes import CATCH_ALL, ROUTES
 from tests.infra.conftest import Synthesised, Template, synthesised
 
@@ -50,10 +54,27 @@ def test_an_external_issuer_takes_the_place_of_the_own_pool(tmp_path: Any) -> No
     assert authorizer["JwtConfiguration"] == {"Audience": ["acta"], "Issuer": "https://login.example.com/"}
 
 
-def test_browsers_are_let_in_only_from_configured_origins(each: Synthesised) -> None:
-    (api,) = each.stateless.properties("AWS::ApiGatewayV2::Api")
-    allowed = api.get("CorsConfiguration", {}).get("AllowOrigins", [])
-    assert allowed == list(each.environment.cors_origins)
+def cors(made: Synthesised) -> Mapping[str, Any]:
+    (api,) = made.stateless.properties("AWS::ApiGatewayV2::Api")
+    configured: Mapping[str, Any] = api.get("CorsConfiguration", {})
+    return configured
+
+
+@pytest.mark.parametrize("name", ["dev", "staging", "prod"])
+def test_no_page_reads_answers_in_aws_unless_its_origin_is_configured(
+    name: str, synthesise: Callable[[str], Synthesised]
+) -> None:
+    assert cors(synthesise(name)) == {}
+
+
+def test_a_page_of_a_configured_origin_may_call_every_route_and_read_what_it_needs(tmp_path: Path) -> None:
+    origin = "https://app.example.com"
+    allowed = cors(synthesised(replace(PROD, cors_origins=(origin,)), tmp_path))
+    assert allowed["AllowOrigins"] == [origin]
+    assert set(allowed["AllowMethods"]) == {"DELETE", "GET", "POST", "PUT"}
+    assert {"authorization", "content-type", "idempotency-key"} <= set(allowed["AllowHeaders"])
+    assert {"etag", "location", "retry-after"} == set(allowed["ExposeHeaders"])
+    assert "AllowCredentials" not in allowed, "the token is a header, never a cookie"
 
 
 def test_the_stage_is_throttled_and_its_log_holds_no_path_and_no_body(each: Synthesised) -> None:

@@ -33,6 +33,11 @@ def test_production_keeps_what_it_stores() -> None:
     assert prod.versioned_files
 
 
+@pytest.mark.parametrize("name", [name for name in ENVIRONMENTS if name != "local"])
+def test_no_environment_in_aws_lets_in_browsers_from_everywhere(name: str) -> None:
+    assert [origin for origin in select(name).cors_origins if "*" in origin] == []
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "0.5", "two", ""])
 def test_a_retry_base_that_the_engine_cannot_wait_is_refused(seconds: str) -> None:
     with pytest.raises(UnusableValue, match="whole number of seconds"):

@@ -1,22 +1,24 @@
-"""The state machine file as it is deployed: what it may say, and where it may go."""
+"""The definition that is deployed: which states follow which, what travels, which errors are retried how often."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from infra.environments import Environment, IssuerParameters, Sizing, select
-from infra.workflow import FILE, PLACEHOLDERS, definition, states
+from infra.environments import LOCAL, PROD, Sizing
+from infra.workflow import PLACEHOLDERS, definition, states
 from shared.domain import errors
 from tests.infra.conftest import Synthesised
 
-MACHINE: Mapping[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+MACHINE = definition(LOCAL)
 STATES = dict(states(MACHINE))
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
 TRANSIENT = {each.__name__ for each in errors.TransientError.__subclasses__()}
 FINAL = {each.__name__ for each in errors.FinalError.__subclasses__()}
+STORE = {"StoreThrottled", "StoreUnavailable", "CommitContention"}
 ENGINE = re.compile(r"States|Lambda|Sandbox|Runtime")
 ID_FIELDS = {"op", "at", "attempt", "call_id", "task_token", "entered", "error"}
 
@@ -32,6 +34,19 @@ def levels(machine: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def targets(state: Mapping[str, Any]) -> Iterator[str]:
     for place in (state, *state.get("Choices", ()), *state.get("Catch", ())):
         yield from (place[field] for field in ("Next", "Default") if field in place)
+
+
+def deployed(made: Synthesised) -> Mapping[str, Any]:
+    """The definition in the template; a function's ARN is still its placeholder."""
+    (machine,) = made.stateless.properties("AWS::StepFunctions::StateMachine")
+    parsed: Mapping[str, Any] = json.loads(machine["DefinitionString"])
+    return parsed
+
+
+def attempts(name: str, error: str) -> int:
+    """After the first one; by the retrier of the state that names the error."""
+    (found,) = (retrier["MaxAttempts"] for retrier in TASKS[name]["Retry"] if error in retrier["ErrorEquals"])
+    return int(found)
 
 
 @pytest.mark.parametrize("name", STATES)
@@ -101,16 +116,30 @@ def test_the_names_in_retry_and_catch_are_classes_of_ours_or_the_engine_s() -> N
     assert {error.split(".")[0] for error in named - ours} == {"States", "Lambda", "Sandbox", "Runtime"}
 
 
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("error", sorted(STORE))
+def test_every_state_tries_again_by_name_where_the_store_is_busy_or_away(name: str, error: str) -> None:
+    """Left to `States.TaskFailed`, it would be given up after two more attempts."""
+    assert attempts(name, error) == 8
+
+
 @pytest.mark.parametrize("name", ["Plan", "Think"])
-def test_whatever_a_model_call_may_raise_is_retried_by_name(name: str) -> None:
-    retried = {error for retrier in TASKS[name]["Retry"][1:] for error in retrier["ErrorEquals"]}
-    assert retried >= TRANSIENT
+@pytest.mark.parametrize("error", sorted(TRANSIENT))
+def test_whatever_a_model_call_may_raise_is_retried_by_name(name: str, error: str) -> None:
+    assert attempts(name, error) == 8
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_call_that_lambda_itself_refused_is_made_again(name: str) -> None:
+    refusals = ("TooManyRequestsException", "ServiceException", "AWSLambdaException", "SdkClientException")
+    assert {attempts(name, f"Lambda.{refusal}") for refusal in refusals} == {8}
 
 
 @pytest.mark.parametrize("name", [name for name in TASKS if name != "Ask"])
 def test_a_worker_that_hung_or_died_is_replaced(name: str) -> None:
-    retried = {error for retrier in TASKS[name]["Retry"] for error in retrier["ErrorEquals"]}
-    assert {"States.Timeout", "Sandbox.Timedout", "Runtime.ExitError", "States.TaskFailed"} <= retried
+    for error in ("States.Timeout", "Sandbox.Timedout", "Runtime.ExitError"):
+        assert attempts(name, error) == 3
+    assert attempts(name, "States.TaskFailed") == 2
 
 
 def test_a_wait_that_ran_out_is_entered_again_with_a_new_token_and_nothing_else() -> None:
@@ -135,7 +164,7 @@ def test_only_ids_and_the_decision_travel(name: str) -> None:
 
 
 def test_an_error_passes_on_its_name_and_never_what_it_said() -> None:
-    assert "Cause" not in FILE.read_text(encoding="utf-8")
+    assert "Cause" not in json.dumps(MACHINE)
     for state in STATES.values():
         for catcher in state.get("Catch", ()):
             assert "Output" in catcher
@@ -149,28 +178,45 @@ def test_a_call_s_error_stays_with_the_call() -> None:
     assert STATES["Act"]["Output"] == {"next": "think", "at": "{% $states.input.at %}"}
 
 
-def test_what_is_deployed_is_the_file_but_for_the_retry_base() -> None:
-    deployed = definition(Environment(name="x", auth=IssuerParameters(), retry_base_seconds=3))
-    for name, state in states(deployed):
-        for here, there in zip(state.get("Retry", ()), STATES[name].get("Retry", ()), strict=True):
+def test_what_is_deployed_is_this_definition_with_the_environment_s_pauses(each: Synthesised) -> None:
+    assert deployed(each) == definition(each.environment)
+
+
+def test_pauses_are_multiples_of_the_retry_base_and_nothing_else_differs() -> None:
+    short, long = (
+        definition(replace(LOCAL, retry_base_seconds=1)),
+        definition(replace(LOCAL, retry_base_seconds=3)),
+    )
+    for (_, here), (_, there) in zip(states(short), states(long), strict=True):
+        for one, three in zip(here.get("Retry", ()), there.get("Retry", ()), strict=True):
             for field in ("IntervalSeconds", "MaxDelaySeconds"):
-                assert here.pop(field, 0) == 3 * there.get(field, 0)
-    original = json.loads(FILE.read_text(encoding="utf-8"))
-    for _, state in states(original):
-        for retrier in state.get("Retry", ()):
-            retrier.pop("IntervalSeconds", None)
-            retrier.pop("MaxDelaySeconds", None)
-    assert deployed == original
+                assert three.pop(field, 0) == 3 * one.pop(field, 0)
+    assert short == long
 
 
-def test_a_task_that_would_end_before_its_function_is_not_deployed() -> None:
-    slow = {**select("prod").sizes, "tool": Sizing(memory=512, timeout=900)}
+def test_a_retry_base_below_a_second_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        definition(replace(LOCAL, retry_base_seconds=0))
+
+
+def test_a_task_outlasts_its_function_wherever_it_is_deployed(each: Synthesised) -> None:
+    """Else the engine starts a second worker while the first one still runs."""
+    for name, state in states(deployed(each)):
+        if state["Type"] == "Task" and name != "Ask":  # a wait for people may last for days
+            function = PLACEHOLDERS[state["Arguments"]["FunctionName"].strip("${}")]
+            assert state["TimeoutSeconds"] > each.stateless.function(function)["Timeout"], name
+
+
+@pytest.mark.parametrize("timeout", [150, 900])
+def test_a_task_that_would_end_before_or_with_its_function_is_not_deployed(timeout: int) -> None:
+    assert STATES["Tool"]["TimeoutSeconds"] == 150
+    slow = {**PROD.sizes, "tool": Sizing(memory=512, timeout=timeout)}
     with pytest.raises(ValueError, match=r"Tool .* times out before its function 'tool'"):
-        definition(Environment(name="x", auth=IssuerParameters(), sizes=slow))
+        definition(replace(PROD, sizes=slow))
 
 
 def test_every_placeholder_is_filled_and_there_is_no_other(each: Synthesised) -> None:
-    assert set(re.findall(r"\$\{(\w+)\}", FILE.read_text(encoding="utf-8"))) == set(PLACEHOLDERS)
+    assert set(re.findall(r"\$\{(\w+)\}", json.dumps(MACHINE))) == set(PLACEHOLDERS)
     (machine,) = each.stateless.properties("AWS::StepFunctions::StateMachine")
     assert set(machine["DefinitionSubstitutions"]) == set(PLACEHOLDERS)
 

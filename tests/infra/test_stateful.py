@@ -17,6 +17,12 @@ def test_the_table_has_the_keys_the_log_is_written_under(each: Synthesised) -> N
     assert table["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
 
 
+def test_in_aws_the_table_is_encrypted_with_a_key_whose_use_is_logged(each: Synthesised) -> None:
+    """The account's own key for DynamoDB. Without the property AWS takes a key that the account cannot see."""
+    (table,) = each.stateful.properties("AWS::DynamoDB::Table")
+    assert table["SSESpecification"] == {"SSEEnabled": not each.environment.is_local}
+
+
 def test_recovery_finds_live_sessions_by_time_and_copies_nothing_of_them(each: Synthesised) -> None:
     (table,) = each.stateful.properties("AWS::DynamoDB::Table")
     (index,) = table["GlobalSecondaryIndexes"]

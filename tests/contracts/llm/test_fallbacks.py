@@ -1,12 +1,13 @@
 """Fallbacks, listening and the number of requests, on the wire of the official SDKs."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from llmock.scenarios import Fail, Match, Reply, SlowFirstToken, StreamFault, ToolCall
 
+from infra.environments import LOCAL
+from infra.workflow import definition
 from shared.adapters.llm.fallback import with_fallbacks
 from shared.adapters.llm.react.model import ReActModel
 from shared.domain.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
@@ -20,7 +21,6 @@ FIRST, SECOND = Match(model="first"), Match(model="second")
 OTHER = {"anthropic": "openai", "bedrock": "openai", "openai": "anthropic"}
 LONG = 120.0
 """Seconds; importing an SDK on a busy machine is part of the first answer."""
-STATE_MACHINE = Path("infra/state_machine.asl.json")
 
 
 @pytest.fixture(params=["anthropic", "openai-responses"])
@@ -86,7 +86,7 @@ def test_a_provider_that_never_recovers_gets_one_request_for_each_attempt_of_the
     """So attempts x models bounds them, and attempts x the step's deadline the time: the SDKs add none."""
     llmock.add(Fail(status, times=None))
     named = {"ProviderUnavailable", "ProviderOverloaded"}
-    retriers = json.loads(STATE_MACHINE.read_text())["States"]["Think"]["Retry"]
+    retriers = definition(LOCAL)["States"]["Think"]["Retry"]
     (attempts,) = {1 + each["MaxAttempts"] for each in retriers if named <= set(each["ErrorEquals"])}
     for count, one in ((1, model), (2, chained)):
         before = len(llmock.requests)

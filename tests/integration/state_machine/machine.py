@@ -1,4 +1,4 @@
-"""Runs of the state machine file with stub functions, told by what the engine sent them."""
+"""Runs of the definition that is deployed, with stub functions, told by what the engine sent them."""
 
 import json
 from collections.abc import Mapping

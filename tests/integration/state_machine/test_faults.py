@@ -1,9 +1,11 @@
 """What the engine does with a function's error: by the name of its class, and by nothing else."""
 
+from typing import Any
+
 import pytest
 
 from shared.domain import errors
-from tests.integration.state_machine.machine import DONE, Machine, answers, raises
+from tests.integration.state_machine.machine import DONE, Json, Machine, answers, raises
 
 STORE = ["StoreThrottled", "StoreUnavailable", "CommitContention"]
 TRANSIENT = [each.__name__ for each in errors.TransientError.__subclasses__()]
@@ -24,6 +26,25 @@ def test_every_class_that_may_pass_is_retried_and_the_attempt_is_told(machine: M
     assert told.status == "SUCCEEDED"
     assert [each["attempt"] for each in told.sent] == list(range(len(TRANSIENT) + 1))
     assert told.states == ["Route", op.capitalize(), "Route", "Done"]
+
+
+@pytest.mark.parametrize("op", ["tool", "lost_tool", "roll_over", "give_up"])
+def test_a_store_that_is_busy_or_away_is_tried_again_longer_than_an_error_nobody_named(
+    machine: Machine, op: str
+) -> None:
+    """Four failures of one class: an error nobody named is given up after three."""
+    first = {"tool": "act", "lost_tool": "act", "roll_over": "roll_over", "give_up": "dance"}[op]
+
+    def begun(error: str) -> str:
+        turns: Any = [*[raises(error)] * 4, {"answer": {}}]
+        script: Json = {"tool": {"call": [raises("Fenced")]}, "think": [DONE]}
+        script[op] = {"call": turns} if op in ("tool", "lost_tool") else turns
+        return machine.start(first, script, calls=["call"])
+
+    for execution in [begun(error) for error in STORE]:
+        told = machine.told(execution)
+        assert [each["attempt"] for each in told.to(op)] == [0, 1, 2, 3, 4]
+        assert told.states[-1] == ("Failed" if op == "give_up" else "Done")
 
 
 @pytest.mark.parametrize("error", FINAL)

@@ -1,0 +1,99 @@
+"""Which errors of a Lambda the state machine tries again, how often, and after what pause.
+
+A policy is a list of rules. Step Functions takes the first rule that names the error, and counts attempts per rule.
+`States.TaskFailed` matches every error but `States.Timeout`. The order in every policy therefore is:
+
+1. errors that no further attempt can help,
+2. errors by name, which pass by themselves,
+3. a worker that hung or died,
+4. every other error.
+
+What is left after the retries goes to the state's Catch. The reasons for the bounds are in the design, §2.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from shared.domain import errors
+
+
+@dataclass(frozen=True)
+class Retrier:
+    """One rule: up to `attempts` more attempts after one of the errors.
+
+    `errors` are class names that a Lambda raises, or the engine's own names. The first pause is one retry base long,
+    each further pause is twice as long, up to `longest_pause` retry bases. Jitter shortens every pause at random, so
+    that many sessions do not come back at the same moment.
+    """
+
+    errors: tuple[str, ...]
+    attempts: int
+    longest_pause: int = 1
+
+    def to_asl(self, retry_base_seconds: int) -> dict[str, Any]:
+        """A new object for the `Retry` list of a state; pauses in seconds."""
+        if self.attempts == 0:
+            return {"ErrorEquals": list(self.errors), "MaxAttempts": 0}
+        return {
+            "ErrorEquals": list(self.errors),
+            "IntervalSeconds": retry_base_seconds,
+            "BackoffRate": 2,
+            "MaxDelaySeconds": self.longest_pause * retry_base_seconds,
+            "MaxAttempts": self.attempts,
+            "JitterStrategy": "FULL",
+        }
+
+
+def _names(*classes: type[errors.EngineError]) -> tuple[str, ...]:
+    return tuple(each.__name__ for each in classes)
+
+
+_STORE_ERRORS = _names(errors.StoreThrottled, errors.StoreUnavailable, errors.CommitContention)
+_MODEL_ERRORS = _names(
+    errors.ProviderOverloaded, errors.ProviderTimeout, errors.ProviderUnavailable, errors.StreamBroken
+)
+_WORKER_ERRORS = ("Sandbox.Timedout", "Runtime.ExitError")
+
+NEVER = Retrier(
+    _names(errors.Fenced, errors.Refused, errors.SchemaUnknown, errors.PoisonedSession), attempts=0
+)
+"""Another attempt meets the same refusal. First, because `States.TaskFailed` would match these names too."""
+
+STORE = Retrier(_STORE_ERRORS, attempts=8, longest_pause=60)
+"""A throttled or unavailable store is back in seconds or minutes. The eight pauses are up to 183 retry bases long."""
+
+STORE_OR_MODEL = Retrier((*_STORE_ERRORS, *_MODEL_ERRORS), attempts=8, longest_pause=60)
+"""The same for an overloaded or unavailable model provider. A model call and its commit share the eight attempts."""
+
+LAMBDA_SERVICE = Retrier(
+    (
+        "Lambda.TooManyRequestsException",
+        "Lambda.ServiceException",
+        "Lambda.AWSLambdaException",
+        "Lambda.SdkClientException",
+    ),
+    attempts=8,
+    longest_pause=60,
+)
+"""Lambda itself failed or throttled the call. AWS asks for retries here: Step Functions Developer Guide, "Handle
+transient Lambda service exceptions"."""
+
+WORKER_LOST = Retrier(("States.Timeout", *_WORKER_ERRORS), attempts=3, longest_pause=30)
+"""The Lambda hung, ran out of its time or its process died. Few attempts: a session may kill every worker it gets."""
+
+WORKER_LOST_BEFORE_A_WAIT = Retrier(_WORKER_ERRORS, attempts=3, longest_pause=30)
+"""The same without `States.Timeout`, which in a wait for people is a warning or an expiry that is due."""
+
+ANY_OTHER = Retrier(("States.TaskFailed",), attempts=2, longest_pause=30)
+"""An exception that no rule names: a defect, or a tool that gave no answer. Last, because it matches every name."""
+
+POLICIES: Mapping[str, tuple[Retrier, ...]] = MappingProxyType(
+    {
+        "${ModelRetries}": (NEVER, STORE_OR_MODEL, LAMBDA_SERVICE, WORKER_LOST, ANY_OTHER),
+        "${TaskRetries}": (NEVER, STORE, LAMBDA_SERVICE, WORKER_LOST, ANY_OTHER),
+        "${AskRetries}": (NEVER, STORE, LAMBDA_SERVICE, WORKER_LOST_BEFORE_A_WAIT, ANY_OTHER),
+    }
+)
+"""What stands as `Retry` in `state_machine.asl.json` -> the rules that `workflow.definition()` puts there."""

@@ -1,0 +1,84 @@
+"""The state machine as it is deployed: its role, its log and the definition with the functions' ARNs."""
+
+import json
+from collections.abc import Mapping
+
+from aws_cdk import ArnFormat, RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_stepfunctions as sfn
+from constructs import Construct
+
+from infra.environments import Environment, FunctionName
+from infra.retention import retention
+from infra.workflow import PLACEHOLDERS, definition
+
+_COLON = ArnFormat.COLON_RESOURCE_NAME
+
+
+class Workflow(Construct):
+    """`self.state_machine`. Its name is fixed, so that functions know its ARN before it exists: it needs theirs."""
+
+    def __init__(
+        self, scope: Construct, environment: Environment, functions: Mapping[FunctionName, lambda_.IFunction]
+    ) -> None:
+        super().__init__(scope, "Workflow")
+        arns = {name: functions[function].function_arn for name, function in PLACEHOLDERS.items()}
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("states.amazonaws.com"),
+            inline_policies={
+                "acta": iam.PolicyDocument(
+                    statements=[
+                        iam.PolicyStatement(
+                            sid="Functions", actions=["lambda:InvokeFunction"], resources=list(arns.values())
+                        )
+                    ]
+                )
+            },
+        )
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            log_group_name=f"/aws/vendedlogs/states/{machine_name(environment)}",
+            retention=retention(environment.log_retention_days),
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        self.state_machine = sfn.StateMachine(
+            self,
+            "Machine",
+            state_machine_name=machine_name(environment),
+            state_machine_type=sfn.StateMachineType.STANDARD,
+            definition_body=sfn.DefinitionBody.from_string(json.dumps(definition(environment))),
+            definition_substitutions=arns,
+            role=role,
+            logs=sfn.LogOptions(
+                destination=log_group, level=sfn.LogLevel.ERROR, include_execution_data=False
+            ),
+            tracing_enabled=not environment.is_local,
+        )
+
+
+def machine_name(environment: Environment) -> str:
+    return f"acta-{environment.name}"
+
+
+def machine_arn(stack: Stack, environment: Environment) -> str:
+    return stack.format_arn(
+        service="states",
+        resource="stateMachine",
+        resource_name=machine_name(environment),
+        arn_format=_COLON,
+    )
+
+
+def execution_arns(stack: Stack, environment: Environment) -> str:
+    """Every execution of this machine and of no other."""
+    return stack.format_arn(
+        service="states",
+        resource="execution",
+        resource_name=f"{machine_name(environment)}:*",
+        arn_format=_COLON,
+    )
