@@ -11,12 +11,12 @@ from shared.adapters.tools.registry import TenantRegistry
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
-from shared.agent.budget.tenant_hour import HourlyLimit
+from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.start import NewSession, post_message, start
-from shared.agent.model_call.context import Attempts, RelevantMemories, Worker
+from shared.agent.model_call.context import Attempts, RelevantMemories, TurnDeps
 from shared.agent.model_call.streaming import RunningText
 from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
@@ -24,8 +24,7 @@ from shared.agent.recovery.give_up import give_up, roll_over
 from shared.agent.session.position import Timeouts, position
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call
-from shared.agent.turn.plan import plan
-from shared.agent.turn.think import think
+from shared.agent.turn.turn import take_turn
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import EngineError
 from shared.domain.interventions.intervention import NO_POLICIES, Intervention, Policies
@@ -93,16 +92,16 @@ class House:
         return SessionRepository(self.log, self.blobs, self.clock)
 
     @property
-    def worker(self) -> Worker:
+    def worker(self) -> TurnDeps:
         limit = self.settings.tenant_tokens_per_hour
-        return Worker(
+        return TurnDeps(
             repository=self.repository,
             choose_model=lambda agent, purpose: (self.model, agent.model_for(purpose) or "test-model"),
             definitions=self.definitions,
             memories_of_run=self.memories_of_run,
             registry=self.registry,
             timeouts=self.timeouts,
-            hourly=HourlyLimit(self.repository, self.index, self.timeouts, limit),
+            tenant_hour=TenantHour(self.repository, self.index, self.timeouts, limit),
             attempts=self.attempts,
             roll_over_events=self.settings.roll_over_events,
             max_output_tokens=self.settings.max_output_tokens,
@@ -197,9 +196,9 @@ class House:
         at = decision.at
         match decision.next:
             case "plan":
-                return plan(self.worker, at, 0, 60)
+                return take_turn(self.worker, "plan", at, 0, 60)
             case "think":
-                return think(self.worker, at, 0, 60)
+                return take_turn(self.worker, "think", at, 0, 60)
             case "act":
                 for call_id in decision.calls or ():
                     try:

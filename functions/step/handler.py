@@ -3,9 +3,8 @@
 from typing import Any
 
 from functions.step.deadline import model_seconds
-from functions.step.root import worker
-from shared.agent.turn.plan import plan
-from shared.agent.turn.think import think
+from functions.step.root import turn_deps
+from shared.agent.turn.turn import take_turn
 from shared.api.engine_event import engine_event
 from shared.api.telemetry import Telemetry
 from shared.domain.errors import Refused
@@ -19,10 +18,8 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     telemetry.logger.info("step", extra=step.ids)
     timeout = model_seconds(context.get_remaining_time_in_millis(), settings().step_deadline_seconds)
     match step.op:
-        case "plan":
-            return plan(worker(), step.at, step.attempt, timeout).to_engine()
-        case "think":
-            return think(worker(), step.at, step.attempt, timeout).to_engine()
+        case "plan" | "think":
+            return take_turn(turn_deps(), step.op, step.at, step.attempt, timeout).to_engine()
         case _:
             raise Refused(f"step does not do {step.op}")
 

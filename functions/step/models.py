@@ -5,7 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from functions.step.root import Desk
+from functions.step.root import ModelsDeps
 from shared.api.app import Api
 from shared.api.response.envelope import success
 from shared.domain.definitions.agent import AgentDefinition
@@ -16,8 +16,8 @@ from shared.ports.definitions import DefinitionStore
 PAGE = 100
 
 
-def add_models(api: Api, desk: Desk) -> None:
-    configured = desk.configured
+def add_models(api: Api, deps: ModelsDeps) -> None:
+    configured = deps.configured
 
     @api.get("/v1/models")
     def models() -> Response[str]:
@@ -36,7 +36,7 @@ def add_models(api: Api, desk: Desk) -> None:
                         "context_window_tokens": one.context_window,
                         "usd_per_million_tokens": _prices(one.provider, one.model),
                     }
-                    for one in configured.models(_agents(desk.definitions, api.caller.tenant))
+                    for one in configured.models(_agents(deps.definitions, api.caller.tenant))
                 ],
                 "priced_at": PRICED_AT,
             }

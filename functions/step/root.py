@@ -16,8 +16,8 @@ from shared.adapters.llm.models import context_window
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.registry import TenantRegistry
-from shared.agent.budget.tenant_hour import HourlyLimit
-from shared.agent.model_call.context import Attempts, RelevantMemories, Worker
+from shared.agent.budget.tenant_hour import TenantHour
+from shared.agent.model_call.context import Attempts, RelevantMemories, TurnDeps
 from shared.agent.model_call.streaming import RunningText
 from shared.agent.session.position import Timeouts
 from shared.agent.session.repository import SessionRepository
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 
 
 @cache
-def worker() -> Worker:
+def turn_deps() -> TurnDeps:
     chosen = settings()
     clock = SystemClock()
     repository = SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock)
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
     definitions = DynamoDefinitions(chosen.table, clock)
     directory = DynamoIndex(chosen.table, clock)
-    return Worker(
+    return TurnDeps(
         repository=repository,
         choose_model=_choose_model,
         definitions=definitions,
         memories_of_run=RelevantMemories(DynamoMemories(chosen.table, clock)),
         registry=TenantRegistry(definitions.last),
         timeouts=timeouts,
-        hourly=HourlyLimit(repository, directory, timeouts, chosen.tenant_tokens_per_hour),
+        tenant_hour=TenantHour(repository, directory, timeouts, chosen.tenant_tokens_per_hour),
         attempts=Attempts(),
         roll_over_events=chosen.roll_over_events,
         max_output_tokens=chosen.max_output_tokens,
@@ -74,7 +74,7 @@ def _choose_model(agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]
     )
 
 
-class Desk(NamedTuple):
+class ModelsDeps(NamedTuple):
     """What the API's part of `step` needs."""
 
     configured: "Configured"
@@ -82,9 +82,9 @@ class Desk(NamedTuple):
 
 
 @cache
-def desk() -> Desk:
+def models_deps() -> ModelsDeps:
     # Turns do not pay for the API's part.
     from shared.adapters.llm.health import Configured
 
     configured = Configured(settings(), os.environ, secret_text)
-    return Desk(configured, DynamoDefinitions(settings().table, SystemClock()))
+    return ModelsDeps(configured, DynamoDefinitions(settings().table, SystemClock()))

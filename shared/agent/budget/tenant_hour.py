@@ -1,7 +1,7 @@
-"""Makes sure of a tenant's hourly tokens before a call is made (design §6.1)."""
+"""A tenant's hourly tokens: leased to a session in chunks before a call is made (design §6.1)."""
 
 from shared.agent.budget.gate import ask_at_limit
-from shared.agent.interventions.opening import open_hourly_limit, wait_for_people
+from shared.agent.interventions.opening import AskingRules, open_hourly_limit, wait_for_people
 from shared.agent.session.position import Timeouts, check_turn, next_decision
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Recorded, Session
@@ -17,7 +17,7 @@ ATTEMPTS = 20
 PAUSE_SECONDS = 0.1
 
 
-class HourlyLimit:
+class TenantHour:
     """`limit`: tokens a tenant may use in an hour, 0: no limit."""
 
     def __init__(
@@ -67,7 +67,9 @@ class HourlyLimit:
 
     def _wait(self, session: Session, at: Position, hour: int, policies: Policies) -> Decision:
         def ask(change: Change) -> None:
-            open_hourly_limit(change, end_of(hour), self._limit, self._repository.clock, policies)
+            open_hourly_limit(
+                change, end_of(hour), self._limit, AskingRules(self._repository.clock, policies)
+            )
             wait_for_people(change)
 
         # Asked anew where somebody lets it go on before the hour is over, hence not one key an hour.

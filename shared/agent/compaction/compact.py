@@ -7,8 +7,15 @@ worker that starts cold begins there, and after a crash nothing is paid for twic
 
 from typing import NamedTuple
 
-from shared.agent.budget.session_budget import Sized, charge_lease, charge_vanished, record_call, warn_if_due
-from shared.agent.compaction.summarise import Spent, Summarised, Turn, summarise
+from shared.agent.budget.session_budget import (
+    SizedRequest,
+    charge_lease,
+    charge_vanished,
+    record_call,
+    warn_if_due,
+)
+from shared.agent.compaction.summarise import Spent, Summarised, summarise
+from shared.agent.model_call.context import Turn
 from shared.agent.session.position import check_turn
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
@@ -50,27 +57,31 @@ class Shorter(NamedTuple):
     spent: Spent | None
 
 
-def make_room(turn: Turn, asked: Sized, *, refused: bool = False) -> Decision | ProviderOverloaded | None:
+def make_room(
+    turn: Turn, asked: SizedRequest, *, refused: bool = False
+) -> Decision | ProviderOverloaded | None:
     """`asked`: what the turn would ask; `refused`: its model has said that it is longer than the window. A decision
     comes back where the tenant's hour has to be waited for, an error where the summariser's provider has.
 
     Raises Fenced and what the engine retries.
     """
-    mind, session, key = turn.mind, turn.session, turn.at.key("compact")
-    if not mind.context_window or session.recorded(key) is not None:
+    context, session, key = turn.context, turn.session, turn.at.key("compact")
+    if not context.context_window or session.recorded(key) is not None:
         return None
     budget = session.head.budget
     per_token = budget.bytes_per_token
     if refused:  # so it had more tokens than that, whatever was estimated
-        per_token = min(per_token, calibrated(budget, asked.bytes, mind.context_window).bytes_per_token)
-    most, aim = (int(tokens * per_token) for tokens in limits(mind.context_window, asked.request.max_tokens))
+        per_token = min(per_token, calibrated(budget, asked.bytes, context.context_window).bytes_per_token)
+    most, aim = (
+        int(tokens * per_token) for tokens in limits(context.context_window, asked.request.max_tokens)
+    )
     sizes = Sizes(asked.bytes, most, aim)
     if sizes.now <= most:
         return None
     shorter = _shorten(turn, sizes)
     if not isinstance(shorter, Shorter):
         return shorter
-    repository = mind.worker.repository
+    repository = turn.deps.repository
     entries = repository.as_stored(session.head, shorter.entries)
     data = {
         "turns": shorter.turns,
@@ -129,7 +140,7 @@ def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloade
 
 def _whole(turn: Turn, result: ToolEntry) -> Content:
     """Where all of the result is stored, which it is when this returns."""
-    return result.whole or turn.mind.worker.repository.keep(turn.session.head, result.content)
+    return result.whole or turn.deps.repository.keep(turn.session.head, result.content)
 
 
 def _freed(session: Session, shorter: Shorter) -> int:
@@ -141,7 +152,14 @@ def _freed(session: Session, shorter: Shorter) -> int:
 def _settle(change: Change, spent: Spent, attempt: int) -> None:
     """The summariser's call is a step of the log and counts like any other."""
     used = spent.reply.usage
-    record_call(change, spent.mind, spent.reply, kind="llm", attempt=attempt, started=spent.started)
+    record_call(
+        change,
+        (spent.context.model.provider, spent.context.model_name),
+        spent.reply,
+        kind="llm",
+        attempt=attempt,
+        started=spent.started,
+    )
     charge_vanished(change, spent.bill)
     charge_lease(change, used.input + used.output)
     warn_if_due(change)

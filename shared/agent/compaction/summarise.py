@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from shared.agent.budget.session_budget import Bill, affordable, lost, sized
-from shared.agent.model_call.context import Mind
-from shared.agent.model_call.request import waited_out
-from shared.agent.session.session import Session
+from shared.agent.budget.session_budget import Bill, affordable, unanswered_calls
+from shared.agent.model_call.context import Turn, TurnContext
+from shared.agent.model_call.request import sized, wait_asked_for
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.ids import MESSAGE
 from shared.domain.rules.compaction import choose, entry_bytes, total_bytes
 from shared.domain.rules.next_action import GOAL_COMPLETE
-from shared.domain.session.commit import Decision, Position
+from shared.domain.session.commit import Decision
 from shared.domain.session.content import Content
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
 from shared.domain.untrusted.quoting import quoted, squeezed
@@ -32,23 +31,10 @@ WAITED_FOR = 5
 """Times in a row that a summariser gets the time it asks for, before it is done without."""
 
 
-class Turn(NamedTuple):
-    """The turn that needs the room. `key`: its own commit's; `attempt`: the engine's retry count; `timeout`: seconds
-    there are for models.
-    """
-
-    mind: Mind
-    session: Session
-    at: Position
-    key: str
-    attempt: int
-    timeout: float
-
-
 class Spent(NamedTuple):
     """A summariser's reply, who gave it, when it was asked, and what others before it may have cost."""
 
-    mind: Mind
+    context: TurnContext
     reply: ModelReply
     started: datetime
     bill: Bill
@@ -73,29 +59,33 @@ def summarise(
     A decision comes back where the tenant's hour has to be waited for, an error where the summariser's provider names a
     time to wait. Raises what the engine retries.
     """
-    mind, session = turn.mind, turn.session
+    context, session = turn.context, turn.session
     head = session.head
     allowance = max(SHORTEST_SUMMARY, room // SUMMARY_SHARE)
     choice = choose(entries, head.run.goal_id if head.run is not None else "", room - allowance)
     if not choice.turns or total_bytes(choice.older) - allowance < most // WORTH:
         return Summarised(entries)
-    model, name = mind.worker.choose_model(mind.agent, "summary")
+    model, name = turn.deps.choose_model(context.agent, "summary")
     shown = _in_full(choice.older, session.entries)
     afforded = affordable(head, sized(request_for(shown, head.goal, name, allowance, most // 2)))
     if afforded is None:  # nor is the turn's own call; a person is asked for more before anything is lost
         return Summarised(entries)
     request, reservation = afforded
-    waits = mind.worker.hourly.ensure(session, turn.at, reservation.tokens)
+    waits = turn.deps.tenant_hour.ensure(session, turn.at, reservation.tokens)
     if waits is not None:
         return waits
-    cheap, started = mind._replace(model=model, model_name=name), mind.clock.now()
+    cheap, started = context._replace(model=model, model_name=name), context.clock.now()
     reply = _ask(turn, cheap, request)
     if isinstance(reply, ProviderOverloaded):
         return reply
-    spent = Spent(cheap, reply, started, Bill(reservation, 0, lost(reply))) if reply is not None else None
+    spent = (
+        Spent(cheap, reply, started, Bill(reservation, 0, unanswered_calls(reply)))
+        if reply is not None
+        else None
+    )
     text = usable(reply, allowance) if reply is not None else None
     told = text or left_out(choice.older, choice.turns, allowance)
-    entry = as_entry(mind.clock.new_id(MESSAGE), told)
+    entry = as_entry(context.clock.new_id(MESSAGE), told)
     return Summarised(
         entries=(*choice.goal, entry, *choice.said, *choice.recent),
         turns=choice.turns,
@@ -113,18 +103,18 @@ def _in_full(older: Sequence[Entry], entries: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def _ask(turn: Turn, cheap: Mind, request: ModelRequest) -> ModelReply | ProviderOverloaded | None:
+def _ask(turn: Turn, cheap: TurnContext, request: ModelRequest) -> ModelReply | ProviderOverloaded | None:
     """None: there will be no summary. What may pass is waited for first, as long as its provider says or the engine
     does.
     """
     try:
-        return cheap.model.complete(request, timeout=turn.timeout * TIME_SHARE)
+        return cheap.model.complete(request, timeout=turn.seconds_left * TIME_SHARE)
     except SessionError:
         return None
     except TransientError as error:
         if turn.attempt >= GIVEN_UP_AFTER:
             return None
-        busy = waited_out(cheap, turn.key, error)
+        busy = wait_asked_for(cheap, turn.key, error)
         return busy if turn.session.head.progress.provider_waits < WAITED_FOR else None
 
 

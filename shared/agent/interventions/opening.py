@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from shared.agent.interventions.excerpt import MAX_SHOWN_BYTES, ends, excerpt
-from shared.agent.session.position import Timeouts
 from shared.domain.ids import INTERVENTION
 from shared.domain.interventions.intervention import (
     HOURLY_OPTIONS,
@@ -47,18 +46,19 @@ GO_ON = "Go on?"
 PAUSED = "paused"
 
 
+class AskingRules(NamedTuple):
+    """How people are asked: ids come from `clock`, timeouts, defaults and roles from the agent's `policies`."""
+
+    clock: Clock
+    policies: Policies
+
+
 def open_approval(
-    change: Change,
-    call: ToolCall,
-    clock: Clock,
-    policies: Policies,
-    timeouts: Timeouts,
-    *,
-    why: Why,
-    said: str = "",
+    change: Change, call: ToolCall, rules: AskingRules, timeout_seconds: float, *, why: Why, said: str = ""
 ) -> None:
-    """Withholds the call and asks for it; the decision will be bound to the hash of the input. `said`: the reply's
-    text beside the call.
+    """Withholds the call and asks for it. The decision is bound to the hash of the input (design §8).
+
+    `timeout_seconds`: where the agent's policy names none. `said`: the reply's text beside the call.
     """
     change.set(
         calls=tuple(
@@ -69,23 +69,21 @@ def open_approval(
         )
     )
     context = _asked("acta", APPROVAL[why].format(name=call.name), said) | {"reason": why}
-    _open(change, "approval_required", context, clock, policies, _shown(call), timeouts.approval)
+    _open(change, "approval_required", context, rules, _shown(call), timeout_seconds)
 
 
-def open_doubt(change: Change, call: ToolCall, clock: Clock, policies: Policies) -> None:
-    """Did it happen? The call started and nobody knows how it ended."""
+def open_doubt(change: Change, call: ToolCall, rules: AskingRules) -> None:
+    """Asks whether the call happened: it started, and nobody knows how it ended."""
     question = f"{call.name} was started and its end is unknown. Look whether it happened."
     context = _asked("acta", question) | {"effect_id": call.effect_id}
-    _open(change, "error_recovery", context, clock, policies, _shown(call))
+    _open(change, "error_recovery", context, rules, _shown(call))
 
 
-def open_review(
-    change: Change, calls: Sequence[ToolCall], clock: Clock, policies: Policies, *, said: str = ""
-) -> None:
-    """Shows what runs when the person says `continue`: `calls`, none where the next turn is all that follows."""
+def open_review(change: Change, calls: Sequence[ToolCall], rules: AskingRules, *, said: str = "") -> None:
+    """Shows what runs when the person says `continue`: `calls`, or none where only the next turn follows."""
     most = min(MAX_SHOWN_BYTES, MAX_REVIEWED_BYTES // max(len(calls), 1))
     shown = [_shown(call, most).model_dump() for call in calls]
-    open_question(change, "checkpoint_review", GO_ON, clock, policies, said=said, calls=shown)
+    open_question(change, "checkpoint_review", GO_ON, rules, said=said, calls=shown)
 
 
 def _shown(call: ToolCall, most: int = MAX_SHOWN_BYTES) -> PendingCall:
@@ -104,29 +102,30 @@ def open_question(
     change: Change,
     type: Literal["clarification_needed", "budget_exceeded", "checkpoint_review", "error_recovery"],
     text: str,
-    clock: Clock,
-    policies: Policies,
+    rules: AskingRules,
     *,
     asked_by: AskedBy = "acta",
     said: str = "",
     message_id: str = "",
     **context: Any,
 ) -> None:
-    """Asks a person, without a deadline unless the agent's policy has one. `error_recovery`: of a session that is
-    stuck, not of a call. `message_id`: the agent's message that the text is from, named where it is shortened.
+    """Asks a person, without a deadline unless the agent's policy has one.
+
+    `error_recovery` here is about a session that is stuck, not about a call. `message_id`: the agent's message that the
+    text comes from; it is named where the text is shortened.
     """
     if message_id and len(text) > MAX_QUESTION_CHARS:
         context["message_id"] = message_id
-    _open(change, type, _asked(asked_by, text, said) | context, clock, policies)
+    _open(change, type, _asked(asked_by, text, said) | context, rules)
 
 
-def open_hourly_limit(change: Change, until: datetime, limit: int, clock: Clock, policies: Policies) -> None:
-    """The tenant's tokens of this hour are used up: goes on by itself when the next one begins."""
+def open_hourly_limit(change: Change, until: datetime, limit: int, rules: AskingRules) -> None:
+    """The tenant's tokens of this hour are used up. The session goes on by itself when the next hour begins."""
     said = "The tenant's tokens of this hour are used up."
     context = _asked("acta", said) | {"scope": "tenant", "tokens_per_hour": limit}
     change.open_intervention(
         Intervention(
-            intervention_id=clock.new_id(INTERVENTION),
+            intervention_id=rules.clock.new_id(INTERVENTION),
             session_id=change.head.session_id,
             type="budget_exceeded",
             context=context,
@@ -134,7 +133,7 @@ def open_hourly_limit(change: Change, until: datetime, limit: int, clock: Clock,
             default_action="continue",
             timeout_at=until,
             warned=True,
-            role=policies.get("budget_exceeded", Policy()).role,
+            role=rules.policies.get("budget_exceeded", Policy()).role,
             created_at=change.now,
         )
     )
@@ -152,18 +151,17 @@ def _open(
     change: Change,
     type: InterventionType,
     context: dict[str, Any],
-    clock: Clock,
-    policies: Policies,
+    rules: AskingRules,
     call: PendingCall | None = None,
     timeout: float | None = None,
 ) -> None:
     """`timeout`: seconds, where the policy names none."""
-    policy = policies.get(type, Policy())
+    policy = rules.policies.get(type, Policy())
     options = STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type]
     seconds = policy.timeout_seconds or timeout
     change.open_intervention(
         Intervention(
-            intervention_id=clock.new_id(INTERVENTION),
+            intervention_id=rules.clock.new_id(INTERVENTION),
             session_id=change.head.session_id,
             type=type,
             context=context,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
-from shared.agent.interventions.opening import open_question, wait_for_people
+from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.endings import cancelled
 from shared.agent.session.repository import CommitDraft, Record, SessionRepository
@@ -45,21 +45,14 @@ def pause(
 ) -> Head:
     """Opens a checkpoint review without a deadline. Twice is once. Raises Conflict where nothing runs."""
     session = repository.newest(tenant, session_id)
+    rules = AskingRules(repository.clock, NO_POLICIES)
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         if any(map(is_pause, change.head.interventions)):
             return None
         if change.head.is_over or change.head.state == "idle":
             raise Conflict(f"The session is {change.head.state}; there is nothing to pause.")
-        open_question(
-            change,
-            "checkpoint_review",
-            PAUSE,
-            repository.clock,
-            NO_POLICIES,
-            asked_by="person",
-            requested_by=by,
-        )
+        open_question(change, "checkpoint_review", PAUSE, rules, asked_by="person", requested_by=by)
         wait_for_people(change)
         return CommitDraft(change, record=record)
 

@@ -1,19 +1,23 @@
-"""What a turn needs: from the process (`Worker`), and for one turn of one session (`Mind`)."""
+"""What a turn works with: from the process (`TurnDeps`), for its session (`TurnContext`), and the `Turn` itself."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, get_args
+from datetime import datetime
+from typing import Literal, NamedTuple, get_args
 
-from shared.agent.budget.tenant_hour import HourlyLimit
+from shared.agent.budget.tenant_hour import TenantHour
+from shared.agent.interventions.opening import AskingRules
 from shared.agent.model_call.streaming import RunningText
 from shared.agent.session.position import Timeouts
 from shared.agent.session.repository import SessionRepository
+from shared.agent.session.session import Session
 from shared.domain.definitions.agent import AgentDefinition, Purpose
 from shared.domain.definitions.memory import as_notes
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import AgentMissing, PriceUnknown
 from shared.domain.rules.prices import is_priced
+from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
 from shared.ports.clock import Clock
 from shared.ports.definitions import Definitions
@@ -23,17 +27,21 @@ from shared.ports.tools import Registry
 
 
 class Attempts:
-    """Which attempts of this process ended without an answer: a 429, say, costs nothing. The engine counts attempts
-    across processes; those this one knows nothing of have vanished and may have been paid for.
+    """Which attempts of this process ended without an answer, and so cost nothing (a 429, for instance).
+
+    The engine counts attempts across processes. An attempt that this process knows nothing of has vanished: it may
+    have been paid for.
     """
 
     def __init__(self) -> None:
         self._ended: dict[str, int] = {}
 
     def ended(self, key: str) -> None:
+        """`key`: the commit key of the turn."""
         self._ended[key] = self._ended.get(key, 0) + 1
 
     def vanished(self, key: str, attempt: int) -> int:
+        """How many of `attempt` earlier attempts vanished. `attempt`: the engine's retry count."""
         return max(0, attempt - self._ended.pop(key, 0))
 
 
@@ -43,6 +51,8 @@ RUNS_KEPT = 64
 
 
 class RelevantMemories:
+    """The memories that a run is reminded of. They are looked up once per run and process."""
+
     def __init__(self, memories: MemoryStore) -> None:
         self._memories = memories
         self._kept: OrderedDict[str, str] = OrderedDict()
@@ -61,44 +71,17 @@ class RelevantMemories:
 
 
 ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
-"""The model for an agent and a purpose, and the name to ask it by."""
+"""Gives the model for an agent and a purpose, and the name to ask it by."""
+TurnKind = Literal["plan", "think"]
+"""The engine's state; also the last part of the turn's commit key."""
 
 
-class Mind(NamedTuple):
-    """Resolved once per turn, so that all of a turn sees one version of agent and prompt.
+class TurnDeps(NamedTuple):
+    """What turns need from the process; made once per function.
 
-    `system` and `specs` stay the same from turn to turn unless somebody edits the agent or the prompt; `notes` is
-    what the run is reminded of.
-    """
-
-    worker: "Worker"
-    agent: AgentDefinition
-    model: Model
-    model_name: str
-    system: str
-    specs: Mapping[str, ToolSpec]
-    notes: str
-    timeouts: Timeouts
-    max_output_tokens: int
-
-    @property
-    def clock(self) -> Clock:
-        return self.worker.repository.clock
-
-    @property
-    def registry(self) -> Registry:
-        return self.worker.registry
-
-    @property
-    def context_window(self) -> int:
-        """Tokens; 0: no limit."""
-        return self.worker.context_window(self.model_name)
-
-
-class Worker(NamedTuple):
-    """Put together once per function. `roll_over_events`: history entries after which the next generation is
-    started (design §2); `max_output_tokens`: for agents that name none; `context_window`: a model's, in tokens, 0: no
-    limit; `running_text`: where a turn's text is told as it comes, None: nowhere.
+    `roll_over_events`: history entries after which the next generation starts (design §2). `max_output_tokens`: for
+    agents that name none. `context_window`: a model's, in tokens, 0 for no limit. `running_text`: where the text of a
+    running turn is shown, None: nowhere.
     """
 
     repository: SessionRepository
@@ -107,7 +90,7 @@ class Worker(NamedTuple):
     memories_of_run: RelevantMemories
     registry: Registry
     timeouts: Timeouts
-    hourly: HourlyLimit
+    tenant_hour: TenantHour
     attempts: Attempts
     roll_over_events: int
     max_output_tokens: int
@@ -118,7 +101,7 @@ class Worker(NamedTuple):
     def clock(self) -> Clock:
         return self.repository.clock
 
-    def mind(self, head: Head, purpose: Purpose) -> Mind:
+    def context(self, head: Head, purpose: Purpose) -> "TurnContext":
         """Raises AgentMissing where the session's agent has been deleted, and PriceUnknown where a cost budget could
         not be kept.
         """
@@ -130,8 +113,8 @@ class Worker(NamedTuple):
             self._check_prices(agent)
         model, model_name = self.choose_model(agent, purpose)
         approval = agent.limits.approval_timeout_seconds or self.timeouts.approval
-        return Mind(
-            worker=self,
+        return TurnContext(
+            deps=self,
             agent=agent,
             model=model,
             model_name=model_name,
@@ -143,8 +126,9 @@ class Worker(NamedTuple):
         )
 
     def _check_prices(self, agent: AgentDefinition) -> None:
-        """Of every purpose's model, so that nothing is paid for on the way to one without a price. Fallbacks need
-        none: they are charged at the first model's.
+        """Checks the model of every purpose, so that nothing is paid for on the way to one without a price.
+
+        Fallbacks need no price: they are charged at the first model's.
         """
         for purpose in get_args(Purpose):
             model, name = self.choose_model(agent, purpose)
@@ -152,3 +136,62 @@ class Worker(NamedTuple):
                 raise PriceUnknown(
                     "The session has a cost budget, and a model of its agent has no known price."
                 )
+
+
+class TurnContext(NamedTuple):
+    """Agent, model, prompt and tools of a session, read once per turn, so that all of a turn sees one version of them.
+
+    `system` and `specs` stay the same from turn to turn unless somebody edits the agent or the prompt. `notes`:
+    memories that fit the run.
+    """
+
+    deps: TurnDeps
+    agent: AgentDefinition
+    model: Model
+    model_name: str
+    system: str
+    specs: Mapping[str, ToolSpec]
+    notes: str
+    timeouts: Timeouts
+    max_output_tokens: int
+
+    @property
+    def clock(self) -> Clock:
+        return self.deps.clock
+
+    @property
+    def rules(self) -> AskingRules:
+        """How this agent asks people."""
+        return AskingRules(self.clock, self.agent.interventions)
+
+    @property
+    def context_window(self) -> int:
+        """Tokens; 0: no limit."""
+        return self.deps.context_window(self.model_name)
+
+
+class Turn(NamedTuple):
+    """One turn of one session. `at`: where the engine stands; `attempt`: its retry count; `deadline`: when every model
+    that the turn asks must be done.
+    """
+
+    context: TurnContext
+    session: Session
+    kind: TurnKind
+    at: Position
+    attempt: int
+    deadline: datetime
+
+    @property
+    def deps(self) -> TurnDeps:
+        return self.context.deps
+
+    @property
+    def key(self) -> str:
+        """The key of the turn's own commit."""
+        return self.at.key(self.kind)
+
+    @property
+    def seconds_left(self) -> float:
+        """For models; never less than a call can be made with."""
+        return max(1.0, (self.deadline - self.context.clock.now()).total_seconds())

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from shared.agent.interventions.excerpt import amended_note
-from shared.agent.interventions.opening import open_doubt, wait_for_people
+from shared.agent.interventions.opening import AskingRules, open_doubt, wait_for_people
 from shared.agent.session.position import check_run
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
@@ -134,7 +134,8 @@ def _as_it_runs(
 
 def ask_whether_it_happened(runtime: ToolRuntime, session: Session, at: Position, call: ToolCall) -> None:
     """A call that runs once only died between its start and its finish: it is never repeated blindly (§6.3)."""
-    repository, policies = runtime.repository, runtime.policies(at.tenant, session.head.agent_id)
+    repository = runtime.repository
+    rules = AskingRules(repository.clock, runtime.policies(at.tenant, session.head.agent_id))
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         check_run(change.head, at)
@@ -142,7 +143,7 @@ def ask_whether_it_happened(runtime: ToolRuntime, session: Session, at: Position
         if change.head.is_over or open_call is None or open_call.state != "started":
             return None
         change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "withheld"})).calls)
-        open_doubt(change, call, repository.clock, policies)
+        open_doubt(change, call, rules)
         wait_for_people(change)
         return CommitDraft(change)
 

@@ -1,11 +1,11 @@
-"""Brings the counters of being stuck up to date after a turn (design §5)."""
+"""Sees after a turn whether the run goes in circles, and what the model is told about it (design §5)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shared.agent.model_call.context import Mind
 from shared.agent.turn.reply import AppliedReply
 from shared.domain.definitions.builtins import UPDATE_PLAN
+from shared.domain.definitions.tool import ToolSpec
 from shared.domain.rules.loop_detection import Attempt, Stuck, fingerprint, observe
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall, ToolEntry
@@ -19,30 +19,37 @@ PreviousCall = tuple[ToolCall, ToolEntry | None]
 
 
 def detect_loop(
-    mind: Mind, change: Change, absorbed: AppliedReply, reply: ModelReply, outcomes: tuple[PreviousCall, ...]
+    specs: Mapping[str, ToolSpec],
+    change: Change,
+    applied: AppliedReply,
+    reply: ModelReply,
+    previous: tuple[PreviousCall, ...],
 ) -> Stuck | None:
-    """An `update_plan` counts only where it was refused: a change of the plan is progress by itself."""
-    specs = mind.specs
+    """Updates the counters in the head and returns what they show.
+
+    `specs`: the agent's tools by name. An `update_plan` counts only where it was refused: a change of the plan is
+    progress by itself.
+    """
 
     def repeatable(name: str) -> bool:
         return name in specs and specs[name].repeatable
 
     attempts = [
         Attempt(fingerprint(call.name, call.input), result is not None and result.ok, repeatable(call.name))
-        for call, result in outcomes
+        for call, result in previous
         if call.name != UPDATE_PLAN or result is None or not result.ok
     ]
     said = fingerprint(reply.text, [[call.name, call.input] for call in reply.calls])
     counts = not reply.calls or not all(repeatable(call.name) for call in reply.calls)
     progress, stuck = observe(
-        change.head.progress, attempts, said, reply_counts=counts, plan_changed=absorbed.plan_changed
+        change.head.progress, attempts, said, reply_counts=counts, plan_changed=applied.plan_changed
     )
     change.set(progress=progress)
-    return stuck and _named(stuck, [call for call, _ in outcomes], reply.calls)
+    return stuck and _with_tool_names(stuck, [call for call, _ in previous], reply.calls)
 
 
-def _named(stuck: Stuck, before: Sequence[ToolCall], now: Sequence[RequestedCall]) -> Stuck:
-    """With the tools of its calls. Of ping-pong's two, one was made before and the other is made now."""
+def _with_tool_names(stuck: Stuck, before: Sequence[ToolCall], now: Sequence[RequestedCall]) -> Stuck:
+    """Names the tools of the calls. Of the two calls of a ping-pong one was made before, the other is made now."""
     if stuck.kind == "same_reply":
         return stuck._replace(tools=tuple(_name(call.name, call.input) for call in now))
     made = [*((call.name, call.input) for call in before), *((call.name, call.input) for call in now)]
@@ -57,7 +64,7 @@ def _name(tool: str, arguments: dict[str, Any] | None) -> str:
 
 
 def hint(change: Change, text: str) -> None:
-    """Told to the model in the next turn's tail, once, and to whoever watches."""
+    """Tells the model something at the end of its next request, once. It is an event as well."""
     if not text:
         return
     known = change.head.progress.hint

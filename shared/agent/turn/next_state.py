@@ -3,7 +3,7 @@
 from typing import Literal
 
 from shared.agent.interventions.opening import open_approval, open_review, wait_for_people
-from shared.agent.model_call.context import Mind, Worker
+from shared.agent.model_call.context import TurnContext
 from shared.agent.recovery.failure_messages import failure_of
 from shared.agent.session.endings import failed
 from shared.agent.session.position import next_decision, position, wait_decision
@@ -20,51 +20,6 @@ from shared.domain.session.head import Head
 NOT_RUN = (
     "Error: not run, because the run seemed to go in circles. A person has been asked; read what they say."
 )
-
-
-def act(mind: Mind, change: Change, calls: tuple[ToolCall, ...], said: str) -> CommitDraft:
-    """All approvals of a batch are settled before any of its calls runs. `said`: the reply's text."""
-    open_questions(mind, change, calls, said)
-    if change.head.interventions:
-        return hold(mind, change)
-    change.to_state("waiting_for_tool")
-    ready = tuple(call.call_id for call in calls)
-    return CommitDraft(change, Decision(next="act", at=position(change.head), calls=ready))
-
-
-def open_questions(mind: Mind, change: Change, calls: tuple[ToolCall, ...], said: str) -> None:
-    """What a person has to say before the calls run, whatever else the turn comes to: approvals and the review."""
-    for call in calls:
-        reason = why(change.head.plan, mind.specs[call.name])
-        if reason is not None:
-            policies = mind.agent.interventions
-            open_approval(change, call, mind.clock, policies, mind.timeouts, why=reason, said=said)
-    review(mind, change, said, calls)
-
-
-def drop(change: Change, calls: tuple[ToolCall, ...]) -> None:
-    """Calls that will not run get their one result now."""
-    for call in calls:
-        change.entry(ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(NOT_RUN), ok=False))
-    change.set(calls=())
-
-
-def review(mind: Mind, change: Change, said: str, calls: tuple[ToolCall, ...] = ()) -> None:
-    """`review_every` n: a person looks at every nth turn before it goes on; 1 is single-stepping (design §8).
-    `calls`: those of the reply that are to run. A pause is no review: anybody may end it.
-    """
-    head = change.head
-    due = head.review_every and head.run is not None and head.run.iteration % head.review_every == 0
-    if due and not any(one.type == "checkpoint_review" and not is_pause(one) for one in head.interventions):
-        open_review(change, calls, mind.clock, mind.agent.interventions, said=said)
-
-
-def hold(mind: Mind, change: Change) -> CommitDraft:
-    """Something is open: a call to approve, a review, or a pause that came while the model was thinking."""
-    wait_for_people(change)
-    return CommitDraft(change, wait_decision(change.head, mind.timeouts))
-
-
 EVENTS_PER_TURN = 24
 """Upper bound of the history entries a turn leaves in the engine besides its calls', retries included."""
 EVENTS_PER_CALL = 24
@@ -73,8 +28,71 @@ MAX_PROVIDER_WAITS = 20
 """Waits a provider may ask for in a row before the run ends."""
 
 
+def run_calls(context: TurnContext, change: Change, calls: tuple[ToolCall, ...], said: str) -> CommitDraft:
+    """Runs the calls, once all approvals of the batch are settled. `said`: the reply's text."""
+    open_questions(context, change, calls, said)
+    if change.head.interventions:
+        return wait(context, change)
+    change.to_state("waiting_for_tool")
+    ready = tuple(call.call_id for call in calls)
+    return CommitDraft(change, Decision(next="act", at=position(change.head), calls=ready))
+
+
+def open_questions(context: TurnContext, change: Change, calls: tuple[ToolCall, ...], said: str) -> None:
+    """Opens what a person has to decide before the calls run: approvals and the review."""
+    for call in calls:
+        reason = why(change.head.plan, context.specs[call.name])
+        if reason is not None:
+            open_approval(change, call, context.rules, context.timeouts.approval, why=reason, said=said)
+    open_review_if_due(context, change, said, calls)
+
+
+def drop_calls(change: Change, calls: tuple[ToolCall, ...]) -> None:
+    """Gives calls that will not run their one result now."""
+    for call in calls:
+        change.entry(ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(NOT_RUN), ok=False))
+    change.set(calls=())
+
+
+def open_review_if_due(
+    context: TurnContext, change: Change, said: str, calls: tuple[ToolCall, ...] = ()
+) -> None:
+    """Opens a review where `review_every` says so: a person looks at every nth turn before it goes on; 1 is
+    single-stepping (design §8). `calls`: those of the reply that are to run. A pause is no review: anybody may end it.
+    """
+    head = change.head
+    due = head.review_every and head.run is not None and head.run.iteration % head.review_every == 0
+    if due and not any(one.type == "checkpoint_review" and not is_pause(one) for one in head.interventions):
+        open_review(change, calls, context.rules, said=said)
+
+
+def wait(context: TurnContext, change: Change) -> CommitDraft:
+    """Waits for people: a call to approve, a review, or a pause that came while the model was thinking."""
+    wait_for_people(change)
+    return CommitDraft(change, wait_decision(change.head, context.timeouts))
+
+
+def wait_for_provider(
+    change: Change, error: ProviderOverloaded, then: Literal["plan", "think"]
+) -> CommitDraft:
+    """Has the engine wait as long as the provider asked for, at no compute cost, and then take the turn again."""
+    if change.head.is_over:
+        return CommitDraft(change, next_decision(change.head))
+    progress = change.head.progress
+    if progress.provider_waits >= MAX_PROVIDER_WAITS:
+        failure = failure_of(type(error).__name__)
+        return failed(change, failure.code, failure.message)
+    seconds = max(1, min(MAX_PROVIDER_WAIT_SECONDS, round((error.retry_after or 0) + 0.5)))
+    change.event("llm.retried", {"code": "PROVIDER_OVERLOADED", "wait_seconds": seconds})
+    change.set(progress=progress.model_copy(update={"provider_waits": progress.provider_waits + 1}))
+    next_turn(change, thought=False)
+    return CommitDraft(
+        change, Decision(next="wait", at=position(change.head), wait_seconds=seconds, then=then)
+    )
+
+
 def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
-    """Moves the run to its next turn, which begins with this commit."""
+    """Moves the run to its next turn, which begins with this commit. `thought`: whether it counts as an iteration."""
     run = change.head.run
     if run is None:
         raise Fenced("the session has no run")
@@ -87,28 +105,9 @@ def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
     change.set(run=run.model_copy(update=moved))
 
 
-def going_on(head: Head, worker: Worker, decision: Decision | None) -> Decision | None:
-    """The decision, or a roll-over where this execution's history has grown enough (design §2)."""
-    full = head.run is not None and head.run.events >= worker.roll_over_events
+def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:
+    """The decision, or a roll-over where the history of this execution has `after_events` entries (design §2)."""
+    full = head.run is not None and head.run.events >= after_events
     if decision is None or not full or decision.next in ("done", "failed"):
         return decision
     return Decision(next="roll_over", at=decision.at)
-
-
-def wait_for_provider(
-    change: Change, error: ProviderOverloaded, then: Literal["plan", "think"]
-) -> CommitDraft:
-    """The provider named a time: the engine waits that long at no compute cost."""
-    if change.head.is_over:
-        return CommitDraft(change, next_decision(change.head))
-    progress = change.head.progress
-    if progress.provider_waits >= MAX_PROVIDER_WAITS:
-        left = failure_of(type(error).__name__)
-        return failed(change, left.code, left.message)
-    seconds = max(1, min(MAX_PROVIDER_WAIT_SECONDS, round((error.retry_after or 0) + 0.5)))
-    change.event("llm.retried", {"code": "PROVIDER_OVERLOADED", "wait_seconds": seconds})
-    change.set(progress=progress.model_copy(update={"provider_waits": progress.provider_waits + 1}))
-    next_turn(change, thought=False)
-    return CommitDraft(
-        change, Decision(next="wait", at=position(change.head), wait_seconds=seconds, then=then)
-    )

@@ -1,9 +1,12 @@
-"""A reply that was cut off at its length limit (design §9): nothing of it is taken for complete. A text is gone on with
-once; what was cut off again in a row, and any call, the model is told to do in smaller pieces.
+"""A model's reply is applied to the session: plan updates at once, other calls to be run, refusals explained.
+
+Nothing of a reply that was cut off at its length limit is taken for complete (design §9). A text is continued once, in
+the next reply. After a second cut-off in a row, and for every call that was cut off, the model is told to work in
+smaller pieces.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from shared.agent.tools.effect_ledger import call_event_data
 from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
@@ -30,7 +33,7 @@ MAX_UNKNOWN_NAME_CHARS = 64
 
 class AppliedReply(NamedTuple):
     """`text`: with what it goes on with before it. `calls`: those that have to run, withheld ones included;
-    `called`: whether there was any at all. `question`, `closing`: see continuation.Facts.
+    `called`: whether there was any at all. `question`, `closing`: see `Facts`.
     """
 
     message_id: str
@@ -42,122 +45,134 @@ class AppliedReply(NamedTuple):
     closing: str | None
 
 
-class ReplyReader:
-    """Bound to one reply, so that its ids are issued once however often the commit is built again."""
+class IdentifiedReply(NamedTuple):
+    """A reply whose message and calls have their ids: issued once, however often the commit is built again.
 
-    def __init__(
-        self, reply: ModelReply, provider: str, clock: Clock, first: AssistantEntry | None = None
-    ) -> None:
-        """`first`: the reply that was cut off and that this one was asked to go on with."""
-        self.reply = reply
-        self.first = goes_on(first, reply)
-        self.provider = provider
-        self.message_id = clock.new_id(MESSAGE)
-        self.calls = tuple(
-            ToolCall(
-                call_id=clock.new_id(CALL),
-                effect_id=clock.new_id(EFFECT),
-                name=call.name,
-                input=call.input,
-                malformed=call.malformed,
-            )
-            for call in reply.calls
-        )
+    `first`: the reply before it, whose text this one goes on with; None: it stands alone.
+    """
 
-    def absorb(
-        self, change: Change, registry: Registry, specs: Mapping[str, ToolSpec], planning: bool
-    ) -> AppliedReply:
-        """Adds entries, events and plan changes to `change`; leaves state and interventions to the caller."""
-        text, first = self.reply.text, self.first
-        change.entry(
-            AssistantEntry(
-                message_id=self.message_id,
-                content=Content.of(text),
-                thinking=self.reply.thinking,
-                calls=self.calls,
-                provider=self.provider,
-                raw=self.reply.raw,
-                continues=first.message_id if first is not None else "",
-            )
-        )
-        if text.strip():
-            told = {"message_id": self.message_id} | ({"continues": first.message_id} if first else {})
-            change.event("thought" if self.calls else "message.assistant", told)
-        elif self.reply.thinking.strip():
-            change.event("thought", {"message_id": self.message_id})
-        plan_before = change.head.plan
-        outcome = _Outcome()
-        for call in self.calls:
-            try:
-                if call.malformed is not None or call.input is None:
-                    raise ModelFeedback(
-                        call.malformed or "The input is not a JSON object. Send the call again."
-                    )
-                if call.name == UPDATE_PLAN:
-                    self._update_plan(change, call, call.input, specs, outcome, planning)
-                    continue
-                if planning:
-                    raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
-                registry.check(_spec(call, specs), call.input)
-                if _is_note(call):
-                    change.set(scratchpad=change.head.scratchpad.with_note(call.input["text"]))
-                    change.entry(_result(call, _noted(call.input["text"])))
-                    continue
-                if len(outcome.to_run) >= MAX_CALLS:
-                    raise ModelFeedback(
-                        f"At most {MAX_CALLS} calls run in one reply. Call this one again later."
-                    )
-            except ModelFeedback as refusal:
-                _refuse(change, call, refusal)
-            else:
-                outcome.to_run.append(call)
-                change.event("tool.requested", call_event_data(call))
-        change.set(calls=tuple(_opened(change, call, specs) for call in outcome.to_run))
-        return AppliedReply(
-            message_id=self.message_id,
-            text=first.content.loaded + text if first is not None else text,
-            calls=tuple(outcome.to_run),
-            called=bool(self.calls),
-            plan_changed=change.head.plan != plan_before,
-            question=outcome.question,
-            closing=outcome.closing,
-        )
+    reply: ModelReply
+    provider: str
+    message_id: str
+    calls: tuple[ToolCall, ...]
+    first: AssistantEntry | None
 
-    def _update_plan(
-        self,
-        change: Change,
-        call: ToolCall,
-        arguments: dict[str, Any],
-        specs: Mapping[str, ToolSpec],
-        outcome: "_Outcome",
-        planning: bool,
-    ) -> None:
-        """A pure state change: applied in this commit, whatever else the reply asks for (design §2)."""
-        completes = arguments.get("action") == "complete"
-        if completes and planning:
-            raise PlanRefused(
-                "STILL_PLANNING",
-                "Now only a plan is made. Complete it in your next reply, if nothing is left to do.",
-            )
-        if completes and self.reply.stop == "max_tokens":
-            raise PlanRefused(
-                "CUT_OFF",
-                "Your reply was cut off at its length limit. Complete the plan in one that is whole.",
-            )
-        if completes and any(map(_has_to_run, self.calls)):
-            raise PlanRefused(
-                "CALLS_PENDING",
-                "Other calls of this reply still have to run. Complete the plan when you have seen their results.",
-            )
-        applied = plan_update.apply(change.head.plan, arguments, specs, change.now)
-        if applied.update.action == "wait_for_user":
-            outcome.question = applied.update.reason
-        elif applied.update.action in ("complete", "fail"):
-            outcome.closing = applied.update.reason
-        change.set(plan=applied.plan)
-        for draft in applied.events:
-            change.draft(draft)
-        change.entry(_result(call, applied.said))
+
+def with_ids(
+    reply: ModelReply, provider: str, clock: Clock, first: AssistantEntry | None = None
+) -> IdentifiedReply:
+    """`provider`: who answered. `first`: the reply that was cut off and that this one was asked to go on with."""
+    message_id = clock.new_id(MESSAGE)
+    calls = tuple(
+        ToolCall(
+            call_id=clock.new_id(CALL),
+            effect_id=clock.new_id(EFFECT),
+            name=call.name,
+            input=call.input,
+            malformed=call.malformed,
+        )
+        for call in reply.calls
+    )
+    return IdentifiedReply(reply, provider, message_id, calls, _continued(first, reply))
+
+
+def apply_reply(
+    identified: IdentifiedReply,
+    change: Change,
+    registry: Registry,
+    specs: Mapping[str, ToolSpec],
+    *,
+    planning: bool,
+) -> AppliedReply:
+    """Adds entries, events and plan changes to `change`. State and interventions are the caller's."""
+    reply, first = identified.reply, identified.first
+    text = reply.text
+    change.entry(
+        AssistantEntry(
+            message_id=identified.message_id,
+            content=Content.of(text),
+            thinking=reply.thinking,
+            calls=identified.calls,
+            provider=identified.provider,
+            raw=reply.raw,
+            continues=first.message_id if first is not None else "",
+        )
+    )
+    if text.strip():
+        told = {"message_id": identified.message_id} | ({"continues": first.message_id} if first else {})
+        change.event("thought" if identified.calls else "message.assistant", told)
+    elif reply.thinking.strip():
+        change.event("thought", {"message_id": identified.message_id})
+    plan_before = change.head.plan
+    outcome = _Outcome()
+    for call in identified.calls:
+        try:
+            if call.malformed is not None or call.input is None:
+                raise ModelFeedback(call.malformed or "The input is not a JSON object. Send the call again.")
+            if call.name == UPDATE_PLAN:
+                _update_plan(identified, change, call, specs, outcome, planning)
+                continue
+            if planning:
+                raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
+            registry.check(_spec(call, specs), call.input)
+            if _is_note(call):
+                change.set(scratchpad=change.head.scratchpad.with_note(call.input["text"]))
+                change.entry(_result(call, _noted(call.input["text"])))
+                continue
+            if len(outcome.to_run) >= MAX_CALLS:
+                raise ModelFeedback(f"At most {MAX_CALLS} calls run in one reply. Call this one again later.")
+        except ModelFeedback as refusal:
+            _refuse(change, call, refusal)
+        else:
+            outcome.to_run.append(call)
+            change.event("tool.requested", call_event_data(call))
+    change.set(calls=tuple(_opened(change, call, specs) for call in outcome.to_run))
+    return AppliedReply(
+        message_id=identified.message_id,
+        text=first.content.loaded + text if first is not None else text,
+        calls=tuple(outcome.to_run),
+        called=bool(identified.calls),
+        plan_changed=change.head.plan != plan_before,
+        question=outcome.question,
+        closing=outcome.closing,
+    )
+
+
+def _update_plan(
+    identified: IdentifiedReply,
+    change: Change,
+    call: ToolCall,
+    specs: Mapping[str, ToolSpec],
+    outcome: "_Outcome",
+    planning: bool,
+) -> None:
+    """Applies a pure state change in this commit, whatever else the reply asks for (design §2). Raises PlanRefused."""
+    arguments = call.input or {}
+    completes = arguments.get("action") == "complete"
+    if completes and planning:
+        raise PlanRefused(
+            "STILL_PLANNING",
+            "Now only a plan is made. Complete it in your next reply, if nothing is left to do.",
+        )
+    if completes and identified.reply.stop == "max_tokens":
+        raise PlanRefused(
+            "CUT_OFF",
+            "Your reply was cut off at its length limit. Complete the plan in one that is whole.",
+        )
+    if completes and any(map(_has_to_run, identified.calls)):
+        raise PlanRefused(
+            "CALLS_PENDING",
+            "Other calls of this reply still have to run. Complete the plan when you have seen their results.",
+        )
+    applied = plan_update.apply(change.head.plan, arguments, specs, change.now)
+    if applied.update.action == "wait_for_user":
+        outcome.question = applied.update.reason
+    elif applied.update.action in ("complete", "fail"):
+        outcome.closing = applied.update.reason
+    change.set(plan=applied.plan)
+    for draft in applied.events:
+        change.draft(draft)
+    change.entry(_result(call, applied.said))
 
 
 class _Outcome:
@@ -241,31 +256,31 @@ def advice(reply: ModelReply, cut_offs: int, *, planning: bool) -> str:
         return ""
     if cut_offs > 1:
         return SMALLER
-    if is_gone_on_with(reply, cut_offs, planning=planning):
+    if is_first_half(reply, cut_offs, planning=planning):
         return GO_ON
     return AGAIN if reply.calls or reply.text.strip() else SMALLER
 
 
-def is_gone_on_with(reply: ModelReply, cut_offs: int, *, planning: bool) -> bool:
+def is_first_half(reply: ModelReply, cut_offs: int, *, planning: bool) -> bool:
     """Whether the next reply is asked to be the rest of this one: it is the first cut off in a row, and all text."""
     return cut_offs == 1 and bool(reply.text.strip()) and not reply.calls and not planning
 
 
-def beginning(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:
+def first_half(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:
     """The reply that the next one was asked to go on with. `entries`: as the model was shown them, texts loaded."""
     replies = [entry for entry in entries if isinstance(entry, AssistantEntry)]
     if head.progress.continues is None:
-        return _beginning_of_the_release_before(head, replies)
+        return _first_half_of_release_before(head, replies)
     return next((reply for reply in reversed(replies) if reply.message_id == head.progress.continues), None)
 
 
-def _beginning_of_the_release_before(head: Head, replies: Sequence[AssistantEntry]) -> AssistantEntry | None:
+def _first_half_of_release_before(head: Head, replies: Sequence[AssistantEntry]) -> AssistantEntry | None:
     """That release told the model to go on, and stored no more than that it had told it something."""
     told = head.state == "executing" and head.progress.cut_offs == 1 and head.progress.hint
     last = replies[-1] if told and replies else None
     return last if last is not None and not last.calls and last.content.loaded.strip() else None
 
 
-def goes_on(first: AssistantEntry | None, reply: ModelReply) -> AssistantEntry | None:
+def _continued(first: AssistantEntry | None, reply: ModelReply) -> AssistantEntry | None:
     """`first` where the reply is the rest of it: one that claims the goal anew has begun from the start."""
     return None if first is None or not reply.text or claims_completion(reply.text) else first

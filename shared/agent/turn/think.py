@@ -4,15 +4,14 @@ from typing import assert_never
 
 from shared.agent.budget.session_budget import open_budget_question
 from shared.agent.interventions.opening import AskedBy, open_question
-from shared.agent.model_call.context import Mind, Worker
+from shared.agent.model_call.context import TurnContext
 from shared.agent.session.endings import completed, failed
 from shared.agent.session.position import position
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.loop_detection import PreviousCall, detect_loop, hint
-from shared.agent.turn.next_state import act, drop, hold, open_questions, review
+from shared.agent.turn.next_state import drop_calls, open_questions, open_review_if_due, run_calls, wait
 from shared.agent.turn.prompt_suffix import turn_suffix
-from shared.agent.turn.reply import AppliedReply, advice, is_gone_on_with
-from shared.agent.turn.turn import Stage, decided, take_turn
+from shared.agent.turn.reply import AppliedReply, advice, is_first_half
 from shared.domain.rules.budget import tokens_left
 from shared.domain.rules.next_action import (
     Act,
@@ -20,111 +19,102 @@ from shared.domain.rules.next_action import (
     Complete,
     Facts,
     Fail,
-    Stop,
     ThinkAgain,
-    decide,
+    next_action,
     without_marker,
 )
 from shared.domain.session.change import Change
-from shared.domain.session.commit import Decision, Position
+from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import Entry
 from shared.domain.session.head import Head
 from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
 
 
-def think(worker: Worker, at: Position, attempt: int, timeout: float) -> Decision:
-    session = worker.repository.conversation(at)
-    known = decided(session, at, "think", worker)
-    if known is not None:
-        return known
-    plan = session.head.plan
-    is_last = plan is not None and plan.is_live and not plan.open_steps
-    return take_turn(worker, _STAGE, "final" if is_last else "think", session, at, attempt, timeout)
-
-
-def _request(mind: Mind, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
+def request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
+    """Offers every tool of the agent; plan status, memories and hints come last."""
     return ModelRequest(
-        model=mind.model_name,
-        system=mind.system,
+        model=context.model_name,
+        system=context.system,
         tools=tuple(
-            ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in mind.specs.values()
+            ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in context.specs.values()
         ),
         entries=entries,
-        tail=turn_suffix(head, mind.notes),
-        max_tokens=mind.max_output_tokens,
+        tail=turn_suffix(head, context.notes),
+        max_tokens=context.max_output_tokens,
     )
 
 
-def _settle(
-    mind: Mind, change: Change, absorbed: AppliedReply, reply: ModelReply, outcomes: tuple[PreviousCall, ...]
+def settle(
+    context: TurnContext,
+    change: Change,
+    applied: AppliedReply,
+    reply: ModelReply,
+    previous: tuple[PreviousCall, ...],
 ) -> CommitDraft:
-    stuck = detect_loop(mind, change, absorbed, reply, outcomes)
+    """Finds the next action from the facts and does it. `previous`: the calls before this reply and how they went."""
+    stuck = detect_loop(context.specs, change, applied, reply, previous)
     paused = reply.stop == "pause"  # what came is kept and is no answer yet
     cut_offs = change.head.progress.cut_offs
     is_half = paused or cut_offs == 1  # it and what goes on with it are one reply
-    text_replies = 0 if absorbed.called else change.head.progress.text_replies + (not is_half)
+    text_replies = 0 if applied.called else change.head.progress.text_replies + (not is_half)
     change.set(progress=change.head.progress.model_copy(update={"text_replies": text_replies}))
     _grant_steps(change)
     head = change.head
     assert head.run is not None
     facts = Facts(
         plan=head.plan,
-        text="" if cut_offs or paused else absorbed.text,
-        calls=len(absorbed.calls),
+        text="" if cut_offs or paused else applied.text,
+        calls=len(applied.calls),
         undelivered=len(head.undelivered),
         iteration=head.run.iteration,
         max_steps=head.run.max_steps,
         over_budget=tokens_left(head) == 0,
         text_replies=text_replies,
-        question=absorbed.question,
-        closing=absorbed.closing,
+        question=applied.question,
+        closing=applied.closing,
         stuck=stuck,
     )
-    told = advice(reply, cut_offs, planning=False)
+    advised = advice(reply, cut_offs, planning=False)
     if stuck is not None and stuck.rung == "hint":
         hint(change, stuck.hint)
-    match decide(facts):
-        case Stop():
-            return CommitDraft(change, Decision(next="done", at=position(change.head)))
+    match next_action(facts):
         case Complete(goal_met, reason):
             if reason == "goal_complete":
                 _close_plan(change)
-            answer, message = _answer(absorbed), absorbed.message_id
+            answer, message = _answer(applied), applied.message_id
             return completed(change, goal_met=goal_met, reason=reason, answer=answer, message_id=message)
         case Fail(code, reason):
             return failed(change, code, reason[:1_000])
         case Act():
-            hint(change, told)
-            return act(mind, change, absorbed.calls, absorbed.text)
+            hint(change, advised)
+            return run_calls(context, change, applied.calls, applied.text)
         case AskPerson("budget_exceeded"):
-            open_budget_question(mind, change)
+            open_budget_question(change, context.rules)
             # The calls of this reply are kept, and run once the budget is raised.
-            open_questions(mind, change, absorbed.calls, absorbed.text)
-            return hold(mind, change)
+            open_questions(context, change, applied.calls, applied.text)
+            return wait(context, change)
         case AskPerson(kind, reason, question):
-            drop(change, absorbed.calls)
+            drop_calls(change, applied.calls)
             by: AskedBy = "agent" if kind == "clarification_needed" else "acta"
-            policies, said = mind.agent.interventions, absorbed.text
             open_question(
                 change,
                 kind,
                 question,
-                mind.clock,
-                policies,
+                context.rules,
                 asked_by=by,
-                said=said,
-                message_id=absorbed.message_id,
+                said=applied.text,
+                message_id=applied.message_id,
                 reason=reason,
             )
-            return hold(mind, change)
+            return wait(context, change)
         case ThinkAgain(_, nudge):
-            hint(change, told or ("" if paused else nudge))
-            if is_gone_on_with(reply, cut_offs, planning=False):
-                progress = change.head.progress.model_copy(update={"continues": absorbed.message_id})
+            hint(change, advised or ("" if paused else nudge))
+            if is_first_half(reply, cut_offs, planning=False):
+                progress = change.head.progress.model_copy(update={"continues": applied.message_id})
                 change.set(progress=progress)
-            review(mind, change, absorbed.text)
+            open_review_if_due(context, change, applied.text)
             if change.head.interventions:
-                return hold(mind, change)
+                return wait(context, change)
             change.to_state("executing")
             return CommitDraft(change, Decision(next="think", at=position(change.head)))
         case other:
@@ -146,9 +136,6 @@ def _close_plan(change: Change) -> None:
         change.event("plan.closed", {"version": plan.version, "status": "completed"})
 
 
-def _answer(absorbed: AppliedReply) -> str | None:
+def _answer(applied: AppliedReply) -> str | None:
     """The text without its marker, else the reason the plan was completed with."""
-    return without_marker(absorbed.text) or absorbed.closing or None
-
-
-_STAGE = Stage(kind="think", step_kind="llm", request=_request, settle=_settle)
+    return without_marker(applied.text) or applied.closing or None

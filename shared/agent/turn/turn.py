@@ -1,29 +1,34 @@
-"""One model turn, for Plan and Think alike: look, ask the model once, commit what it said (design §2)."""
+"""One model turn, for Plan and Think alike, as five calls: load, prepare, ask, apply, commit (design §2).
 
-from collections.abc import Callable, Container
-from datetime import datetime
-from typing import Literal, NamedTuple
+What follows from a reply differs between the two states and stands in `plan.py` and `think.py`.
+"""
+
+from collections.abc import Container
+from datetime import datetime, timedelta
+from typing import NamedTuple, assert_never
 
 from shared.agent.budget.session_budget import (
     Bill,
+    SizedRequest,
     affordable,
     ask_for_budget,
+    calibrate,
     charge_lease,
     charge_vanished,
-    learn,
-    lost,
     record_call,
+    unanswered_calls,
     warn_if_due,
 )
-from shared.agent.model_call.context import Mind, Worker
-from shared.agent.model_call.request import BuildRequest, ask, make_room, reader_of, request_of
+from shared.agent.model_call.context import Turn, TurnDeps, TurnKind
+from shared.agent.model_call.request import ask_model, sized
 from shared.agent.session.endings import failed
 from shared.agent.session.position import check_turn, next_decision, wait_decision
-from shared.agent.session.repository import CommitDraft
+from shared.agent.session.repository import Build, CommitDraft, SessionRepository
 from shared.agent.session.session import Session
+from shared.agent.turn import plan, think
 from shared.agent.turn.loop_detection import PreviousCall
-from shared.agent.turn.next_state import going_on, next_turn, wait_for_provider
-from shared.agent.turn.reply import AppliedReply, ReplyReader
+from shared.agent.turn.next_state import next_turn, or_roll_over, wait_for_provider
+from shared.agent.turn.reply import IdentifiedReply, apply_reply, first_half, with_ids
 from shared.domain.definitions.agent import Purpose
 from shared.domain.errors import (
     ContextTooLong,
@@ -32,176 +37,165 @@ from shared.domain.errors import (
     ProviderOverloaded,
     SessionError,
 )
+from shared.domain.rules.budget import Reservation
+from shared.domain.rules.compaction import most_bytes
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.conversation import ToolEntry
-from shared.ports.model import ModelReply
+from shared.domain.session.head import Head
+from shared.ports.model import ModelReply, ModelRequest
 
 
-class Stage(NamedTuple):
-    """`kind` names the engine's state and its commit key; `settle` adds state and decision to a change that has
-    taken in the reply, and is told how the calls before it went.
+def take_turn(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: float) -> Decision:
+    """Makes the turn, once whatever attempt this is, and returns what the engine does next.
+
+    `attempt`: the engine's retry count. `timeout`: seconds that all models of the turn may take together. Raises Fenced
+    where another run, generation or turn has taken over, and everything that the engine retries.
+    """
+    turn = load(deps, kind, at, attempt, timeout)
+    if isinstance(turn, Decision):
+        return turn
+    call = prepare(turn)
+    if isinstance(call, Decision):
+        return call
+    answer = ask(call)
+    if isinstance(answer, Decision):
+        return answer
+    return commit(turn, lambda session, change: apply(answer, session, change))
+
+
+class ModelCall(NamedTuple):
+    """A call that is ready to be made, and what it is about: the commit is about this, whatever has come meanwhile.
+
+    `bytes`: of the request, which the reservation was estimated from. `delivered`: ids of the users' messages that the
+    request shows. `orphans`: results for calls of the last reply that will get none. `previous`: the last reply's calls
+    and how they went.
     """
 
-    kind: Literal["plan", "think"]
-    step_kind: Literal["plan", "llm"]
-    request: BuildRequest
-    settle: Callable[[Mind, Change, AppliedReply, ModelReply, tuple[PreviousCall, ...]], CommitDraft]
+    turn: Turn
+    request: ModelRequest
+    reservation: Reservation
+    bytes: int
+    started: datetime
+    delivered: tuple[str, ...]
+    orphans: tuple[ToolEntry, ...]
+    previous: tuple[PreviousCall, ...]
 
 
-def take_turn(
-    worker: Worker,
-    stage: Stage,
-    purpose: Purpose,
-    session: Session,
-    at: Position,
-    attempt: int,
-    timeout: float,
-) -> Decision:
-    """`attempt`: the engine's retry count; `timeout`: seconds the model has. Raises Fenced and what is retried."""
-    began, key = worker.clock.now(), at.key(stage.kind)
+class Answer(NamedTuple):
+    """What came of the call, and what it costs beside its own tokens."""
+
+    call: ModelCall
+    result: IdentifiedReply | SessionError | ProviderOverloaded
+    bill: Bill
+
+
+def load(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: float) -> Turn | Decision:
+    """Reads the conversation and what the turn works with. A decision: no model has to be asked."""
+    session = deps.repository.conversation(at)
+    decision = _decision_without_model(deps, session, kind, at)
+    if decision is not None:
+        return decision
+    head = session.head
+    if kind == "plan" and head.plan is not None and head.plan.is_live and not head.undelivered:
+        return next_decision(head)  # an open plan goes on, and nobody has said anything new
+    deadline = deps.clock.now() + timedelta(seconds=timeout)
     try:
-        mind = worker.mind(session.head, purpose)
+        context = deps.context(head, _purpose(kind, head))
     except SessionError as unfit:
-        return _end(worker, session, key, at, unfit)
-    asked, number = request_of(mind, stage.request, session), session.number
+        error = unfit  # the name of an `except` ends with it
 
-    def room(left: float, *, refused: bool = False) -> Decision | None:
-        waits = make_room(mind, session, at, key, attempt, left, asked, refused=refused)
-        return (
-            _wait(worker, stage, session, key, at, waits) if isinstance(waits, ProviderOverloaded) else waits
-        )
+        def build(_: Session, change: Change) -> CommitDraft:
+            check_turn(change.head, at)
+            return _failed(change, error)
 
-    waits = room(timeout)
-    instead = waits or decided(session, at, stage.kind, worker)  # something may have come meanwhile
-    if instead is not None:
-        return instead
-    started, orphans = worker.clock.now(), session.orphans()
-    timeout = _left(worker, timeout, began)
-    seen = Seen(started, attempt, orphans, tuple(session.waiting), session.outcomes())
+        return _committed(deps.repository, session, at.key(kind), build)
+    return Turn(context, session, kind, at, attempt, deadline)
+
+
+def prepare(turn: Turn) -> ModelCall | Decision:
+    """Makes the request fit the model's window and the budgets. A decision: a person or the provider is waited for, or
+    something has come meanwhile.
+    """
+    deps, session, number = turn.deps, turn.session, turn.session.number
+    asked = sized(_request(turn))
+    decision = _make_room(turn, asked) or _decision_without_model(deps, session, turn.kind, turn.at)
+    if decision is not None:
+        return decision
+    started = deps.clock.now()
     if session.number != number:
-        asked = request_of(mind, stage.request, session)
+        asked = sized(_request(turn))
+    delivered, orphans, previous = tuple(session.waiting), session.orphans(), session.outcomes()
     afforded = affordable(session.head, asked)
     if afforded is None:
-        return ask_for_budget(mind, session, at, asked)
+        context = turn.context
+        return ask_for_budget(deps.repository, session, turn.at, context.timeouts, context.rules, asked)
     request, reservation = afforded
-    out_of_hour = worker.hourly.ensure(session, at, reservation.tokens, mind.agent.interventions)
-    if out_of_hour is not None:
-        return out_of_hour
-    answer = ask(mind, at, key, request, timeout)
-    if isinstance(answer, ContextTooLong):
-        # Windows are estimates; what a model refuses is shortened once a turn, before a person is told.
-        number = session.number
-        waits = room(_left(worker, timeout, started), refused=True)
-        if waits is not None:
-            return waits
-        if session.number != number:
-            return take_turn(worker, stage, purpose, session, at, attempt, _left(worker, timeout, started))
-    bill = Bill(reservation, asked.bytes, worker.attempts.vanished(key, attempt) + lost(answer))
-    if isinstance(answer, SessionError):
-        return _end(worker, session, key, at, answer, bill)
-    # Ids are issued once, however often the commit is built again after a lost race.
-    reader = reader_of(mind, session, answer) if isinstance(answer, ModelReply) else None
-
-    def build(now: Session, change: Change) -> CommitDraft:
-        check_turn(change.head, at)
-        charge_vanished(change, bill)
-        if reader is not None:
-            learn(change, bill, reader.reply.usage.input)
-            return _take_in(mind, stage, change, reader, seen.but_for(now.results))
-        assert isinstance(answer, ProviderOverloaded)
-        return wait_for_provider(change, answer, stage.kind)
-
-    return _commit(worker, session, key, build)
+    policies = turn.context.agent.interventions
+    decision = deps.tenant_hour.ensure(session, turn.at, reservation.tokens, policies)
+    if decision is not None:
+        return decision
+    return ModelCall(turn, request, reservation, asked.bytes, started, delivered, orphans, previous)
 
 
-def _left(worker: Worker, timeout: float, since: datetime) -> float:
-    """Seconds of `timeout` that are left now; never less than a call can be made with."""
-    return max(1.0, timeout - (worker.clock.now() - since).total_seconds())
+def ask(call: ModelCall) -> Answer | Decision:
+    """Asks the model. Windows are estimates: what a model refuses as too long is shortened, once a turn, and asked
+    again before a person hears of it. Raises what the engine retries.
+    """
+    turn = call.turn
+    result = ask_model(turn, call.request)
+    if isinstance(result, ContextTooLong):
+        number = turn.session.number
+        decision = _make_room(turn, SizedRequest(call.request, call.bytes), refused=True)
+        if decision is not None:
+            return decision
+        if turn.session.number != number:
+            again = prepare(turn)
+            return again if isinstance(again, Decision) else ask(again)
+    vanished = turn.deps.attempts.vanished(turn.key, turn.attempt) + unanswered_calls(result)
+    bill = Bill(call.reservation, call.bytes, vanished)
+    if isinstance(result, ModelReply):
+        first = first_half(turn.session.head, turn.session.entries)
+        provider = result.provider or turn.context.model.provider
+        return Answer(call, with_ids(result, provider, turn.context.clock, first), bill)
+    return Answer(call, result, bill)
 
 
-def _commit(
-    worker: Worker, session: Session, key: str, build: Callable[[Session, Change], CommitDraft]
-) -> Decision:
-    worker.repository.commit(session, key, build)
-    done = session.recorded(key)
+def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
+    """Fills the turn's commit. It may run several times, so it issues no ids and calls nothing outside."""
+    turn = answer.call.turn
+    check_turn(change.head, turn.at)
+    charge_vanished(change, answer.bill)
+    match answer.result:
+        case IdentifiedReply():
+            calibrate(change, answer.bill, answer.result.reply.usage.input)
+            return _apply_reply(answer.call, answer.result, session.results, change)
+        case ProviderOverloaded():
+            return wait_for_provider(change, answer.result, turn.kind)
+        case SessionError():
+            return _failed(change, answer.result)
+        case other:
+            assert_never(other)
+
+
+def commit(turn: Turn, build: Build) -> Decision:
+    """Commits under the turn's key and returns what that commit decided, this one or an earlier attempt's."""
+    return _committed(turn.deps.repository, turn.session, turn.key, build)
+
+
+def _committed(repository: SessionRepository, session: Session, key: str, build: Build) -> Decision:
+    done = repository.commit(session, key, build)
     if done is None or done.decision is None:
         raise Fenced("the turn was committed without a decision")
     return done.decision
 
 
-def _end(
-    worker: Worker, session: Session, key: str, at: Position, error: SessionError, bill: Bill | None = None
-) -> Decision:
-    """The run fails with the error's code."""
+def _decision_without_model(
+    deps: TurnDeps, session: Session, kind: TurnKind, at: Position
+) -> Decision | None:
+    """The stored decision, where this turn was made already, or the one that follows from the head alone.
 
-    def build(_: Session, change: Change) -> CommitDraft:
-        check_turn(change.head, at)
-        if bill is not None:
-            charge_vanished(change, bill)
-        if change.head.is_over:
-            return CommitDraft(change, next_decision(change.head))
-        return failed(change, error.code, error.explained)
-
-    return _commit(worker, session, key, build)
-
-
-def _wait(
-    worker: Worker, stage: Stage, session: Session, key: str, at: Position, error: ProviderOverloaded
-) -> Decision:
-    """What the turn needs first has to be waited for."""
-
-    def build(_: Session, change: Change) -> CommitDraft:
-        check_turn(change.head, at)
-        return wait_for_provider(change, error, stage.kind)
-
-    return _commit(worker, session, key, build)
-
-
-class Seen(NamedTuple):
-    """What the turn started from: the commit is about this, whatever has come meanwhile."""
-
-    started: datetime
-    attempt: int
-    orphans: tuple[ToolEntry, ...]
-    delivered: tuple[str, ...]
-    outcomes: tuple[PreviousCall, ...]
-
-    def but_for(self, results: Container[str]) -> "Seen":
-        """Without the orphans whose own result has come while the model thought: a call has one result."""
-        return self._replace(orphans=tuple(one for one in self.orphans if one.call_id not in results))
-
-
-def _take_in(mind: Mind, stage: Stage, change: Change, reader: ReplyReader, seen: Seen) -> CommitDraft:
-    reply = reader.reply
-    record_call(change, mind, reply, kind=stage.step_kind, attempt=seen.attempt, started=seen.started)
-    charge_lease(change, reply.usage.input + reply.usage.output)
-    warn_if_due(change)
-    if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
-        return CommitDraft(change, next_decision(change.head))
-    if reply.stop == "refusal":
-        return failed(change, ModelRefused.code, f"The model declined to go on. {ModelRefused.remedy}")
-    for orphan in seen.orphans:
-        change.entry(orphan)
-    undelivered = tuple(id_ for id_ in change.head.undelivered if id_ not in seen.delivered)
-    progress = change.head.progress
-    cut_offs = progress.cut_offs + 1 if reply.stop == "max_tokens" else 0
-    progress = progress.model_copy(
-        update={"hint": "", "continues": "", "provider_waits": 0, "cut_offs": cut_offs}
-    )
-    change.set(undelivered=undelivered, progress=progress)
-    if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
-        change.to_state("executing")
-    absorbed = reader.absorb(change, mind.registry, mind.specs, planning=stage.kind == "plan")
-    next_turn(change, thought=stage.kind == "think", calls=len(absorbed.calls))
-    draft = stage.settle(mind, change, absorbed, reply, seen.outcomes)
-    return CommitDraft(change, going_on(change.head, mind.worker, draft.decision), seen.delivered)
-
-
-def decided(session: Session, at: Position, kind: str, worker: Worker) -> Decision | None:
-    """The stored decision where this step was made already, or the one that follows from the head alone.
-
-    None: the model has to be asked. Raises Fenced where another run, generation or turn has taken over.
+    None: a model has to be asked. Raises Fenced where another run, generation or turn has taken over.
     """
     done = session.recorded(at.key(kind))
     if done is not None and done.decision is not None:
@@ -211,7 +205,96 @@ def decided(session: Session, at: Position, kind: str, worker: Worker) -> Decisi
     if head.is_over:
         return next_decision(head)
     if head.interventions:
-        return wait_decision(head, worker.timeouts)
+        return wait_decision(head, deps.timeouts)
     if head.unfinished_calls:  # a pause kept them from starting and has been lifted
         return next_decision(head)
     return None
+
+
+def _purpose(kind: TurnKind, head: Head) -> Purpose:
+    """Where no step is open any more, the model for the final answer is asked."""
+    if kind == "think" and head.plan is not None and head.plan.is_live and not head.plan.open_steps:
+        return "final"
+    return kind
+
+
+def _request(turn: Turn) -> ModelRequest:
+    session = turn.session
+    entries = (*session.entries, *session.pending(session.orphans()))
+    build = plan.request if turn.kind == "plan" else think.request
+    return build(turn.context, session.head, entries)
+
+
+def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Decision | None:
+    """Compacts the conversation where the request does not fit the model's window (design §9).
+
+    `refused`: the model said that it does not fit. A decision: the summariser's provider, or the tenant's hour, has to
+    be waited for.
+    """
+    window, per_token = turn.context.context_window, turn.session.head.budget.bytes_per_token
+    fits = not refused and asked.bytes <= most_bytes(window, asked.request.max_tokens, per_token)
+    if not window or fits:
+        return None
+    # Few turns need it, so a cold start does not import it.
+    from shared.agent.compaction.compact import make_room
+
+    waits = make_room(turn, asked, refused=refused)
+    if not isinstance(waits, ProviderOverloaded):
+        return waits
+
+    def build(_: Session, change: Change) -> CommitDraft:
+        check_turn(change.head, turn.at)
+        return wait_for_provider(change, waits, turn.kind)
+
+    return commit(turn, build)
+
+
+def _failed(change: Change, error: SessionError) -> CommitDraft:
+    if change.head.is_over:
+        return CommitDraft(change, next_decision(change.head))
+    return failed(change, error.code, error.explained)
+
+
+def _apply_reply(
+    call: ModelCall, identified: IdentifiedReply, results: Container[str], change: Change
+) -> CommitDraft:
+    """`results`: ids of calls whose own result has come while the model thought. A call has one result, so those are no
+    orphans any more.
+    """
+    turn, reply = call.turn, identified.reply
+    record_call(
+        change,
+        (turn.context.model.provider, turn.context.model_name),
+        reply,
+        kind="plan" if turn.kind == "plan" else "llm",
+        attempt=turn.attempt,
+        started=call.started,
+    )
+    charge_lease(change, reply.usage.input + reply.usage.output)
+    warn_if_due(change)
+    if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
+        return CommitDraft(change, next_decision(change.head))
+    if reply.stop == "refusal":
+        return failed(change, ModelRefused.code, f"The model declined to go on. {ModelRefused.remedy}")
+    for orphan in call.orphans:
+        if orphan.call_id not in results:
+            change.entry(orphan)
+    undelivered = tuple(id_ for id_ in change.head.undelivered if id_ not in call.delivered)
+    progress = change.head.progress
+    cut_offs = progress.cut_offs + 1 if reply.stop == "max_tokens" else 0
+    progress = progress.model_copy(
+        update={"hint": "", "continues": "", "provider_waits": 0, "cut_offs": cut_offs}
+    )
+    change.set(undelivered=undelivered, progress=progress)
+    if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
+        change.to_state("executing")
+    applied = apply_reply(
+        identified, change, turn.deps.registry, turn.context.specs, planning=turn.kind == "plan"
+    )
+    next_turn(change, thought=turn.kind == "think", calls=len(applied.calls))
+    if turn.kind == "plan":
+        draft = plan.settle(turn.context, change, applied, reply)
+    else:
+        draft = think.settle(turn.context, change, applied, reply, call.previous)
+    decision = or_roll_over(change.head, turn.deps.roll_over_events, draft.decision)
+    return CommitDraft(change, decision, call.delivered)

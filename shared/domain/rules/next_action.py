@@ -20,7 +20,6 @@ class Facts(NamedTuple):
     the counters show after this turn.
     """
 
-    cancelled: bool = False
     plan: ExecutionPlan | None = None
     text: str | None = None
     calls: int = 0
@@ -32,12 +31,6 @@ class Facts(NamedTuple):
     question: str | None = None
     closing: str | None = None
     stuck: Stuck | None = None
-
-
-class Stop(NamedTuple):
-    """Someone ended it; nothing is left to do."""
-
-    reason: str
 
 
 class Complete(NamedTuple):
@@ -67,13 +60,11 @@ class ThinkAgain(NamedTuple):
     nudge: str = ""
 
 
-Continuation = Stop | Complete | Fail | Act | AskPerson | ThinkAgain
+NextAction = Complete | Fail | Act | AskPerson | ThinkAgain
 
 
-def decide(facts: Facts) -> Continuation:
+def next_action(facts: Facts) -> NextAction:
     plan = facts.plan
-    if facts.cancelled:
-        return Stop("cancelled")
     if plan is not None and plan.status == "failed" and facts.closing is not None and not facts.calls:
         return Fail("PLAN_FAILED", facts.closing)
     done = _goal_complete(facts)

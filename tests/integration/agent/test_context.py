@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.agent.budget.session_budget import sized
+from shared.agent.model_call.request import sized
 from shared.agent.session.repository import SessionRepository
 from shared.domain.rules.compaction import limits
 from shared.domain.session.commit import Decision

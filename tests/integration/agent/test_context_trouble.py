@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.recovery.recover import recover
-from shared.agent.turn.think import think
+from shared.agent.turn.turn import take_turn
 from shared.domain.errors import Fenced, ProviderRejected
 from shared.domain.rules.compaction import limits
 from shared.domain.session.conversation import ToolEntry, UserEntry
@@ -118,7 +118,7 @@ def test_a_worker_that_is_overtaken_while_it_summarises_leaves_the_conversation_
 
     model.summariser = is_overtaken
     with pytest.raises(Fenced):
-        think(house.worker, decision.at, 0, 60)
+        take_turn(house.worker, "think", decision.at, 0, 60)
 
     assert compactions(house, session) == []
     model.summariser = summarises

@@ -5,8 +5,7 @@ import pytest
 from shared.agent.recovery.give_up import give_up
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.execute import run_call
-from shared.agent.turn.plan import plan
-from shared.agent.turn.think import think
+from shared.agent.turn.turn import take_turn
 from shared.domain.errors import (
     Fenced,
     ProviderKeyRefused,
@@ -32,8 +31,8 @@ def test_a_repeated_step_returns_the_recorded_decision_and_asks_no_model() -> No
     session = house.start("Write").session_id
     first = house.workflow.take()
     assert first is not None
-    decided = plan(house.worker, first.at, 0, 60)
-    assert plan(house.worker, first.at, 1, 60) == decided
+    decided = take_turn(house.worker, "plan", first.at, 0, 60)
+    assert take_turn(house.worker, "plan", first.at, 1, 60) == decided
     assert house.head(session).usage.llm_calls == 1
 
 
@@ -42,9 +41,9 @@ def test_a_cold_worker_repeats_nothing_either() -> None:
     house.start("Write")
     first = house.workflow.take()
     assert first is not None
-    decided = plan(house.worker, first.at, 0, 60)
+    decided = take_turn(house.worker, "plan", first.at, 0, 60)
     house.repository = SessionRepository(house.log, house.blobs, house.clock)
-    assert plan(house.worker, first.at, 1, 60) == decided
+    assert take_turn(house.worker, "plan", first.at, 1, 60) == decided
 
 
 @pytest.mark.parametrize("nth", range(1, 8))
@@ -82,13 +81,15 @@ def test_two_workers_on_one_turn_commit_once() -> None:
 
     class Racing(ScriptedModel):
         def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-            plan(racing, at, 0, 60)  # the other worker commits while this one waits for its model
+            take_turn(
+                racing, "plan", at, 0, 60
+            )  # the other worker commits while this one waits for its model
             return super().complete(request, timeout=timeout)
 
     house.model = Racing([plans("write")])
-    decided = plan(house.worker, at, 0, 60)
+    decided = take_turn(house.worker, "plan", at, 0, 60)
 
-    assert decided == plan(racing, at, 1, 60)
+    assert decided == take_turn(racing, "plan", at, 1, 60)
     assert house.head(session).usage.llm_calls == 1
     assert house.head(session).plan is not None
 
@@ -119,7 +120,7 @@ def test_a_worker_of_an_earlier_generation_is_fenced() -> None:
     stale = head.run.model_copy(update={"generation": 0})
     at = first[0].at.model_copy(update={"generation": stale.generation, "run_id": head.run.run_id})
     with pytest.raises(Fenced):
-        think(house.worker, at, 0, 60)
+        take_turn(house.worker, "think", at, 0, 60)
 
 
 def test_rolling_over_goes_on_in_the_next_generation_and_ends_the_same() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.llm.fallback import with_fallbacks
-from shared.agent.turn.plan import plan
+from shared.agent.turn.turn import take_turn
 from shared.domain.errors import (
     ProviderKeyRefused,
     ProviderOverloaded,
@@ -167,8 +167,8 @@ def test_a_wait_is_left_to_the_engine_where_one_named_none_and_silence_stays_cha
     begun = house.workflow.take()
     assert begun is not None
     with pytest.raises(ProviderOverloaded):
-        plan(house.worker, begun.at, 0, 60)
-    plan(house.worker, begun.at, 1, 60)
+        take_turn(house.worker, "plan", begun.at, 0, 60)
+    take_turn(house.worker, "plan", begun.at, 1, 60)
     assert house.waits == []
     assert (vanished(house.head(session)) > house.settings.max_output_tokens) is charged
 
@@ -179,8 +179,8 @@ def test_an_attempt_whose_answer_broke_off_is_charged_when_the_next_one_commits(
     first = house.workflow.take()
     assert first is not None
     with pytest.raises(StreamBroken):
-        plan(house.worker, first.at, 0, 60)
-    plan(house.worker, first.at, 1, 60)
+        take_turn(house.worker, "plan", first.at, 0, 60)
+    take_turn(house.worker, "plan", first.at, 1, 60)
     assert vanished(house.head(session)) > house.settings.max_output_tokens
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.lifecycle import control
-from shared.agent.turn.plan import plan
+from shared.agent.turn.turn import take_turn
 from shared.domain.session.commit import Commit, Decision
 from tests.house import TENANT, USER, House
 from tests.integration.agent.started import about_to_act, again, died, meanwhile, results, until_act
@@ -58,7 +58,7 @@ def test_a_call_that_ends_while_the_next_run_plans_has_one_result(order: tuple[i
         assert second is not None
         assert isinstance(house.model, ScriptedModel)
         house.model.meanwhile = lambda: lockstep.pause(1)
-        planned.append(plan(house.worker, second.at, 0, 60))
+        planned.append(take_turn(house.worker, "plan", second.at, 0, 60))
         house.model.meanwhile = lambda: None
 
     meanwhile(house, sink, lambda: lockstep.pause(0))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.agent.recovery.recover import recover
-from shared.agent.turn.plan import plan
+from shared.agent.turn.turn import take_turn
 from shared.domain.errors import Fenced
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_ITEMS, TransactionItems
@@ -60,7 +60,7 @@ def while_committing(house: House, kind: str, happens: Callable[[], object]) -> 
 def test_a_session_that_was_cancelled_is_not_asked_about_and_its_model_neither(kind: str) -> None:
     house, model, session, first = coming_to(kind)
     while_committing(house, kind, lambda: house.cancel(session))
-    assert plan(house.worker, first.at, 0, 60).next == "done"
+    assert take_turn(house.worker, "plan", first.at, 0, 60).next == "done"
     head = house.head(session)
     assert (head.state, head.lease, model.requests) == ("cancelled", None, [])
     assert [commit.key.partition("/")[0] for commit in kept(house, session)] == ["start", "cancel"]
@@ -76,7 +76,7 @@ def test_an_execution_that_was_overtaken_writes_nothing(kind: str) -> None:
 
     while_committing(house, kind, overtake)
     with pytest.raises(Fenced):
-        plan(house.worker, first.at, 0, 60)
+        take_turn(house.worker, "plan", first.at, 0, 60)
     assert model.requests == []
     assert [commit.key.rpartition("/")[2] for commit in kept(house, session)] == ["start", "revive"]
 

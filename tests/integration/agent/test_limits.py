@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.agent.turn.plan import plan
+from shared.agent.turn.turn import take_turn
 from shared.domain.errors import ProviderRejected, ProviderUnavailable, StoreUnavailable
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import ToolEntry
@@ -93,7 +93,9 @@ def test_attempts_that_vanished_are_charged_to_the_session_and_to_the_hour(turn:
     first = house.workflow.take()
     assert first is not None
 
-    plan(house.worker, first.at, 2, 60)  # the third attempt; this process knows nothing of the first two
+    take_turn(
+        house.worker, "plan", first.at, 2, 60
+    )  # the third attempt; this process knows nothing of the first two
 
     head = house.head(session)
     assert head.state == state
@@ -109,8 +111,8 @@ def test_an_attempt_the_provider_turned_away_costs_nothing() -> None:
     first = house.workflow.take()
     assert first is not None
     with pytest.raises(ProviderUnavailable):
-        plan(house.worker, first.at, 0, 60)
-    plan(house.worker, first.at, 1, 60)
+        take_turn(house.worker, "plan", first.at, 0, 60)
+    take_turn(house.worker, "plan", first.at, 1, 60)
     assert house.head(session).budget.vanished_tokens == 0
 
 

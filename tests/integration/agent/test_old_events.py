@@ -7,8 +7,7 @@ from functools import partial
 from shared.agent.interventions.wait import ask
 from shared.agent.recovery.give_up import give_up, roll_over
 from shared.agent.tools.execute import abandon_call, run_call
-from shared.agent.turn.plan import plan
-from shared.agent.turn.think import think
+from shared.agent.turn.turn import take_turn
 from shared.domain.definitions.tool import Effect
 from shared.domain.errors import FinalError
 from shared.domain.session.commit import Decision
@@ -42,8 +41,8 @@ def repeat(house: House, decision: Decision) -> None:
 def steps(house: House, decision: Decision) -> list[Callable[[], object]]:
     at, ids = decision.at, decision.calls or ()
     return [
-        partial(plan, house.worker, at, 3, 60),
-        partial(think, house.worker, at, 3, 60),
+        partial(take_turn, house.worker, "plan", at, 3, 60),
+        partial(take_turn, house.worker, "think", at, 3, 60),
         *(partial(run_call, house.runtime, at, call_id, 3, 60) for call_id in ids),
         *(partial(abandon_call, house.runtime, at, call_id, "Timeout") for call_id in ids),
     ]
@@ -124,7 +123,7 @@ def test_an_execution_left_behind_in_an_earlier_turn_cannot_give_the_session_up(
     session = house.start("Write").session_id
     behind = house.workflow.take()
     assert behind is not None
-    thought = think(house.worker, plan(house.worker, behind.at, 0, 60).at, 0, 60)
+    thought = take_turn(house.worker, "think", take_turn(house.worker, "plan", behind.at, 0, 60).at, 0, 60)
 
     give_up(house.fresh_journal(), behind.at, "Timeout")
     assert house.head(session).state == "waiting_for_tool"

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.compaction.summarise import WAITED_FOR
-from shared.agent.turn.think import think
+from shared.agent.turn.turn import take_turn
 from shared.domain.errors import ProviderOverloaded, ProviderTimeout
 from shared.ports.model import ModelReply, ModelRequest
 from tests.integration.agent.reader import (
@@ -33,9 +33,9 @@ def test_a_summariser_that_does_not_answer_is_waited_for_by_the_engine_and_then_
     model.summariser = is_slow
     for attempt in range(2):
         with pytest.raises(ProviderTimeout):
-            think(house.worker, at, attempt, 60)
+            take_turn(house.worker, "think", at, attempt, 60)
         assert compactions(house, session) == []
-    think(house.worker, at, 2, 60)
+    take_turn(house.worker, "think", at, 2, 60)
 
     assert [one.data["summarised"] for one in compactions(house, session)] == [False]
     assert house.head(session).budget.vanished_tokens > 0, "a model that is silent may have to be paid for"
@@ -48,11 +48,11 @@ def test_a_summariser_whose_provider_names_a_time_is_asked_again_then_and_nothin
     at = until_the_first_summary(house).at
     model.summariser = is_busy
 
-    waits = think(house.worker, at, 0, 60)
+    waits = take_turn(house.worker, "think", at, 0, 60)
     assert (waits.next, waits.wait_seconds, waits.then) == ("wait", 30, "think")
-    assert think(house.worker, at, 1, 60) == waits, "a repeated step finds what it decided"
+    assert take_turn(house.worker, "think", at, 1, 60) == waits, "a repeated step finds what it decided"
     model.summariser = summarises
-    think(house.worker, waits.at, 0, 60)
+    take_turn(house.worker, "think", waits.at, 0, 60)
 
     assert [one.data["summarised"] for one in compactions(house, session)] == [True]
     assert house.head(session).budget.vanished_tokens == 0
@@ -66,9 +66,9 @@ def test_a_summariser_that_only_ever_asks_for_time_is_done_without_after_a_while
     model.summariser = is_busy
 
     for _ in range(WAITED_FOR):
-        decision = think(house.worker, decision.at, 0, 60)
+        decision = take_turn(house.worker, "think", decision.at, 0, 60)
         assert decision.next == "wait"
-    decision = think(house.worker, decision.at, 0, 60)
+    decision = take_turn(house.worker, "think", decision.at, 0, 60)
 
     assert decision.next != "wait"
     assert [one.data["summarised"] for one in compactions(house, session)] == [False]

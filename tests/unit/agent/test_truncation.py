@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.agent.turn.reply import GO_ON, beginning
+from shared.agent.turn.reply import GO_ON, first_half
 from shared.domain.session.content import Content
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, UserEntry
 from shared.domain.session.head import Head, Progress
@@ -34,21 +34,21 @@ def head(**progress: Any) -> Head:
 
 @pytest.mark.parametrize("hint", [GO_ON, "Fahren Sie fort.", ""])
 def test_a_reply_that_is_gone_on_with_is_found_whatever_the_hint_says(hint: str) -> None:
-    found = beginning(head(continues="msg_2", cut_offs=1, hint=hint), ENTRIES)
+    found = first_half(head(continues="msg_2", cut_offs=1, hint=hint), ENTRIES)
     assert found == ENTRIES[2]
 
 
 @pytest.mark.parametrize("hint", [GO_ON, f"A person says: {GO_ON}", ""])
 def test_no_hint_makes_a_reply_go_on_with_another(hint: str) -> None:
-    assert beginning(head(continues="", cut_offs=1, hint=hint), ENTRIES) is None
+    assert first_half(head(continues="", cut_offs=1, hint=hint), ENTRIES) is None
 
 
 def test_a_reply_that_is_not_in_the_conversation_any_more_is_not_gone_on_with() -> None:
-    assert beginning(head(continues="msg_0", cut_offs=1, hint=GO_ON), ENTRIES) is None
+    assert first_half(head(continues="msg_0", cut_offs=1, hint=GO_ON), ENTRIES) is None
 
 
 def test_the_release_before_told_the_model_to_go_on_and_that_is_kept() -> None:
-    assert beginning(head(cut_offs=1, hint="whatever it said"), ENTRIES) == ENTRIES[2]
+    assert first_half(head(cut_offs=1, hint="whatever it said"), ENTRIES) == ENTRIES[2]
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_the_release_before_told_the_model_to_go_on_and_that_is_kept() -> None:
 def test_where_the_release_before_told_something_else_nothing_is_gone_on_with(
     state: str, progress: dict[str, Any], entries: tuple[Entry, ...]
 ) -> None:
-    assert beginning(head(**progress).model_copy(update={"state": state}), entries) is None
+    assert first_half(head(**progress).model_copy(update={"state": state}), entries) is None

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.step.models import add_models
-from functions.step.root import Desk
+from functions.step.root import ModelsDeps
 from shared.adapters.aws.secrets import SecretUnreadable
 from shared.adapters.llm.health import Configured
 from shared.adapters.llm.key_rotation import Secrets
@@ -40,7 +40,9 @@ class Deployment:
         self.definitions = MemoryDefinitions(MemoryTable(), FakeClock())
         self.environ: dict[str, str] = {}
         api = Api("step", chosen)
-        add_models(api, Desk(Configured(chosen, self.environ, _secrets(secrets or {})), self.definitions))
+        add_models(
+            api, ModelsDeps(Configured(chosen, self.environ, _secrets(secrets or {})), self.definitions)
+        )
         self._handler = api.handler
         assert api.missing == set()
 

@@ -13,14 +13,13 @@ from shared.domain.rules.next_action import (
     Act,
     AskPerson,
     Complete,
-    Continuation,
     Facts,
     Fail,
-    Stop,
+    NextAction,
     ThinkAgain,
     asks,
     claims_completion,
-    decide,
+    next_action,
 )
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -40,7 +39,6 @@ WAITING = plan_with("in_progress", status="waiting_for_user")
 @pytest.mark.parametrize(
     ("facts", "expected"),
     [
-        (Facts(cancelled=True, calls=1), Stop("cancelled")),
         (Facts(plan=CLOSED, text="", closing="r"), Complete(True, "plan_completed")),
         (Facts(plan=DONE, text="GOAL_COMPLETE\nyes", text_replies=1), Complete(True, "goal_complete")),
         (Facts(text="GOAL_COMPLETE yes", text_replies=1), Complete(True, "goal_complete")),
@@ -60,12 +58,12 @@ WAITING = plan_with("in_progress", status="waiting_for_user")
         (Facts(plan=DONE, text="Shall I?", text_replies=0), ThinkAgain("no_tool_call")),
     ],
 )  # fmt: skip
-def test_the_first_rule_that_fits_wins(facts: Facts, expected: Continuation) -> None:
-    assert decide(facts) == expected
+def test_the_first_rule_that_fits_wins(facts: Facts, expected: NextAction) -> None:
+    assert next_action(facts) == expected
 
 
 def test_a_claim_of_completion_with_open_steps_is_told_what_is_open() -> None:
-    answer = decide(Facts(plan=OPEN, text="GOAL_COMPLETE\nall done", text_replies=1))
+    answer = next_action(Facts(plan=OPEN, text="GOAL_COMPLETE\nall done", text_replies=1))
     assert isinstance(answer, ThinkAgain)
     assert "steps 2 are open" in answer.nudge
 
@@ -73,13 +71,13 @@ def test_a_claim_of_completion_with_open_steps_is_told_what_is_open() -> None:
 def test_no_run_completes_over_an_undelivered_message() -> None:
     closed = plan_with("completed", status="completed")
     assert isinstance(
-        decide(Facts(plan=closed, text="GOAL_COMPLETE", undelivered=1, closing="r")), ThinkAgain
+        next_action(Facts(plan=closed, text="GOAL_COMPLETE", undelivered=1, closing="r")), ThinkAgain
     )
 
 
 def test_text_without_a_call_mid_plan_goes_on_until_the_third() -> None:
     answers = [
-        decide(Facts(plan=OPEN, text="I will.", text_replies=n)) for n in range(1, MAX_TEXT_REPLIES + 1)
+        next_action(Facts(plan=OPEN, text="I will.", text_replies=n)) for n in range(1, MAX_TEXT_REPLIES + 1)
     ]
     assert [type(answer) for answer in answers] == [ThinkAgain, ThinkAgain, AskPerson]
 
@@ -99,7 +97,6 @@ def test_only_the_last_words_ask(text: str, question: bool) -> None:
 RUNGS: tuple[Rung, ...] = ("hint", "ask", "fail")
 FACTS = st.builds(
     Facts,
-    cancelled=st.booleans(),
     plan=st.sampled_from([None, OPEN, DONE, FAILED, CLOSED, PARTLY, WAITING]),
     text=st.sampled_from([None, "", "well", "what?", "GOAL_COMPLETE\nx"]),
     calls=st.integers(0, 3),
@@ -118,7 +115,7 @@ FACTS = st.builds(
 def test_a_model_that_only_talks_is_put_before_a_person_after_a_few_replies(facts: Facts) -> None:
     facts = facts._replace(calls=0, text="well", max_steps=1_000)
     for _ in range(MAX_TEXT_REPLIES + 1):
-        if not isinstance(decide(facts), ThinkAgain):
+        if not isinstance(next_action(facts), ThinkAgain):
             return
         # The next reply: it has read every message, and again calls nothing.
         facts = facts._replace(
@@ -129,14 +126,14 @@ def test_a_model_that_only_talks_is_put_before_a_person_after_a_few_replies(fact
 
 @given(FACTS)
 def test_nothing_thinks_or_acts_past_its_limits(facts: Facts) -> None:
-    answer = decide(facts)
-    if facts.iteration >= facts.max_steps or facts.over_budget or facts.cancelled:
+    answer = next_action(facts)
+    if facts.iteration >= facts.max_steps or facts.over_budget:
         assert not isinstance(answer, ThinkAgain | Act)
 
 
 @given(FACTS)
 def test_the_goal_is_never_met_with_open_steps_calls_or_unread_messages(facts: Facts) -> None:
-    answer = decide(facts)
+    answer = next_action(facts)
     if isinstance(answer, Complete) and answer.goal_met:
         assert not facts.calls
         assert not facts.undelivered
