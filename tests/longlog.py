@@ -8,10 +8,8 @@ from shared.agent.session.large_texts import offloaded
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, StepRecord
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, ToolCall, ToolEntry, UserEntry
-from shared.domain.session.head import Budget, Head, Run
-from shared.domain.session.open_call import OpenCall
+from shared.domain.session.conversation import AssistantEntry, Content, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.head import Budget, Head, OpenCall, Run
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 

@@ -11,10 +11,9 @@ from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.clock import Clock
-from shared.ports.definitions import DefinitionStore
+from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
-from shared.ports.tool_store import ToolStore
 from shared.settings import Settings, settings
 
 

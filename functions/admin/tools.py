@@ -19,8 +19,8 @@ from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.tool import MAX_TENANT_TOOLS, ToolDefinition, ToolSpec
 from shared.domain.errors import Conflict, NotFound, ValidationFailed
 from shared.ports.clock import Clock
+from shared.ports.definitions import ToolChanged, ToolExists, ToolStore
 from shared.ports.log import IdempotencyRecord
-from shared.ports.tool_store import ToolChanged, ToolExists, ToolStore
 
 
 def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:

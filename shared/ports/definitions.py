@@ -1,8 +1,9 @@
-"""Agents, tools and managed prompts: read every turn at the price of one small item, written by a tenant's admins.
+"""What a tenant's admins define: agents, managed prompts and tools (design §3, §7).
 
-Each write of a tenant's definitions changes its revision in the same transaction. `at` reads the revision, strongly
-consistent, and everything else comes from the process's memory until it changes: an edit that was answered with 2xx
-is in force from the next turn on.
+Turns read a snapshot at the price of one small item: `at` reads the tenant's revision, strongly consistent, and
+everything else comes from the process's memory until the revision changes. Each write changes it in the same
+transaction, so an edit that was answered with 2xx is in force from the next turn on. A tenant's tools are few: they are
+always read and listed whole.
 
 All of them raise StoreThrottled, StoreUnavailable and, where a stored document has a version this release does not
 know, SchemaUnknown.
@@ -114,4 +115,34 @@ class DefinitionStore(Definitions, Protocol):
 
     def store_seed(self, seed: Prompt) -> None:
         """The deployment's; tenants' own versions are left alone. Repeating it is harmless."""
+        ...
+
+
+class ToolExists(Exception):
+    """The name is taken."""
+
+
+class ToolChanged(Exception):
+    """What was to be replaced is no longer there as it was read; nothing was written."""
+
+
+class ToolStore(Protocol):
+    """What admins work on. Reads are strongly consistent and come from the store."""
+
+    def all(self, tenant: str) -> tuple[ToolDefinition, ...]:
+        """By name."""
+        ...
+
+    def get(self, tenant: str, name: str) -> ToolDefinition | None: ...
+
+    def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
+        """Raises ToolExists, KeyTaken."""
+        ...
+
+    def replace(self, tenant: str, old: ToolDefinition, new: ToolDefinition) -> None:
+        """`old` as it was read. Raises ToolChanged."""
+        ...
+
+    def delete(self, tenant: str, old: ToolDefinition) -> None:
+        """Raises ToolChanged."""
         ...

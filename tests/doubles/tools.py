@@ -3,8 +3,8 @@
 from shared.adapters.dynamodb.tools import TOOL_VERSION, from_tool, to_tool
 from shared.domain.definitions.tool import ToolDefinition
 from shared.ports.clock import Clock
+from shared.ports.definitions import ToolChanged, ToolExists
 from shared.ports.log import IdempotencyRecord
-from shared.ports.tool_store import ToolChanged, ToolExists
 from tests.doubles.table import MemoryTable, StoredDocument
 
 

@@ -10,9 +10,8 @@ from shared.adapters.storage.documents import dump, load
 from shared.adapters.storage.keys import key_part
 from shared.domain.definitions.tool import ToolDefinition
 from shared.ports.clock import Clock
-from shared.ports.definitions import DefinitionChanged
+from shared.ports.definitions import DefinitionChanged, ToolChanged, ToolExists
 from shared.ports.log import IdempotencyRecord
-from shared.ports.tool_store import ToolChanged, ToolExists
 
 TOOL_VERSION = 1
 

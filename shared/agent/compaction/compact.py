@@ -32,8 +32,7 @@ from shared.domain.rules.compaction import (
 )
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import Entry, ToolEntry
+from shared.domain.session.conversation import Content, Entry, ToolEntry
 
 
 class Sizes(NamedTuple):

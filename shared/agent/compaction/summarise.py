@@ -12,8 +12,7 @@ from shared.domain.ids import MESSAGE
 from shared.domain.rules.compaction import choose, entry_bytes, total_bytes
 from shared.domain.rules.next_action import GOAL_COMPLETE
 from shared.domain.session.commit import Decision
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
 from shared.domain.untrusted.quoting import quoted, squeezed
 from shared.ports.model import ModelReply, ModelRequest
 

@@ -13,9 +13,8 @@ from shared.domain.plan import permission
 from shared.domain.rules.budget import raised
 from shared.domain.session.change import Change
 from shared.domain.session.commit import StepRecord
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import ToolEntry, UserEntry
-from shared.domain.session.open_call import OpenCall
+from shared.domain.session.conversation import Content, ToolEntry, UserEntry
+from shared.domain.session.head import OpenCall
 
 MAX_KEPT_CHARS = 10_000
 

@@ -21,7 +21,7 @@ from shared.domain.interventions.intervention import (
 from shared.domain.plan.permission import Why
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall
-from shared.domain.session.open_call import OpenCall
+from shared.domain.session.head import OpenCall
 from shared.ports.clock import Clock
 
 MAX_QUESTION_CHARS = 2_000

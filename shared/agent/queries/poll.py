@@ -4,10 +4,8 @@ import re
 from typing import NamedTuple
 
 from shared.domain.errors import CursorInvalid, SessionNotFound
-from shared.domain.session.commit import Commit
-from shared.domain.session.content import INLINE_BYTES, Content
-from shared.domain.session.conversation import AssistantEntry, UserEntry
-from shared.domain.session.event import Event
+from shared.domain.session.commit import Commit, Event
+from shared.domain.session.conversation import INLINE_BYTES, AssistantEntry, Content, UserEntry
 from shared.domain.session.head import Head
 from shared.ports.clock import Clock
 from shared.ports.log import SessionLog

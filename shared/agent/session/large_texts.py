@@ -7,8 +7,7 @@ from typing import Any, TypeVar, cast
 from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.rules.compaction import COMPACTED_VERSION, Compacted
 from shared.domain.session.commit import Commit
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 from shared.domain.session.head import Head
 from shared.ports.blobs import BlobStore
 

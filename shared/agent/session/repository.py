@@ -18,8 +18,7 @@ from shared.domain.errors import CommitContention, Fenced, PoisonedSession, Sess
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision, Position
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import ToolCall
+from shared.domain.session.conversation import Content, ToolCall
 from shared.domain.session.head import Head
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock

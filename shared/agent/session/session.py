@@ -6,8 +6,7 @@ from typing import NamedTuple
 from shared.agent.session.large_texts import load_entry
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.commit import Commit, Decision
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 from shared.domain.session.head import Head
 
 ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."

@@ -16,10 +16,8 @@ from shared.domain.errors import ModelFeedback
 from shared.domain.interventions.intervention import NO_POLICIES, Policies
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position, StepRecord, milliseconds
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import ToolCall, ToolEntry
-from shared.domain.session.head import Head
-from shared.domain.session.open_call import OpenCall, effective
+from shared.domain.session.conversation import Content, ToolCall, ToolEntry
+from shared.domain.session.head import Head, OpenCall, effective
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext, Registry, Toolbox
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from shared.agent.session.repository import SessionRepository
 from shared.domain.definitions.builtins import MAX_PAGE_BYTES
 from shared.domain.errors import ToolFailed
-from shared.domain.session.content import Content
+from shared.domain.session.conversation import Content
 from shared.domain.session.head import Head
 from shared.domain.untrusted.quoting import OutsideText, quoted
 from shared.ports.blobs import BlobMissing

@@ -13,8 +13,7 @@ from shared.domain.interventions.intervention import is_pause
 from shared.domain.plan.permission import why
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import ToolCall, ToolEntry
+from shared.domain.session.conversation import Content, ToolCall, ToolEntry
 from shared.domain.session.head import Head
 
 NOT_RUN = (

@@ -18,11 +18,8 @@ from shared.domain.plan import update as plan_update
 from shared.domain.plan.update_input import MAX_NAMED_CHARS
 from shared.domain.rules.next_action import claims_completion
 from shared.domain.session.change import Change
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
-from shared.domain.session.head import MAX_CALLS, Head
-from shared.domain.session.open_call import OpenCall
-from shared.domain.session.scratchpad import MAX_NOTE_CHARS
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
+from shared.domain.session.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
 from shared.ports.clock import Clock
 from shared.ports.model import ModelReply
 from shared.ports.tools import Registry

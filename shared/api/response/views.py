@@ -7,8 +7,7 @@ from urllib.parse import quote
 from shared.domain.interventions.intervention import Intervention, PendingCall, is_shortened, reviewed_calls
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
 from shared.domain.rules.budget import tokens_left
-from shared.domain.session.commit import StepRecord
-from shared.domain.session.event import Event
+from shared.domain.session.commit import Event, StepRecord
 from shared.domain.session.head import Head
 from shared.domain.session.partial import Partial
 from shared.domain.untrusted.visible import visible_throughout

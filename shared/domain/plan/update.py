@@ -13,7 +13,7 @@ from shared.domain.errors import PlanRefused
 from shared.domain.plan.permission import owed
 from shared.domain.plan.plan import MAX_RESULT_CHARS, MAX_STEPS, STEP_TRANSITIONS, ExecutionPlan, PlanStep
 from shared.domain.plan.update_input import NewStep, PlanUpdate, read
-from shared.domain.session.event import EventDraft
+from shared.domain.session.commit import EventDraft
 
 
 class Applied(NamedTuple):

@@ -8,8 +8,7 @@ recent turns as they are. The cut is always before a reply, so a call and its re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
 from shared.domain.value import Value
 
 COMPACTED_VERSION = 1

@@ -10,10 +10,8 @@ from typing import Any
 
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.rules.compaction import Compacted
-from shared.domain.session.commit import Commit, Decision, StepRecord
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import Entry
-from shared.domain.session.event import Event, EventDraft, EventType
+from shared.domain.session.commit import Commit, Decision, Event, EventDraft, EventType, StepRecord
+from shared.domain.session.conversation import Content, Entry
 from shared.domain.session.head import TRANSITIONS, Head, IllegalTransition, SessionState
 
 

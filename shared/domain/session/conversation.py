@@ -1,15 +1,44 @@
-"""The conversation as the model sees it, in no provider's dialect.
+"""The conversation as the model sees it, in no provider's dialect, and texts of any size in it.
 
-Order is delivery order (design §6.6). Every tool call of an assistant entry is followed by exactly one tool entry
-with its `call_id` before the next assistant entry.
+Order is delivery order (design §6.6). Every tool call of an assistant entry is followed by exactly one tool entry with
+its `call_id` before the next assistant entry. A small text is inline, a large one is in the blob store.
 """
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from shared.domain.session.content import Content
 from shared.domain.value import Value
+
+INLINE_BYTES = 4_096
+"""Design §6.1: content over 4 KB goes to the blob store, so that a commit stays small."""
+
+
+class Content(Value):
+    """`text` is None when the text was offloaded to `blob` and is not loaded; `bytes` is its UTF-8 length."""
+
+    text: str | None = None
+    blob: str | None = None
+    bytes: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> "Content":
+        return cls(text=text, bytes=len(text.encode()))
+
+    @property
+    def is_large(self) -> bool:
+        return self.bytes > INLINE_BYTES
+
+    @property
+    def loaded(self) -> str:
+        """The text; a caller that may hold an unloaded one resolves it through the blob store first."""
+        if self.text is None:
+            raise ValueError("content was not loaded")
+        return self.text
+
+    def offloaded(self, blob: str) -> "Content":
+        """The pointer that is stored once `blob` holds the text."""
+        return Content(text=None, blob=blob, bytes=self.bytes)
 
 
 class ToolCall(Value):

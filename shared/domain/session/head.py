@@ -1,20 +1,77 @@
 """A session's states and the small head that every commit carries (design §3, §6.1).
 
-The head is all a worker needs besides the conversation: each collection in it is bounded, so that a commit's size
-does not grow with the session.
+The head is all a worker needs besides the conversation: run, plan, budgets, open calls and questions, counters, notes.
+Each collection in it is bounded, so that a commit's size does not grow with the session.
 """
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.rules.tenant_hour import Lease
-from shared.domain.session.open_call import OpenCall
-from shared.domain.session.scratchpad import Scratchpad
+from shared.domain.session.conversation import ToolCall
 from shared.domain.value import Value
+
+
+class OpenCall(Value):
+    """A call of the last reply. `withheld`: a person has to approve it first, or to say whether it happened;
+    `amended`: that person's input, to be run instead of the model's; `tries`: how often a person had it run again;
+    `starter`: the attempt that logged the start, so that it knows its own after a lost answer; `approval`: whether a
+    person has to let it run, stored with the call itself, so that no way past the question is a way into the tool.
+    """
+
+    call_id: str
+    name: str
+    state: Literal["ready", "withheld", "started", "done"] = "ready"
+    amended: dict[str, Any] | None = None
+    tries: int = 0
+    starter: str = ""
+    approval: Literal["", "needed", "given"] = ""
+
+    @property
+    def may_act(self) -> bool:
+        """Whether it has started and not ended: it runs, or its end is unknown and a person has been asked."""
+        return self.state == "started" or (self.state == "withheld" and self.starter != "")
+
+
+def effective(call: ToolCall, open_call: OpenCall) -> dict[str, Any] | None:
+    """The input that runs: a person's amendment, else the model's."""
+    return open_call.amended if open_call.amended is not None else call.input
+
+
+MAX_NOTES = 20
+MAX_NOTE_CHARS = 500
+MAX_NOTES_CHARS = 4_000
+"""Of all notes together."""
+
+
+class Scratchpad(Value):
+    """Oldest note first."""
+
+    notes: Annotated[tuple[str, ...], Field(max_length=MAX_NOTES)] = ()
+
+    def with_note(self, text: str) -> "Scratchpad":
+        """The note at the end, cut to its bound; a note that was there already moves there. The oldest make room."""
+        note = " ".join(text.split())
+        if not note:
+            return self
+        if len(note) > MAX_NOTE_CHARS:
+            note = note[: MAX_NOTE_CHARS - 1] + "…"
+        notes = [*(old for old in self.notes if old != note), note][-MAX_NOTES:]
+        while sum(map(len, notes)) > MAX_NOTES_CHARS:
+            del notes[0]
+        return Scratchpad(notes=tuple(notes))
+
+    @property
+    def text(self) -> str:
+        """For the end of a request; empty where nothing was noted. A note is one line, so none can pose as more."""
+        if not self.notes:
+            return ""
+        return "\n".join(["Your notes of this session:", *(f"- {note}" for note in self.notes)])
+
 
 HEAD_VERSION = 1
 MAX_GOAL_CHARS = 1_000

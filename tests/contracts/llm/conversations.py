@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 from shared.ports.model import ModelRequest, ToolDefinition
 
 KEY = "sk-test-not-to-be-seen"

@@ -11,8 +11,7 @@ from shared.adapters.llm.anthropic import request as anthropic_request
 from shared.adapters.llm.openai import chat_request as openai_request
 from shared.adapters.llm.openai import responses_request as openai_responses_request
 from shared.adapters.llm.react.request import UNREADABLE, to_inner
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall
 from shared.ports.model import Model, ModelRequest
 from tests.contracts.llm import rules
 from tests.contracts.llm.conversations import PATIENCE, assistant, call, request, result, user

@@ -5,8 +5,7 @@ from typing import Any
 
 from shared.adapters.llm.anthropic import request as anthropic_request
 from shared.adapters.llm.openai import chat_request as openai_request
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, ToolCall
+from shared.domain.session.conversation import AssistantEntry, Content, ToolCall
 from tests.contracts.llm.conversations import UPDATE_PLAN, assistant, call, request, result, user
 
 THINKING = {"type": "thinking", "thinking": "Let me see.", "signature": "sig=="}

@@ -18,12 +18,11 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.ports.blobs import BlobStore
-from shared.ports.definitions import DefinitionStore
+from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
 from shared.ports.partials import Partials
-from shared.ports.tool_store import ToolStore
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.clock import FakeClock
 from tests.doubles.definitions import MemoryDefinitions

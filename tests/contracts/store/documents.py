@@ -7,10 +7,16 @@ from typing import Any
 from shared.agent.interventions.resolve import MAX_TOGETHER_BYTES
 from shared.domain.interventions.intervention import Intervention, PendingCall
 from shared.domain.plan.plan import MAX_EVIDENCE, MAX_RESULT_CHARS, MAX_STEPS, ExecutionPlan, PlanStep
-from shared.domain.session.commit import Commit, Decision, Position, StepRecord
-from shared.domain.session.content import INLINE_BYTES, Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
-from shared.domain.session.event import Event
+from shared.domain.session.commit import Commit, Decision, Event, Position, StepRecord
+from shared.domain.session.conversation import (
+    INLINE_BYTES,
+    AssistantEntry,
+    Content,
+    Entry,
+    ToolCall,
+    ToolEntry,
+    UserEntry,
+)
 from shared.domain.session.head import (
     MAX_CALLS,
     MAX_GOAL_CHARS,
@@ -18,6 +24,7 @@ from shared.domain.session.head import (
     Budget,
     Failure,
     Head,
+    OpenCall,
     Progress,
     Restarts,
     Result,
@@ -25,7 +32,6 @@ from shared.domain.session.head import (
     Usage,
     Wait,
 )
-from shared.domain.session.open_call import OpenCall
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
 

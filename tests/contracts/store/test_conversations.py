@@ -9,8 +9,15 @@ from shared.domain.errors import SchemaUnknown
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position
-from shared.domain.session.content import INLINE_BYTES, Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.conversation import (
+    INLINE_BYTES,
+    AssistantEntry,
+    Content,
+    Entry,
+    ToolCall,
+    ToolEntry,
+    UserEntry,
+)
 from shared.domain.session.head import Run
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import make_head

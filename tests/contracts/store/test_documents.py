@@ -25,8 +25,7 @@ from shared.agent.session.large_texts import load_entry, read_compacted
 from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.commit import COMMIT_VERSION, Commit
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry
+from shared.domain.session.conversation import AssistantEntry, Content
 from tests.contracts.store.documents import full_commit, largest_commit, make_commit
 from tests.contracts.store.strategies import documents
 

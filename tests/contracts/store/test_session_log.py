@@ -7,8 +7,7 @@ import pytest
 
 from shared.domain.errors import SchemaUnknown
 from shared.domain.session.commit import Commit
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import UserEntry
+from shared.domain.session.conversation import Content, UserEntry
 from shared.ports.log import (
     IndexEntry,
     LeaseGrant,

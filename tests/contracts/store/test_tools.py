@@ -14,8 +14,8 @@ from shared.domain.definitions.tool import (
     LambdaConfig,
     ToolDefinition,
 )
+from shared.ports.definitions import ToolChanged, ToolExists
 from shared.ports.log import KeyTaken
-from shared.ports.tool_store import ToolChanged, ToolExists
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import record_for
 

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.domain.session.commit import Decision
+from shared.domain.session.commit import Decision, Event
 from shared.domain.session.conversation import Entry
-from shared.domain.session.event import Event
 from shared.ports.model import ModelReply, ModelRequest
 from tests.house import TENANT, House
 from tests.scripted import ScriptedModel, Turn, call, completes, plans, says, step

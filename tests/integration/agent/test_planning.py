@@ -6,8 +6,8 @@ import pytest
 
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.session.commit import Event
 from shared.domain.session.conversation import ToolEntry
-from shared.domain.session.event import Event
 from shared.ports.model import ModelRequest
 from tests.house import TENANT, House
 from tests.integration.agent.bad_plans import BAD_PLANS, BAD_UPDATES, BOUND

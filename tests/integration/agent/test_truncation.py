@@ -5,9 +5,8 @@ import pytest
 from shared.agent.session.repository import SessionRepository
 from shared.agent.turn.reply import AGAIN, GO_ON, SMALLER
 from shared.domain.errors import StreamBroken
-from shared.domain.session.commit import Decision
+from shared.domain.session.commit import Decision, Event
 from shared.domain.session.conversation import AssistantEntry, ToolEntry
-from shared.domain.session.event import Event
 from shared.ports.model import ModelReply, RequestedCall
 from tests.house import TENANT, House
 from tests.lossy import LossyLog

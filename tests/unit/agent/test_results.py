@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.results import ResultText, read_result, result_text
-from shared.domain.session.content import Content
+from shared.domain.session.conversation import Content
 from shared.domain.untrusted.quoting import OutsideText
 from tests.contracts.store.documents import make_head
 from tests.doubles.blobs import MemoryBlobs

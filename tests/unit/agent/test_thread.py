@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from shared.agent.session.session import Session
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.commit import Commit
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 from tests.contracts.store.documents import make_commit
 
 SUMMARY = UserEntry(message_id="msg_sum", content=Content.of("Summary."), origin="summary")

@@ -11,8 +11,7 @@ from shared.api.request.bodies import PostMessage, Resolve, StartSession
 from shared.api.response.envelope import no_content, success
 from shared.api.telemetry import Telemetry
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
-from shared.domain.session.head import Budget, Head, Run, Usage, Wait
-from shared.domain.session.open_call import OpenCall
+from shared.domain.session.head import Budget, Head, OpenCall, Run, Usage, Wait
 from shared.settings import Settings
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")

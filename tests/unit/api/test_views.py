@@ -11,8 +11,7 @@ from shared.api.response.views import (
     step_view,
 )
 from shared.domain.interventions.intervention import Intervention, PendingCall
-from shared.domain.session.commit import StepRecord
-from shared.domain.session.event import Event
+from shared.domain.session.commit import Event, StepRecord
 from shared.domain.session.head import Failure, Result
 from tests.unit.api.samples import AT, HEAD, PLAN
 

@@ -15,8 +15,7 @@ from shared.domain.rules.compaction import (
     turns_of,
     with_elided,
 )
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 
 GOAL = "msg_goal"
 SIZES = st.sampled_from([1, 40, 700, ELIDE_BYTES, ELIDE_BYTES + 1, 9_000])

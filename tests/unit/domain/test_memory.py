@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.definitions.memory import Memory, MemoryKind, as_notes, relevant, same_text
-from shared.domain.session.scratchpad import MAX_CHARS, MAX_NOTE_CHARS, MAX_NOTES, Scratchpad
+from shared.domain.session.head import MAX_NOTE_CHARS, MAX_NOTES, MAX_NOTES_CHARS, Scratchpad
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 texts = st.text(max_size=60)
@@ -112,7 +112,7 @@ def test_a_scratchpad_stays_within_its_bounds_and_keeps_the_newest_note(notes: l
     for note in notes:
         pad = pad.with_note(note)
         assert len(pad.notes) <= MAX_NOTES
-        assert sum(map(len, pad.notes)) <= MAX_CHARS
+        assert sum(map(len, pad.notes)) <= MAX_NOTES_CHARS
         assert all(0 < len(kept) <= MAX_NOTE_CHARS for kept in pad.notes)
         if note.split():
             assert pad.notes[-1][:50] == " ".join(note.split())[:50]

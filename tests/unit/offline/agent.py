@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.adapters.llm.offline.model import OfflineModel
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 from shared.domain.untrusted.quoting import quoted
 from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
 

@@ -1,8 +1,7 @@
 """`offline` and the person it works for: questions, answers, new goals."""
 
 from shared.adapters.llm.offline.model import OfflineModel
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, ToolCall, ToolEntry
+from shared.domain.session.conversation import AssistantEntry, Content, ToolCall, ToolEntry
 from tests.unit.offline.agent import Step
 from tests.unit.offline.storage import DEMO, agent
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from shared.adapters.llm.react.request import UNREADABLE, to_inner
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
 from tests.contracts.llm.conversations import READ_FILE, UPDATE_PLAN, assistant, call, request, result, user
 
 

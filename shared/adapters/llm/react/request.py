@@ -7,8 +7,7 @@ from typing import Any
 from shared.adapters.llm.common.conversation import tool_name_on_wire
 from shared.adapters.llm.react.reply import quoted
 from shared.domain.rules.next_action import GOAL_COMPLETE, claims_completion
-from shared.domain.session.content import Content
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 from shared.ports.model import ModelRequest, ToolDefinition
 
 ACTION_FORM = '{"thought": "why this comes next", "action": "tool name", "action_input": {...}}'
