@@ -106,6 +106,7 @@ def _update(number: int, status: str, result: str = "") -> RequestedCall:
 
 
 def _saying(stage: Stage, batch: Sequence[RequestedCall], wanted: int) -> str:
-    paths = ", ".join(str(call.input["path"]) for call in batch if call.input and "path" in call.input)
+    named = [str(call.input["path"]) for call in batch if call.input and "path" in call.input]
+    paths = ", ".join(path for path in named if path not in stage.description)
     left = f" ({len(batch)} of {wanted} left)" if wanted > len(batch) else ""
     return f"{stage.description}{': ' + paths if paths else ''}{left}."
