@@ -5,7 +5,7 @@ import sys
 from aws_cdk import App, Tags
 
 from infra.environments import Environment, UnusableValue, select
-from infra.nag import acknowledge
+from infra.nag_exceptions import acknowledge
 from infra.stateful import StatefulStack
 from infra.stateless import StatelessStack
 

@@ -18,6 +18,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.environments import Environment, LocalWebhook, Topic, Webhook
+from infra.names import notification_secret_name
 
 READ_STREAM = (
     "dynamodb:DescribeStream",
@@ -40,7 +41,6 @@ PAUSE = Duration.seconds(60)
 LOCAL_PAUSE = Duration.seconds(2)
 AT_ONCE = 10
 """Attempts: receivers that hang take no more than these of the account's concurrency from everybody else."""
-SECRET = "notifications"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def outlet(scope: Stack, environment: Environment, stream_arn: str) -> Outlet:
         case LocalWebhook():
             return Outlet(queue, settings, fed)
         case Webhook(url):
-            name = notification_secret_name(environment)
+            name = notification_secret_name(environment.name)
             settings |= {"notify_webhook_url": url, "notify_secret_name": name}
             return Outlet(queue, settings, (*fed, _may_read(scope, name)))
         case Topic():
@@ -102,10 +102,6 @@ def listen(
         max_concurrency=AT_ONCE,
         report_batch_item_failures=True,  # an error would have Lambda ask the queue less and less often
     )
-
-
-def notification_secret_name(environment: Environment) -> str:
-    return f"acta/{environment.name}/{SECRET}"
 
 
 def _may_read(scope: Stack, name: str) -> iam.PolicyStatement:

@@ -8,11 +8,10 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
+from infra.api.user_pool import UserPool
 from infra.environments import Environment, OwnPool, Webhook
-from infra.notifications import notification_secret_name
-from infra.user_pool import UserPool
+from infra.names import LIVE_INDEX, notification_secret_name, secret_name
 
-LIVE_INDEX = "live"
 PROVIDERS = ("anthropic", "openai")
 NO_KEY_YET = "unset"
 """What a new secret holds until someone stores a key; it must not be mistaken for one."""
@@ -95,7 +94,7 @@ class StatefulStack(Stack):
             provider: secretsmanager.Secret(
                 self,
                 f"{provider.capitalize()}Key",
-                secret_name=secret_name(self._environment, provider),
+                secret_name=secret_name(self._environment.name, provider),
                 description=f"API key of {provider}, read by the step Lambda only",
                 secret_string_value=SecretValue.unsafe_plain_text(NO_KEY_YET),
                 removal_policy=self._removal,
@@ -108,14 +107,10 @@ class StatefulStack(Stack):
         secretsmanager.Secret(
             self,
             "NotificationKey",
-            secret_name=notification_secret_name(self._environment),
+            secret_name=notification_secret_name(self._environment.name),
             description="What notifications are signed with, read by the notify Lambda only",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=48, exclude_punctuation=True
             ),
             removal_policy=self._removal,
         )
-
-
-def secret_name(environment: Environment, provider: str) -> str:
-    return f"acta/{environment.name}/{provider}"

@@ -9,15 +9,15 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra.alarms import Alarms
-from infra.api import Api, Issuer
+from infra.api.http_api import Api, Issuer
+from infra.api.user_pool import UserPool
+from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
 from infra.environments import Environment, ExternalIssuer, FunctionName
-from infra.function import ActaFunction, Surroundings
-from infra.grants import TENANT_FUNCTIONS
+from infra.lambdas.function import ActaFunction, Surroundings
+from infra.lambdas.grants import TENANT_FUNCTIONS
+from infra.lambdas.prompts import Prompts
 from infra.notifications import listen, outlet
-from infra.seeds import Seeds
-from infra.state_machine import Workflow, execution_arns, machine_arn
 from infra.stateful import StatefulStack
-from infra.user_pool import UserPool
 
 
 class StatelessStack(Stack):
@@ -44,20 +44,20 @@ class StatelessStack(Stack):
         functions: Mapping[FunctionName, lambda_.IFunction] = {
             name: ActaFunction(self, name, environment, around).function for name in environment.functions
         }
-        Seeds(self, functions)
+        Prompts(self, functions)
         if told.queue is not None:
             listen(self, environment, functions["notify"], stream_arn, told.queue)
-        workflow = Workflow(self, environment, functions)
+        engine = StateMachine(self, environment, functions)
         self._schedule(functions["tend"])
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)
         if environment.alarms:
-            Alarms(self, functions, workflow.state_machine, api.http_api, told.queue)
+            Alarms(self, functions, engine.machine, api.http_api, told.queue)
 
         outputs = {
             "ApiUrl": api.url,
             "ApiId": api.http_api.api_id,
-            "StateMachineArn": workflow.state_machine.state_machine_arn,
+            "StateMachineArn": engine.machine.state_machine_arn,
             "TableName": stateful.table.table_name,
             "BucketName": stateful.bucket.bucket_name,
         }

@@ -1,4 +1,4 @@
-"""The deployment's prompts into the store: what CloudFormation asks of the custom resource (`infra/seeds.py`).
+"""Stores the deployment's prompts, for CloudFormation's custom resource (`infra/lambdas/prompts.py`).
 
 The texts come with the event, so that a deployment that is rolled back puts the former ones back. Tenants' own
 versions are somewhere else and stay as they are.

@@ -22,7 +22,7 @@ from infra.local.needs import require_cdk
 from infra.local.progress import Progress, Silent
 from infra.local.state import RunningStack, StateDir
 from infra.local.upstream import Upstream
-from infra.tending import EVERYTHING, TendFailed, local_client, tell
+from infra.recovery import ALL_SESSIONS, RecoveryFailed, local_client, start_recovery
 
 EMULATOR_PYTHON = ROOT / ".venv-emulator" / "bin" / "python"
 RUNTIME_PYTHON = ROOT / ".venv-runtime" / "bin" / "python"
@@ -162,8 +162,8 @@ class LocalStack:
 
     def let_sessions_go_on(self) -> None:
         """Their executions ended with the last emulator."""
-        with suppress(TendFailed):  # the schedule does it too, a minute later
-            tell(local_client(self.aws_endpoint_url), "local", EVERYTHING)
+        with suppress(RecoveryFailed):  # the schedule does it too, a minute later
+            start_recovery(local_client(self.aws_endpoint_url), "local", ALL_SESSIONS)
 
     def answers(self, deployment: Deployment) -> bool:
         """Points the front at the deployed API and asks it for its health."""

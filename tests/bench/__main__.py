@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from acta.cli.local.progress import PlainProgress
-from infra.bundle import ROOT
+from infra.packaging.bundle import ROOT
 from tests.bench import (
     cancels,
     cold,

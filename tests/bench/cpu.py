@@ -15,9 +15,9 @@ from statistics import mean, median
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from infra.bundle import ROOT, Bundler
 from infra.local.stack import RUNTIME_PYTHON
-from infra.uv import Target
+from infra.packaging.bundle import ROOT, Bundler
+from infra.packaging.install import Target
 from shared.agent.lifecycle.start import NewSession, start
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.session.commit import Decision

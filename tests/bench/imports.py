@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from infra.bundle import Bundler
 from infra.local.stack import RUNTIME_PYTHON
-from infra.uv import Target
+from infra.packaging.bundle import Bundler
+from infra.packaging.install import Target
 
 ROUNDS = 12
 LLM_SDKS = ("anthropic", "openai")

@@ -4,8 +4,8 @@ import os
 import subprocess
 from collections.abc import Sequence
 
-from infra.bundle import ROOT
 from infra.local.toolchain import SetupFailed, make_side_environment
+from infra.packaging.bundle import ROOT
 from tests.bench.exchange import Exchange
 from tests.bench.stand import RUNTIME, Stand
 

@@ -5,9 +5,9 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from infra.bundle import Bundler
 from infra.environments import DEV
-from infra.uv import InstallFailed, Target
+from infra.packaging.bundle import Bundler
+from infra.packaging.install import InstallFailed, Target
 from tests.bench.stand import Stand
 
 AWS = Target(DEV.python, "aarch64-manylinux_2_28" if DEV.architecture == "arm64" else "x86_64-manylinux_2_28")

@@ -11,10 +11,10 @@ from typing import get_args
 
 import pytest
 
-from infra.bundle import KEPT, ROOT, Bundler
-from infra.bundling import target_of
 from infra.environments import FunctionName, select
-from infra.uv import InstallFailed, Target
+from infra.packaging.asset import target_of
+from infra.packaging.bundle import KEPT, ROOT, Bundler
+from infra.packaging.install import InstallFailed, Target
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
 HOST = target_of(select("local"))

@@ -3,9 +3,9 @@ from typing import get_args
 
 import pytest
 
-from infra.bundle import OFFLINE, ROOT
 from infra.environments import FunctionName
-from infra.reach import OURS, reach
+from infra.packaging.bundle import OFFLINE, ROOT
+from infra.packaging.reach import OURS, reach
 
 
 def write(root: Path, **modules: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from infra.engine.workflow import PLACEHOLDERS, definition, states
 from infra.environments import LOCAL, PROD, Sizing
-from infra.workflow import PLACEHOLDERS, definition, states
 from shared.domain import errors
 from tests.infra.conftest import Synthesised
 

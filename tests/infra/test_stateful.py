@@ -1,9 +1,12 @@
 import json
 
-from infra.stateful import LIVE_INDEX
+from infra.names import LIVE_INDEX
 from shared.adapters.dynamodb import session_items as items
 from shared.adapters.llm.choose import NO_KEY_YET
 from tests.infra.conftest import Synthesised
+
+HARMLESS = {"Status", "Id", "AbortIncompleteMultipartUpload", "NoncurrentVersionExpiration"}
+"""Parts of a lifecycle rule that leave every current object alone (design §6.1)."""
 
 
 def test_the_table_has_the_keys_the_log_is_written_under(each: Synthesised) -> None:
@@ -90,3 +93,19 @@ def test_no_client_may_write_the_tenant_of_its_user(prod: Synthesised) -> None:
     assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"] is True
     (tenant,) = [attribute for attribute in pool["Schema"] if attribute["Name"] == "tenant"]
     assert tenant["Mutable"] is False
+
+
+def test_no_lifecycle_rule_touches_a_current_object(each: Synthesised) -> None:
+    (bucket,) = each.stateful.properties("AWS::S3::Bucket")
+    for rule in bucket["LifecycleConfiguration"]["Rules"]:
+        assert set(rule) <= HARMLESS
+
+
+def test_a_version_that_was_replaced_is_kept_for_a_month_where_versions_are_kept(each: Synthesised) -> None:
+    (bucket,) = each.stateful.properties("AWS::S3::Bucket")
+    kept = [
+        rule["NoncurrentVersionExpiration"]["NoncurrentDays"]
+        for rule in bucket["LifecycleConfiguration"]["Rules"]
+        if "NoncurrentVersionExpiration" in rule
+    ]
+    assert kept == ([30] if each.environment.versioned_files else [])

@@ -8,8 +8,8 @@ from typing import Self
 
 import httpx
 
-from infra.bundle import ROOT
 from infra.local.emulator_process import free_port
+from infra.packaging.bundle import ROOT
 
 KEY = "sk-local-model-key-of-the-test"
 START_SECONDS = 60.0

@@ -11,7 +11,14 @@ from acta.cli.operations.deploy import require_credentials
 from acta.cli.terminal.text import one_line
 from acta.cli.token import LOCAL_TENANT
 from infra.local.state import DEFAULT_STATE_DIR, NoStack, StateDir
-from infra.tending import EVERYTHING, TendFailed, account_client, ask, local_client, name
+from infra.recovery import (
+    ALL_SESSIONS,
+    RecoveryFailed,
+    account_client,
+    local_client,
+    recovery_function,
+    run_recovery,
+)
 
 OUTCOMES = {  # of one session
     "nothing": "needs no repair",
@@ -33,8 +40,8 @@ def repair(arguments: Namespace) -> int:
     request = request_for(arguments)
     environment = arguments.env or "local"
     try:
-        answer = ask(lambda_client(arguments), environment, request)
-    except TendFailed as failure:
+        answer = run_recovery(lambda_client(arguments), environment, request)
+    except RecoveryFailed as failure:
         raise CliError(one_line(str(failure), 300)) from None
     if "refused" in answer:
         raise CliError(f"{arguments.session}: {one_line(answer['refused']['message'], 300)}")
@@ -51,7 +58,7 @@ def request_for(arguments: Namespace) -> Mapping[str, Any]:
     if not arguments.session:
         if arguments.tenant:
             raise CliError("--tenant goes with --session: without them all sessions are looked at")
-        return EVERYTHING
+        return ALL_SESSIONS
     tenant = arguments.tenant or (None if arguments.env else LOCAL_TENANT)
     if tenant is None:
         raise CliError("--session needs --tenant: whose session it is")
@@ -76,6 +83,7 @@ def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:
     done = [words.format(tally[count]) for count, words in COUNTS.items() if tally[count]]
     yield f"{looked}: {', '.join(done) or 'nothing to repair'}"
     if tally["unreadable"]:
-        yield f"{tally['unreadable']} could not be looked at: the log of {name(environment)} says which and why"
+        log = recovery_function(environment)
+        yield f"{tally['unreadable']} could not be looked at: the log of {log} says which and why"
     if tally["left"]:
         yield f"{tally['left']} were left for lack of time: repair again"

@@ -132,7 +132,7 @@ def _react(provider: str, key: str | None, base_url: str | None, api: Api) -> Mo
 
 @cache
 def _offline() -> Model:
-    # Only the zips of environments that allow it have this folder (infra/bundle.py).
+    # Only the zips of environments that allow it have this folder (infra/packaging/bundle.py).
     from shared.adapters.llm.offline.model import OfflineModel
 
     return OfflineModel()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from llmock.scenarios import Fail, Match, Reply, SlowFirstToken, StreamFault, ToolCall
 
+from infra.engine.workflow import definition
 from infra.environments import LOCAL
-from infra.workflow import definition
 from shared.adapters.llm.fallback import with_fallbacks
 from shared.adapters.llm.react.model import ReActModel
 from shared.domain.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.grants import GRANTS
+from infra.lambdas.grants import GRANTS
 from shared.domain.definitions import prompt as prompts
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from infra.engine.workflow import PLACEHOLDERS, definition
+from infra.engine.workflow import states as states_of
 from infra.environments import select
-from infra.workflow import PLACEHOLDERS, definition
-from infra.workflow import states as states_of
 from tests.contracts.emulator.cloud import Cloud, eventually
 
 Json = dict[str, Any]

@@ -10,15 +10,16 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
+from infra.engine.workflow import PLACEHOLDERS, definition
 from infra.environments import Environment, FunctionName
-from infra.retention import retention
-from infra.workflow import PLACEHOLDERS, definition
+from infra.log_retention import retention
+from infra.names import machine_name
 
 _COLON = ArnFormat.COLON_RESOURCE_NAME
 
 
-class Workflow(Construct):
-    """`self.state_machine`. Its name is fixed, so that functions know its ARN before it exists: it needs theirs."""
+class StateMachine(Construct):
+    """`self.machine`. Its name is fixed, so that functions know its ARN before it exists: it needs theirs."""
 
     def __init__(
         self, scope: Construct, environment: Environment, functions: Mapping[FunctionName, lambda_.IFunction]
@@ -42,14 +43,14 @@ class Workflow(Construct):
         log_group = logs.LogGroup(
             self,
             "Logs",
-            log_group_name=f"/aws/vendedlogs/states/{machine_name(environment)}",
+            log_group_name=f"/aws/vendedlogs/states/{machine_name(environment.name)}",
             retention=retention(environment.log_retention_days),
             removal_policy=RemovalPolicy.DESTROY,
         )
-        self.state_machine = sfn.StateMachine(
+        self.machine = sfn.StateMachine(
             self,
             "Machine",
-            state_machine_name=machine_name(environment),
+            state_machine_name=machine_name(environment.name),
             state_machine_type=sfn.StateMachineType.STANDARD,
             definition_body=sfn.DefinitionBody.from_string(json.dumps(definition(environment))),
             definition_substitutions=arns,
@@ -61,15 +62,11 @@ class Workflow(Construct):
         )
 
 
-def machine_name(environment: Environment) -> str:
-    return f"acta-{environment.name}"
-
-
 def machine_arn(stack: Stack, environment: Environment) -> str:
     return stack.format_arn(
         service="states",
         resource="stateMachine",
-        resource_name=machine_name(environment),
+        resource_name=machine_name(environment.name),
         arn_format=_COLON,
     )
 
@@ -79,6 +76,6 @@ def execution_arns(stack: Stack, environment: Environment) -> str:
     return stack.format_arn(
         service="states",
         resource="execution",
-        resource_name=f"{machine_name(environment)}:*",
+        resource_name=f"{machine_name(environment.name)}:*",
         arn_format=_COLON,
     )

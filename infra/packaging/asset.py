@@ -7,9 +7,9 @@ import jsii
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
-from infra.bundle import ROOT, Bundler, copy_tree
 from infra.environments import Environment, FunctionName
-from infra.uv import Target
+from infra.packaging.bundle import ROOT, Bundler, copy_tree
+from infra.packaging.install import Target
 
 PLATFORMS = {"arm64": "aarch64-manylinux_2_28", "x86_64": "x86_64-manylinux_2_28"}
 """What Amazon Linux 2023 under Lambda's current runtimes can load."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -13,13 +13,20 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from infra import bedrock
-from infra.bundling import code_of
 from infra.environments import Environment, FunctionName
-from infra.grants import FILES, GRANTS, ON_EXECUTIONS, SESSIONS
+from infra.lambdas.grants import (
+    CLAUDE_MODELS,
+    CLAUDE_PROFILES,
+    FILES,
+    GRANTS,
+    INVOKE_CLAUDE,
+    ON_EXECUTIONS,
+    SESSIONS,
+)
+from infra.log_retention import retention
+from infra.names import LIVE_INDEX, function_name, secret_name
 from infra.notifications import Outlet
-from infra.retention import retention
-from infra.stateful import LIVE_INDEX, secret_name
+from infra.packaging.asset import code_of
 from shared.settings import PREFIX, Settings
 
 SERVICE = "acta"
@@ -48,7 +55,7 @@ class ActaFunction(Construct):
         super().__init__(scope, name.capitalize())
         self._environment = environment
         self._around = around
-        full_name = f"acta-{environment.name}-{name}"
+        full_name = function_name(environment.name, name)
         size = environment.sizes[name]
         log_group = logs.LogGroup(
             self,
@@ -115,12 +122,18 @@ class ActaFunction(Construct):
             arns = [secret.secret_arn for secret in around.secrets.values()]
             statements.append(_allow("Keys", {"secretsmanager:GetSecretValue"}, *arns))
         if grants.bedrock and self._environment.bedrock:
-            statements.append(_allow("Bedrock", bedrock.ACTIONS, *bedrock.claude_arns(self)))
+            statements.append(_allow("Bedrock", INVOKE_CLAUDE, *self._claude_arns()))
         if grants.notifications:
             statements += around.outlet.statements
         if grants.tenant_functions:
             statements.append(_allow("TenantTools", {"lambda:InvokeFunction"}, around.tenant_function_arns))
         return statements
+
+    def _claude_arns(self) -> tuple[str, str]:
+        """Models belong to AWS, inference profiles to the account; both in any region."""
+        stack = Stack.of(self)
+        models = f"arn:{stack.partition}:bedrock:*::{CLAUDE_MODELS}"
+        return models, f"arn:{stack.partition}:bedrock:*:{stack.account}:{CLAUDE_PROFILES}"
 
     def _powertools(self, name: FunctionName) -> dict[str, str]:
         variables = {
@@ -152,7 +165,7 @@ class ActaFunction(Construct):
             values["state_machine_arn"] = around.state_machine_arn
         if GRANTS[name].secrets:
             values |= {
-                f"{provider}_secret": secret_name(environment, provider) for provider in around.secrets
+                f"{provider}_secret": secret_name(environment.name, provider) for provider in around.secrets
             }
         if GRANTS[name].notifications:
             values |= around.outlet.settings

@@ -14,7 +14,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.environments import Environment, FunctionName
-from infra.retention import retention
+from infra.log_retention import retention
 from shared.api.routes import CATCH_ALL, ROUTES
 
 LOCAL_API_ID = "ac7a0000"

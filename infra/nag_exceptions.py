@@ -5,8 +5,7 @@ from types import MappingProxyType
 
 from aws_cdk import Acknowledgment, Stack, Validations
 
-from infra.bedrock import MODELS, PROFILES
-from infra.grants import FILES, SESSIONS, TENANT_FUNCTIONS
+from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS, TENANT_FUNCTIONS
 
 PACK = "AwsSolutions"
 BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
@@ -39,8 +38,8 @@ def wildcards(stateful: Stack) -> Mapping[str, str]:
         "*": "X-Ray and log delivery know no resource-level permissions.",
         executions: "Executions are named when they start.",
         functions: "Tenants' tools are named when they are deployed; nothing else is named like that.",
-        f"arn:<AWS::Partition>:bedrock:*::{MODELS}": "Which Claude an agent uses is its definition's, in any region.",
-        f"arn:<AWS::Partition>:bedrock:*:<AWS::AccountId>:{PROFILES}": "Profiles reach over regions, as AWS made them.",
+        f"arn:<AWS::Partition>:bedrock:*::{CLAUDE_MODELS}": "An agent's definition names the model.",
+        f"arn:<AWS::Partition>:bedrock:*:<AWS::AccountId>:{CLAUDE_PROFILES}": "A profile spans regions.",
         **{
             f"{stateful.stack_name}:{BUCKET}/{keys}": "Tenants and sessions are named when they appear."
             for keys in (FILES, SESSIONS)

@@ -2,7 +2,7 @@
 
 `state_machine.asl.json` draws the loop, one state after the other. Two kinds of names in it are filled in:
 
-- `"Retry": "${TaskRetries}"` and the like: a policy of `infra/retries.py`, filled in here.
+- `"Retry": "${TaskRetries}"` and the like: a policy of `infra/engine/retries.py`, filled in here.
 - `${StepFunctionArn}` and the like: a function's ARN, filled in by CloudFormation (`PLACEHOLDERS`).
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from infra.engine.retries import POLICIES
 from infra.environments import Environment, FunctionName
-from infra.retries import POLICIES
 
 FILE = Path(__file__).with_name("state_machine.asl.json")
 PLACEHOLDERS: Mapping[str, FunctionName] = {

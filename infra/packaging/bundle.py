@@ -13,11 +13,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.prune import compile_bytecode, normalise, prune
-from infra.reach import Reach, reach
-from infra.uv import Target, install
+from infra.packaging.install import Target, install
+from infra.packaging.prune import compile_bytecode, normalise, prune
+from infra.packaging.reach import Reach, reach
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path("build") / "bundle"
 
 KEPT = 6

@@ -28,6 +28,12 @@ GET = frozenset({"s3:GetObject"})
 PUT = GET | {"s3:PutObject"}
 EDIT = PUT | {"s3:DeleteObject"}
 
+INVOKE_CLAUDE = frozenset({"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"})
+CLAUDE_MODELS = "foundation-model/anthropic.claude-*"
+"""Claude alone, because the adapter writes its wire format. In every region: a cross-region inference profile passes a
+request on to models of other regions, and both the profile and the model have to be allowed."""
+CLAUDE_PROFILES = "inference-profile/*.anthropic.claude-*"
+
 # Starting twice asks whether the first one still runs.
 START = frozenset({"states:StartExecution", "states:DescribeExecution"})
 WAKE = frozenset({"states:SendTaskSuccess"})

@@ -17,7 +17,7 @@ READERS: tuple[FunctionName, ...] = ("step",)
 """Replaced after the prompts: a process keeps what it has read for as long as its tenant changes nothing."""
 
 
-class Seeds(Construct):
+class Prompts(Construct):
     def __init__(self, scope: Construct, functions: Mapping[FunctionName, lambda_.IFunction]) -> None:
         super().__init__(scope, "Seeds")
         prompts = CustomResource(

@@ -1,0 +1,27 @@
+"""Names of deployed things that more than one file has to know. `environment` is the environment's name.
+
+Nothing here imports CDK. A changed name makes CloudFormation replace the thing, and what it holds is lost.
+"""
+
+from infra.environments import FunctionName
+
+LIVE_INDEX = "live"
+"""The table's index of sessions that have work to do or wait for someone."""
+
+
+def function_name(environment: str, function: FunctionName) -> str:
+    return f"acta-{environment}-{function}"
+
+
+def machine_name(environment: str) -> str:
+    return f"acta-{environment}"
+
+
+def secret_name(environment: str, provider: str) -> str:
+    """The secret with the key of a model provider."""
+    return f"acta/{environment}/{provider}"
+
+
+def notification_secret_name(environment: str) -> str:
+    """The secret that notifications to a webhook are signed with."""
+    return f"acta/{environment}/notifications"

@@ -1,0 +1,80 @@
+"""Runs a deployment's recovery function, `tend`, over the AWS API, outside its schedule of once a minute.
+
+Requests and answers are those of `functions/tend/handler.py`.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from infra.names import function_name
+from shared.adapters.aws.clients import make_client
+
+READ_SECONDS = 90
+"""How long an answer is waited for: longer than the function may run (`infra/environments.py`)."""
+ALL_SESSIONS: Mapping[str, Any] = {"repair": True}
+"""The request to look at every session, however young."""
+
+
+class RecoveryFailed(RuntimeError):
+    """The function could not be called, or it failed; the message is one line for a person, without values."""
+
+
+def local_client(endpoint_url: str) -> Any:
+    """A Lambda client for the local AWS at `endpoint_url`."""
+    return make_client(
+        "lambda",
+        read_seconds=READ_SECONDS,
+        attempts=1,
+        endpoint_url=endpoint_url,
+        region_name="us-east-1",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+
+
+def account_client() -> Any:
+    """A Lambda client with the account, region and credentials of the caller's AWS configuration.
+
+    Raises RecoveryFailed where that configuration is not complete.
+    """
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        return make_client("lambda", read_seconds=READ_SECONDS, attempts=1)
+    except BotoCoreError as error:
+        raise RecoveryFailed(str(error)) from None
+
+
+def recovery_function(environment: str) -> str:
+    return function_name(environment, "tend")
+
+
+def run_recovery(client: Any, environment: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Waits for the function and returns its answer. Raises RecoveryFailed."""
+    answer = _invoke(client, environment, "RequestResponse", request)
+    payload: Mapping[str, Any] = json.loads(answer["Payload"].read() or b"{}")
+    if "FunctionError" in answer:
+        kind = payload.get("errorType", "an error")
+        raise RecoveryFailed(f"{recovery_function(environment)} failed with {kind}; see its log")
+    return payload
+
+
+def start_recovery(client: Any, environment: str, request: Mapping[str, Any]) -> None:
+    """Starts the function and does not wait for its answer. Raises RecoveryFailed."""
+    _invoke(client, environment, "Event", request)
+
+
+def _invoke(client: Any, environment: str, kind: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    function = recovery_function(environment)
+    try:
+        answer: Mapping[str, Any] = client.invoke(
+            FunctionName=function, InvocationType=kind, Payload=json.dumps(request).encode()
+        )
+    except ClientError as error:
+        raise RecoveryFailed(f"{function}: {error.response['Error']['Code']}") from None
+    except BotoCoreError as error:
+        raise RecoveryFailed(f"{function}: {error}") from None
+    return answer
