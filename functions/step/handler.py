@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from functions.step.deadline import model_seconds
 from functions.step.root import turn_deps
 from shared.agent.turn.turn import take_turn
-from shared.api.engine_event import engine_event
+from shared.api.engine_event import engine_event, seconds_for_work
 from shared.api.telemetry import Telemetry
 from shared.domain.errors import Refused
 from shared.settings import settings
@@ -16,7 +15,7 @@ telemetry = Telemetry("step")
 def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     step = engine_event(event)
     telemetry.logger.info("step", extra=step.ids)
-    timeout = model_seconds(context.get_remaining_time_in_millis(), settings().step_deadline_seconds)
+    timeout = seconds_for_work(context.get_remaining_time_in_millis(), settings().step_deadline_seconds)
     match step.op:
         case "plan" | "think":
             return take_turn(turn_deps(), step.op, step.at, step.attempt, timeout).to_engine()

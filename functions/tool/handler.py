@@ -4,12 +4,9 @@ from typing import Any
 
 from functions.tool.root import runtime
 from shared.agent.tools.execute import abandon_call, run_call
-from shared.api.engine_event import engine_event
+from shared.api.engine_event import engine_event, seconds_for_work
 from shared.api.telemetry import Telemetry
 from shared.domain.errors import Refused
-
-COMMIT_SECONDS = 8
-"""Of the Lambda's time, what is kept back from the tool for committing its finish."""
 
 telemetry = Telemetry("tool")
 
@@ -19,8 +16,8 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     telemetry.logger.info("tool", extra=step.ids)
     match step.op:
         case "tool":
-            left = context.get_remaining_time_in_millis() / 1000 - COMMIT_SECONDS
-            run_call(runtime(), step.at, step.call_id, step.attempt, max(1.0, left))
+            seconds = seconds_for_work(context.get_remaining_time_in_millis())
+            run_call(runtime(), step.at, step.call_id, step.attempt, seconds)
         case "lost_tool":
             abandon_call(runtime(), step.at, step.call_id, step.error)
         case _:

@@ -1,6 +1,7 @@
 """What the state machine sends a Lambda: ids, counters and the decision, never content (design §2)."""
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, ValidationError
@@ -8,6 +9,10 @@ from pydantic import AwareDatetime, ValidationError
 from shared.domain.errors import Refused
 from shared.domain.session.commit import Position
 from shared.domain.value import Value
+
+COMMIT_SECONDS = 8
+"""Kept back of an invocation's time for reading and committing."""
+LEAST_SECONDS = 1.0
 
 Op = Literal["plan", "think", "tool", "lost_tool", "ask", "give_up", "roll_over"]
 
@@ -39,3 +44,11 @@ def engine_event(event: Mapping[str, Any]) -> EngineEvent:
         return EngineEvent.model_validate(event)
     except ValidationError as error:
         raise Refused(f"not an event of this engine: {error.error_count()} fields are wrong") from None
+
+
+def seconds_for_work(remaining_ms: int, at_most: float = inf) -> float:
+    """How long a model or a tool may take: what is left of the invocation once there is room to commit (design §9).
+
+    `remaining_ms`: of the invocation. `at_most`: a setting that may allow less, never more.
+    """
+    return max(LEAST_SECONDS, min(at_most, remaining_ms / 1_000 - COMMIT_SECONDS))

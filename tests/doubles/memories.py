@@ -1,6 +1,6 @@
 """Long-term memories in memory."""
 
-from shared.adapters.dynamodb.memory_items import MEMORY_VERSION, from_memory, to_memory
+from shared.adapters.dynamodb.memories import MEMORY_VERSION, from_memory, to_memory
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.definitions import memory as ranking
 from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind

@@ -1,7 +1,13 @@
-"""Long-term memories on DynamoDB.
+"""Long-term memories on DynamoDB. Each memory is two items: one strongly consistent read finds it by its id, in its
+tenant's listing or in its agent's.
 
-An agent's head item counts its memories and has their revision. Every write changes it on condition that it is the one
-that was read; so the bound holds, and a process that keeps an agent's memories checks them by one small read.
+    pk                        sk                        attributes
+    T#{tenant}                M#{memory}                k kind, u updated at, v, z body
+    T#{tenant}#M#{agent}      M#{memory}                the same
+    T#{tenant}#M#{agent}      H                         n how many, r revision, another text after each write
+
+An agent's head item counts its memories and has their revision. Every write changes it, on condition that it is the one
+that was read.
 """
 
 from collections import OrderedDict
@@ -9,8 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.dynamodb import memory_items as items
-from shared.adapters.dynamodb.session_items import Item, tenant_pk
+from shared.adapters.dynamodb.session_items import Item, stored, tenant_pk
 from shared.adapters.dynamodb.transaction import (
     ATTEMPTS,
     FREE,
@@ -23,12 +28,70 @@ from shared.adapters.dynamodb.transaction import (
     transact,
 )
 from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.documents import dump, load
+from shared.adapters.storage.keys import key_part
 from shared.domain.definitions import memory as ranking
 from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind
 from shared.domain.errors import StoreThrottled
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord, KeyTaken
 from shared.ports.memories import MemoryChanged, MemoryFull, MemoryPage
+
+MEMORY_VERSION = 1
+
+
+def from_memory(memory: Memory) -> bytes:
+    return dump(memory)
+
+
+def to_memory(version: int, data: bytes) -> Memory:
+    return load("memory", Memory, version, MEMORY_VERSION, data)
+
+
+MEMORY = "M#"
+
+
+def agent_pk(tenant: str, agent_id: str) -> str:
+    return f"{tenant_pk(tenant)}#M#{key_part(agent_id)}"
+
+
+def listed_key(tenant: str, memory_id: str) -> Item:
+    """In the tenant's listing."""
+    return _key(tenant_pk(tenant), MEMORY + key_part(memory_id))
+
+
+def own_key(tenant: str, agent_id: str, memory_id: str) -> Item:
+    """In the agent's."""
+    return _key(agent_pk(tenant, agent_id), MEMORY + key_part(memory_id))
+
+
+def memory_items(tenant: str, memory: Memory) -> tuple[Item, Item]:
+    """The listed one, the agent's."""
+    attributes: Item = {
+        "k": {"S": memory.kind},
+        "u": {"S": memory.updated_at.isoformat()},
+        "v": {"N": str(MEMORY_VERSION)},
+        "z": {"B": from_memory(memory)},
+    }
+    listed = listed_key(tenant, memory.memory_id)
+    return {**listed, **attributes}, {**own_key(tenant, memory.agent_id, memory.memory_id), **attributes}
+
+
+def item_memory(item: Item) -> Memory:
+    return to_memory(*stored(item))
+
+
+def head_key(tenant: str, agent_id: str) -> Item:
+    return _key(agent_pk(tenant, agent_id), "H")
+
+
+def head_item(tenant: str, agent_id: str, count: int, revision: str) -> Item:
+    return {**head_key(tenant, agent_id), "n": {"N": str(count)}, "r": {"S": revision}}
+
+
+def _key(pk: str, sk: str) -> Item:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}
+
 
 AGENTS_KEPT = 16
 QUERIES = 5
@@ -65,7 +128,7 @@ class DynamoMemories:
     def add(self, tenant: str, memory: Memory, record: IdempotencyRecord | None = None) -> bool:
         if self.get(tenant, memory.memory_id) is not None:
             return False
-        one, other = items.memory_items(tenant, memory)
+        one, other = memory_items(tenant, memory)
         added = [put(self._table, one, FREE), put(self._table, other)]
         if record is not None:
             added.append(put_record(self._table, record, self._clock))
@@ -84,13 +147,13 @@ class DynamoMemories:
         return True
 
     def get(self, tenant: str, memory_id: str) -> Memory | None:
-        item = self._get(items.listed_key(tenant, memory_id))
-        return None if item is None else items.item_memory(item)
+        item = self._get(listed_key(tenant, memory_id))
+        return None if item is None else item_memory(item)
 
     def list(
         self, tenant: str, *, agent_id: str | None, kind: MemoryKind | None, limit: int, cursor: str | None
     ) -> MemoryPage:
-        pk = tenant_pk(tenant) if agent_id is None else items.agent_pk(tenant, agent_id)
+        pk = tenant_pk(tenant) if agent_id is None else agent_pk(tenant, agent_id)
         scope, limit = f"M#{tenant}#{agent_id or ''}", max(limit, 1)
         before = None if cursor is None else from_cursor(scope, cursor)
         size = limit + 1 if kind is None else max(limit + 1, FILTERED_LIMIT)
@@ -104,7 +167,7 @@ class DynamoMemories:
         return MemoryPage(found, None)
 
     def update(self, tenant: str, old: Memory, new: Memory) -> None:
-        one, other = items.memory_items(tenant, new)
+        one, other = memory_items(tenant, new)
         actions = [put(self._table, one, _AS_READ, **_as_read(old)), put(self._table, other)]
         try:
             self._change(tenant, old.agent_id, lambda head: (head.size, actions))
@@ -128,7 +191,7 @@ class DynamoMemories:
         key, head = (tenant, agent_id), self._head(tenant, agent_id)
         known = self._known.get(key)
         if known is None or known[0] != head.revision:
-            pk = items.agent_pk(tenant, agent_id)
+            pk = agent_pk(tenant, agent_id)
             stretches = self._newest_first(pk, None, None, MAX_PER_AGENT) if head.size else ()
             memories = tuple(memory for stretch in stretches for memory in stretch.memories)
             known = self._known[key] = (head.revision, memories)
@@ -139,7 +202,7 @@ class DynamoMemories:
 
     def _oldest_summary(self, tenant: str, agent_id: str) -> Memory:
         """Looks at all: this happens at the bound only."""
-        pk = items.agent_pk(tenant, agent_id)
+        pk = agent_pk(tenant, agent_id)
         oldest = None
         for stretch in self._newest_first(pk, None, "summary", MAX_PER_AGENT):
             oldest = stretch.memories[-1] if stretch.memories else oldest
@@ -148,8 +211,8 @@ class DynamoMemories:
         return oldest
 
     def _removal(self, tenant: str, memory: Memory) -> tuple[Action, Action]:
-        listed = items.listed_key(tenant, memory.memory_id)
-        own = items.own_key(tenant, memory.agent_id, memory.memory_id)
+        listed = listed_key(tenant, memory.memory_id)
+        own = own_key(tenant, memory.agent_id, memory.memory_id)
         return delete(self._table, listed, _AS_READ, **_as_read(memory)), delete(self._table, own)
 
     def _change(
@@ -163,7 +226,7 @@ class DynamoMemories:
         for _ in range(ATTEMPTS):
             head = self._head(tenant, agent_id)
             count, actions = change(head)
-            item = items.head_item(tenant, agent_id, count, self._clock.new_id("rev"))
+            item = head_item(tenant, agent_id, count, self._clock.new_id("rev"))
             moved = put(self._table, item, "r = :r", r={"S": head.revision})
             try:
                 transact(
@@ -180,7 +243,7 @@ class DynamoMemories:
         raise StoreThrottled("transact_write_items: other writers were in the way")
 
     def _head(self, tenant: str, agent_id: str) -> _Head:
-        item = self._get(items.head_key(tenant, agent_id))
+        item = self._get(head_key(tenant, agent_id))
         return _Head(0, "") if item is None else _Head(int(item["n"]["N"]), item["r"]["S"])
 
     def _get(self, key: Item) -> Item | None:
@@ -198,18 +261,18 @@ class DynamoMemories:
             "ScanIndexForward": False,
             "Limit": size,
             "KeyConditionExpression": "pk = :pk AND begins_with(sk, :memories)",
-            "ExpressionAttributeValues": {":pk": {"S": pk}, ":memories": {"S": items.MEMORY}},
+            "ExpressionAttributeValues": {":pk": {"S": pk}, ":memories": {"S": MEMORY}},
         }
         if kind is not None:
             request["FilterExpression"] = "k = :k"
             request["ExpressionAttributeValues"][":k"] = {"S": kind}
         if before is not None:
-            request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": items.MEMORY + before}}
+            request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": MEMORY + before}}
         while True:
             answer = self._dynamodb.call("query", **request)
             following = answer.get("LastEvaluatedKey")
-            last = following["sk"]["S"].removeprefix(items.MEMORY) if following else ""
-            yield _Stretch(tuple(items.item_memory(item) for item in answer["Items"]), last)
+            last = following["sk"]["S"].removeprefix(MEMORY) if following else ""
+            yield _Stretch(tuple(item_memory(item) for item in answer["Items"]), last)
             if not following:
                 return
             request["ExclusiveStartKey"] = following

@@ -8,12 +8,12 @@ from typing import Any
 from shared.agent.interventions.opening import wait_for_people
 from shared.agent.session.endings import cancelled, completed
 from shared.agent.session.position import next_decision
-from shared.domain.interventions.intervention import Intervention, input_hash
+from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan import permission
 from shared.domain.rules.budget import raised
 from shared.domain.session.change import Change
 from shared.domain.session.commit import StepRecord
-from shared.domain.session.conversation import Content, ToolEntry, UserEntry
+from shared.domain.session.conversation import Content, ToolEntry, input_hash
 from shared.domain.session.head import OpenCall
 
 MAX_KEPT_CHARS = 10_000
@@ -111,7 +111,7 @@ def _apply(
             why = f": {comment}" if comment else ""
             _answer(change, one, EXPIRED if expired else REJECTED.format(why=why), ok=False)
         case "clarification_needed", "answer":
-            say(change, message_id, given["text"])
+            change.user_message(message_id, given["text"])
         case "budget_exceeded", "raise":
             limits = (given.get("token_budget"), given.get("cost_budget_usd"))
             change.set(budget=raised(change.head.budget, *limits))
@@ -126,16 +126,6 @@ def _apply(
             change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
         case _:
             pass
-
-
-def say(change: Change, message_id: str, text: str) -> None:
-    """A user's message: in the log now, in the conversation when a turn delivers it."""
-    change.entry(UserEntry(message_id=message_id, content=Content.of(text)))
-    change.event("message.user", {"message_id": message_id})
-    change.set(
-        undelivered=(*change.head.undelivered, message_id),
-        progress=change.head.progress.model_copy(update={"text_replies": 0}),
-    )
 
 
 def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) -> None:

@@ -15,12 +15,11 @@ from shared.domain.interventions.intervention import (
     PendingCall,
     Policies,
     Policy,
-    input_hash,
     is_pause,
 )
 from shared.domain.plan.permission import Why
 from shared.domain.session.change import Change
-from shared.domain.session.conversation import ToolCall
+from shared.domain.session.conversation import ToolCall, input_hash
 from shared.domain.session.head import OpenCall
 from shared.ports.clock import Clock
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Set
 from datetime import datetime
 from typing import NamedTuple
 
-from shared.agent.interventions.effects import say, settle
+from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import recover, wake_engine
 from shared.agent.session.position import position
@@ -83,7 +83,7 @@ def post_message(
             require_role(question, roles)
             settle(change, question, "answer", {"text": text}, by=by, message_id=message_id)
         else:
-            say(change, message_id, text)
+            change.user_message(message_id, text)
         return CommitDraft(change, record=record)
 
     key = f"say/{message_id}"
@@ -131,5 +131,5 @@ def _begin_run(change: Change, run_id: str, message_id: str, text: str, max_step
     )
     change.event("run.started", {"run_id": run_id})
     change.to_state("planning")
-    say(change, message_id, text)
+    change.user_message(message_id, text)
     return Decision(next="plan", at=position(change.head))

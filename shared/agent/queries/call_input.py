@@ -5,15 +5,9 @@ from typing import Any, NamedTuple
 
 from shared.agent.session.large_texts import load_call
 from shared.domain.errors import InterventionNotFound, ValidationFailed
-from shared.domain.interventions.intervention import (
-    Intervention,
-    PendingCall,
-    input_hash,
-    is_shortened,
-    reviewed_calls,
-)
+from shared.domain.interventions.intervention import Intervention, PendingCall, is_shortened, reviewed_calls
 from shared.domain.session.commit import Commit
-from shared.domain.session.conversation import AssistantEntry, ToolCall
+from shared.domain.session.conversation import AssistantEntry, ToolCall, input_hash
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
 

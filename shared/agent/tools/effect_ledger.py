@@ -7,7 +7,6 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.definitions.tool import Effect
 from shared.domain.errors import Refused
-from shared.domain.interventions.intervention import input_hash
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position
 from shared.domain.session.conversation import ToolCall
@@ -35,12 +34,6 @@ def log_start(
     return start
 
 
-def call_event_data(call: ToolCall) -> dict[str, str]:
-    """What every `tool.*` event says about its call."""
-    hashed = input_hash(call.input or {})
-    return {"call_id": call.call_id, "effect_id": call.effect_id, "name": call.name, "input_hash": hashed}
-
-
 def _log_first(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> Start:
     """Appends the start. After the 2xx of a cancel no call gets past this (design §6.4).
 
@@ -56,7 +49,7 @@ def _log_first(repository: SessionRepository, session: Session, at: Position, ca
             return None
         started = open_call.model_copy(update={"state": "started", "starter": mine})
         change.set(calls=change.head.with_call(started).calls)
-        change.event("tool.started", call_event_data(call))
+        change.event("tool.started", call.event_data)
         return CommitDraft(change)
 
     if repository.commit(session, at.call_key(call.call_id, f"start-{tries}"), build) is None:

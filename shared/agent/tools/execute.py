@@ -8,7 +8,7 @@ from shared.agent.interventions.opening import AskingRules, open_doubt, wait_for
 from shared.agent.session.position import check_run
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.agent.tools.effect_ledger import call_event_data, log_start
+from shared.agent.tools.effect_ledger import log_start
 from shared.agent.tools.results import read_result, result_text
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolSpec
@@ -75,7 +75,7 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
     def build(now: Session, change: Change) -> CommitDraft | None:
         if not logged:
             check_run(change.head, at)
-            change.event("tool.started", call_event_data(call))
+            change.event("tool.started", call.event_data)
         took = milliseconds(started, change.now)
         change.step(
             lambda number: StepRecord(
@@ -197,7 +197,7 @@ def _finish(
         )
     size = (result.whole or content).bytes
     finished = {"ok": result.ok, "duration_ms": duration_ms, "bytes": size}
-    change.event("tool.finished", call_event_data(call) | finished)
+    change.event("tool.finished", call.event_data | finished)
     head = change.head
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     open_call = head.open_call(call.call_id)

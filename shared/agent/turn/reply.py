@@ -8,14 +8,13 @@ smaller pieces.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from shared.agent.tools.effect_ledger import call_event_data
 from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.plan import permission
 from shared.domain.plan import update as plan_update
-from shared.domain.plan.update_input import MAX_NAMED_CHARS
+from shared.domain.plan.update import MAX_NAMED_CHARS
 from shared.domain.rules.next_action import claims_completion
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
@@ -122,7 +121,7 @@ def apply_reply(
             _refuse(change, call, refusal)
         else:
             outcome.to_run.append(call)
-            change.event("tool.requested", call_event_data(call))
+            change.event("tool.requested", call.event_data)
     change.set(calls=tuple(_opened(change, call, specs) for call in outcome.to_run))
     return AppliedReply(
         message_id=identified.message_id,

@@ -1,7 +1,5 @@
 """What waits for a person, and the one decision it gets (design §8)."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -146,12 +144,6 @@ def reviewed_calls(one: Intervention) -> tuple[PendingCall, ...]:
 def is_shortened(one: Intervention, call: PendingCall) -> bool:
     """What an earlier release stored says so in the context."""
     return call.shortened or one.context.get("shortened") is True
-
-
-def input_hash(arguments: dict[str, Any]) -> str:
-    """SHA-256 over the canonical JSON of a call's input, 32 hex digits."""
-    canonical = json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 
 
 NOBODY: Set[str] = frozenset()

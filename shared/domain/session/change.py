@@ -11,7 +11,7 @@ from typing import Any
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.commit import Commit, Decision, Event, EventDraft, EventType, StepRecord
-from shared.domain.session.conversation import Content, Entry
+from shared.domain.session.conversation import Content, Entry, UserEntry
 from shared.domain.session.head import TRANSITIONS, Head, IllegalTransition, SessionState
 
 
@@ -57,6 +57,15 @@ class Change:
 
     def entry(self, entry: Entry) -> None:
         self._entries.append(entry)
+
+    def user_message(self, message_id: str, text: str) -> None:
+        """Adds what a person said: to the log now, to the conversation when a turn delivers it (design §6.6)."""
+        self.entry(UserEntry(message_id=message_id, content=Content.of(text)))
+        self.event("message.user", {"message_id": message_id})
+        self.set(
+            undelivered=(*self.head.undelivered, message_id),
+            progress=self.head.progress.model_copy(update={"text_replies": 0}),
+        )
 
     def compact(self, compacted: Compacted) -> None:
         """From this commit on the conversation is what `compacted` holds."""

@@ -4,6 +4,8 @@ Order is delivery order (design §6.6). Every tool call of an assistant entry is
 its `call_id` before the next assistant entry. A small text is inline, a large one is in the blob store.
 """
 
+import hashlib
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -56,6 +58,12 @@ class ToolCall(Value):
     malformed: str | None = None
     input_content: Content | None = None
 
+    @property
+    def event_data(self) -> dict[str, str]:
+        """What every `tool.*` event says about the call. A large input must be loaded."""
+        hashed = input_hash(self.input or {})
+        return {"call_id": self.call_id, "effect_id": self.effect_id, "name": self.name, "input_hash": hashed}
+
 
 class UserEntry(Value):
     """What a person said; with origin `summary`, what stands in the place of earlier turns: data, nobody's words."""
@@ -97,3 +105,9 @@ class ToolEntry(Value):
 
 
 Entry = Annotated[UserEntry | AssistantEntry | ToolEntry, Field(discriminator="kind")]
+
+
+def input_hash(arguments: dict[str, Any]) -> str:
+    """SHA-256 over the canonical JSON of a call's input, 32 hex digits."""
+    canonical = json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:32]

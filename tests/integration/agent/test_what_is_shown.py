@@ -9,8 +9,8 @@ from shared.agent.interventions.opening import MAX_REVIEWED_BYTES
 from shared.agent.queries.call_input import full_call_input
 from shared.api.response.views import intervention_view
 from shared.domain.errors import InterventionNotFound, ValidationFailed
-from shared.domain.interventions.intervention import Intervention, input_hash
-from shared.domain.session.conversation import AssistantEntry, ToolEntry
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.conversation import AssistantEntry, ToolEntry, input_hash
 from shared.domain.session.head import MAX_CALLS
 from tests.house import TENANT, House
 from tests.integration.agent.planner import made

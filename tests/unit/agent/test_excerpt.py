@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.agent.interventions.excerpt import MAX_SHOWN_BYTES, excerpt
-from shared.domain.interventions.intervention import input_hash
+from shared.domain.session.conversation import input_hash
 
 
 def size(value: Any) -> int:

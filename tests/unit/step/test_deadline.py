@@ -3,19 +3,19 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from functions.step.deadline import COMMIT_SECONDS, LEAST_SECONDS, model_seconds
 from infra.environments import ENVIRONMENTS
+from shared.api.engine_event import COMMIT_SECONDS, LEAST_SECONDS, seconds_for_work
 
 
 def test_the_setting_bounds_the_model_where_the_lambda_has_more_time() -> None:
-    assert model_seconds(150_000, 120) == 120
-    assert model_seconds(150_000, 2.5) == 2.5
+    assert seconds_for_work(150_000, 120) == 120
+    assert seconds_for_work(150_000, 2.5) == 2.5
 
 
 @settings(derandomize=True)
 @given(st.integers(min_value=0, max_value=900_000), st.floats(min_value=0.1, max_value=900))
 def test_what_is_left_after_the_model_is_enough_to_commit(remaining_ms: int, deadline: float) -> None:
-    seconds = model_seconds(remaining_ms, deadline)
+    seconds = seconds_for_work(remaining_ms, deadline)
     assert seconds >= LEAST_SECONDS
     assert seconds <= max(LEAST_SECONDS, deadline)
     if remaining_ms / 1_000 >= COMMIT_SECONDS + LEAST_SECONDS:
@@ -25,4 +25,4 @@ def test_what_is_left_after_the_model_is_enough_to_commit(remaining_ms: int, dea
 def test_every_environment_gives_a_step_time_for_the_model_and_the_commit() -> None:
     for environment in ENVIRONMENTS.values():
         most = environment.sizes["step"].timeout * 1_000
-        assert model_seconds(most, most) > 60
+        assert seconds_for_work(most, most) > 60

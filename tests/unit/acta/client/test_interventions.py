@@ -6,7 +6,7 @@ from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import UnexpectedAnswer
 from acta.client.interventions import input_hash, with_whole_inputs
-from shared.domain.interventions import intervention
+from shared.domain.session import conversation
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, success
 
 JSON = st.recursive(
@@ -36,4 +36,4 @@ def test_a_review_s_shortened_inputs_are_fetched_whole_and_have_to_be_the_ones_d
 
 @given(st.dictionaries(st.text(), JSON, max_size=4))
 def test_the_client_s_hash_of_an_input_is_the_deployment_s(arguments: dict[str, object]) -> None:
-    assert input_hash(arguments) == intervention.input_hash(arguments)
+    assert input_hash(arguments) == conversation.input_hash(arguments)

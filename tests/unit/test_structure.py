@@ -1,0 +1,37 @@
+"""The sources as a reader meets them: no circle of imports, and no folder in which one has to search."""
+
+from pathlib import Path
+
+from tests.structure.modules import circle, closure, graph, imports, modules, rooms
+
+MOST_MODULES = 24
+"""Side by side in one folder."""
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    assert circle(graph(modules())) == ()
+
+
+def test_no_folder_has_more_modules_than_one_takes_in_at_a_glance() -> None:
+    assert [room for room, count in rooms(modules()).items() if count > MOST_MODULES] == []
+
+
+def test_imports_inside_functions_and_for_types_alone_are_not_counted(tmp_path: Path) -> None:
+    source = tmp_path / "a.py"
+    source.write_text(
+        "from typing import TYPE_CHECKING\n"
+        "from pkg import b\n"
+        "if TYPE_CHECKING:\n    import pkg.c\n"
+        "def later():\n    import pkg.d\n"
+    )
+    known = dict.fromkeys(("pkg.b", "pkg.c", "pkg.d"), source)
+
+    assert imports(source, known) == {"pkg.b"}
+
+
+def test_a_circle_is_named_and_a_closure_has_everything_on_the_way() -> None:
+    edges = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": set[str]()}
+
+    assert set(circle(edges)) == {"a", "b", "c"}
+    assert closure(edges, "b") == {"a", "b", "c"}
+    assert closure(edges, "d") == {"d"}
