@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
-FunctionName = Literal["start", "status", "step", "tool", "intervene", "admin", "notify", "tend"]
+FunctionName = Literal["start", "status", "step", "tool", "intervene", "admin", "notify", "recover"]
 Architecture = Literal["arm64", "x86_64"]
 SettingValue = str | int | float
 
@@ -83,7 +83,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
         "intervene": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "notify": Sizing(memory=256, timeout=30),
-        "tend": Sizing(memory=512, timeout=60),
+        "recover": Sizing(memory=512, timeout=60),
     }
 )
 

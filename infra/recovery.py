@@ -1,6 +1,6 @@
-"""Runs a deployment's recovery function, `tend`, over the AWS API, outside its schedule of once a minute.
+"""Runs a deployment's recovery function, `recover`, over the AWS API, outside its schedule of once a minute.
 
-Requests and answers are those of `functions/tend/handler.py`.
+Requests and answers are those of `functions/recover/handler.py`.
 """
 
 import json
@@ -47,7 +47,7 @@ def account_client() -> Any:
 
 
 def recovery_function(environment: str) -> str:
-    return function_name(environment, "tend")
+    return function_name(environment, "recover")
 
 
 def run_recovery(client: Any, environment: str, request: Mapping[str, Any]) -> Mapping[str, Any]:

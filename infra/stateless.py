@@ -48,7 +48,7 @@ class StatelessStack(Stack):
         if told.queue is not None:
             listen(self, environment, functions["notify"], stream_arn, told.queue)
         engine = StateMachine(self, environment, functions)
-        self._schedule(functions["tend"])
+        self._schedule(functions["recover"])
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)
         if environment.alarms:
@@ -66,9 +66,9 @@ class StatelessStack(Stack):
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
 
-    def _schedule(self, tend: lambda_.IFunction) -> None:
+    def _schedule(self, recover: lambda_.IFunction) -> None:
         """A minute that fails is not made up for: the next one looks at the same sessions."""
-        target = targets.LambdaFunction(tend, retry_attempts=0)
+        target = targets.LambdaFunction(recover, retry_attempts=0)
         minute = events.Schedule.rate(Duration.minutes(1))
         events.Rule(self, "EveryMinute", schedule=minute, targets=[target])
 

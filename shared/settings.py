@@ -72,7 +72,7 @@ class Settings(BaseModel):
     approval_timeout_seconds: Seconds = 1_800
     intervention_warn_seconds: Seconds = 300
     roll_over_events: Annotated[int, Field(ge=100)] = 15_000
-    tend_grace_seconds: Seconds = 60
+    recovery_grace_seconds: Seconds = 60
     """So long a session is left alone by recovery: whoever is at work on it may just be slow."""
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
     partial_text_ms: Annotated[int, Field(ge=0)] = 0

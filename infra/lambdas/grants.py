@@ -80,7 +80,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # What changed comes by the stream, and again by the queue; how it is now is read.
         "notify": Grants(table=frozenset({"dynamodb:GetItem"}), notifications=True),
         # Sessions of every tenant, found by the index alone, are started again or woken.
-        "tend": Grants(
+        "recover": Grants(
             table=COMMIT, index=frozenset({"dynamodb:Query"}), sessions=EDIT, engine=START | WAKE | LIST
         ),
     }

@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "notify", "tend")
+FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "notify", "recover")
 
 
 class Behind:

@@ -20,7 +20,7 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
     with Gate(llmock_server.port) as gate:
         base_url = gate.url + llmock_server.base_url("anthropic").removeprefix(llmock_server.url)
         key = {"ACTA_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": base_url}
-        at_once = behind.configured("tend", ACTA_TEND_GRACE_SECONDS="0.001")
+        at_once = behind.configured("recover", ACTA_RECOVERY_GRACE_SECONDS="0.001")
         with behind.unscheduled(), behind.configured("step", **key), at_once:
             yield gate
 
@@ -36,9 +36,9 @@ def model(gate: Gate, llmock: Any) -> Any:
     return llmock.tool_mode("off")
 
 
-def tended(behind: Behind, **event: Any) -> Any:
+def sweep_now(behind: Behind, **event: Any) -> Any:
     """What the function answers to the event; without one, to the schedule's."""
-    answer = behind.client("lambda").invoke(FunctionName="acta-local-tend", Payload=json.dumps(event))
+    answer = behind.client("lambda").invoke(FunctionName="acta-local-recover", Payload=json.dumps(event))
     assert "FunctionError" not in answer, answer["Payload"].read()
     return json.loads(answer["Payload"].read())
 
@@ -62,7 +62,7 @@ def test_a_session_whose_execution_was_stopped_in_mid_thought_ends_as_if_nothing
     gate.wait_for_a_request()
     stop(behind, session_id)
 
-    tally = tended(behind)
+    tally = sweep_now(behind)
 
     assert tally["restarted"] >= 1
     assert tally["unreadable"] == 0
@@ -87,7 +87,7 @@ def test_an_approval_of_a_session_whose_execution_was_stopped_is_carried_out(
     stop(behind, session_id)
 
     assert ann.resolve(session_id, asked["intervention_id"], "approve").status_code == 200
-    tended(behind)  # for the case that it was stopped before it began to wait
+    sweep_now(behind)  # for the case that it was stopped before it began to wait
 
     seen = ann.finished(session_id)
     assert (seen.session["run"]["generation"], seen.session["result"]["goal_met"]) == (2, True)

@@ -12,7 +12,7 @@ from infra.local.assembly import ROOT
 from infra.local.progress import Silent
 from tests.faults import report
 from tests.faults.stand import Stand, is_supported
-from tests.faults.sweep import Case, Verdict, clean_run, deaths, left_alone, sweep, tended, troubles
+from tests.faults.sweep import Case, Verdict, clean_run, deaths, left_alone, recovery_calls, sweep, troubles
 
 OUT = ROOT / "build" / "faults.json"
 
@@ -29,7 +29,7 @@ def main(parts: Sequence[str]) -> int:
             *deaths(calls.values()),
             *troubles(calls.values()),
             *left_alone(calls.values()),
-            *tended(stand),
+            *recovery_calls(stand),
         ]
         chosen = [case for case in everything if is_meant(case, parts)]
         print(f"{len(calls)} calls, {len(chosen)} faults", flush=True)

@@ -17,7 +17,7 @@ and the caller waits until its own time is up.
 KILLS: tuple[Kind, ...] = ("before", "after")
 INSTEAD: tuple[Kind, ...] = ("before", "throttle", "fail", "cut", "hold")
 """Of carrying the call out."""
-TEND = "tend"
+RECOVER = "recover"
 HELD_SECONDS = 60.0
 
 
@@ -37,15 +37,15 @@ class Fault(NamedTuple):
 
 
 class Track:
-    """One run's calls, and what is to go wrong in it. `fired` counts how often each fault has. `tended`: the calls of
-    recovery are the run's as well, which otherwise comes and goes by its own clock.
+    """One run's calls, and what is to go wrong in it. `fired`: how often each fault has. `recovering`: calls of the
+    recovery function count as the run's. It comes and goes by its own clock, so otherwise they do not.
     """
 
-    def __init__(self, faults: Sequence[Fault] = (), *, tended: bool = False) -> None:
+    def __init__(self, faults: Sequence[Fault] = (), *, recovering: bool = False) -> None:
         self.listing = Listing()
         self.faults = tuple(faults)
         self.fired: Counter[Fault] = Counter()
-        self.tended = tended
+        self.recovering = recovering
 
     @property
     def all_fired(self) -> bool:
@@ -127,12 +127,12 @@ class FaultPoint:
         """
         if request.worker is None:
             return None
-        pid, tending = request.worker.pid, request.worker.function == TEND
-        tag = request.tag or self._serving.get(pid) or (self._latest if tending else "")
+        pid, recovering = request.worker.pid, request.worker.function == RECOVER
+        tag = request.tag or self._serving.get(pid) or (self._latest if recovering else "")
         track = self.tracks.get(tag)
-        if track is None or (tending and not track.tended):
+        if track is None or (recovering and not track.recovering):
             return None
-        if not tending:
+        if not recovering:
             self._serving[pid] = tag
         return track
 

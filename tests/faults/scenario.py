@@ -44,7 +44,7 @@ class Play:
         self.stand = stand
         self.left = left
         self.tag = new_tag()
-        self.track = Track(faults, tended=left)
+        self.track = Track(faults, recovering=left)
         stand.point.follow(self.tag, self.track)
         token = stand.stack.issuer.issue_token(self.tag, "ann", "admin")
         self.person = Insistent(stand.stack.url, token)

@@ -52,7 +52,7 @@ class Stand:
             "ANTHROPIC_BASE_URL": model.url,
             "ACTA_HTTP_TOOL_ALLOW": sink.host,
             "NO_PROXY": "127.0.0.1,localhost",
-            "ACTA_TEND_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone
+            "ACTA_RECOVERY_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone
             **settings,
         }
         self.stack = LocalStack(
@@ -109,7 +109,9 @@ class Stand:
     def sweep(self) -> None:
         """Recovery looks at everything, again where it dies itself."""
         for _ in range(TEND_ATTEMPTS):
-            answer = self.client("lambda").invoke(FunctionName="acta-local-tend", Payload=b'{"repair": true}')
+            answer = self.client("lambda").invoke(
+                FunctionName="acta-local-recover", Payload=b'{"repair": true}'
+            )
             answer["Payload"].read()
             if "FunctionError" not in answer:
                 return

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from tests.faults.calls import Call
-from tests.faults.point import KILLS, TEND, Fault, Kind
+from tests.faults.point import KILLS, RECOVER, Fault, Kind
 from tests.faults.scenario import Play, Run
 from tests.faults.script import CHARGE
 from tests.faults.stand import Stand
@@ -87,10 +87,10 @@ def left_alone(calls: Iterable[Call]) -> list[Case]:
     return found
 
 
-def tended(stand: Stand) -> list[Case]:
+def recovery_calls(stand: Stand) -> list[Case]:
     """Recovery itself dies, and comes again."""
     run = Play(stand, LOST_START, left=True).run()
-    calls = [call for call in run.track.listing.calls.values() if call.function == TEND]
+    calls = [call for call in run.track.listing.calls.values() if call.function == RECOVER]
     return [case._replace(faults=(*case.faults, LOST_START), left=True) for case in deaths(calls)]
 
 

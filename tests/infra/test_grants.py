@@ -58,7 +58,7 @@ ALLOWED: Mapping[str, Mapping[str, set[str]]] = {
         EXECUTIONS: LOOK_UP | {"states:StopExecution"},
     },
     "admin": {TABLE: REMEMBER, FILES: EDIT, LIST_FILES: LIST},
-    "tend": {
+    "recover": {
         TABLE: COMMIT,
         f"{TABLE}/index/live": {"dynamodb:Query"},
         SESSIONS: EDIT,
@@ -171,7 +171,7 @@ def test_only_this_account_s_gateway_schedule_and_state_machine_reach_a_function
         if permission["Principal"] == "events.amazonaws.com":
             (rule,) = each.stateless.resources("AWS::Events::Rule")
             assert permission["SourceArn"] == {"Fn::GetAtt": [rule, "Arn"]}
-            assert permission["FunctionName"]["Fn::GetAtt"][0].startswith("Tend")
+            assert permission["FunctionName"]["Fn::GetAtt"][0].startswith("Recover")
         else:
             assert permission["Principal"] == "apigateway.amazonaws.com"
             assert "execute-api" in json.dumps(permission["SourceArn"])
@@ -185,7 +185,7 @@ def test_only_tend_reads_across_tenants_and_only_who_they_are(prod: Synthesised)
         for resource in resources(statement)
         if "/index/" in resource
     }
-    assert indexes == {("tend", "dynamodb:Query", "live")}
+    assert indexes == {("recover", "dynamodb:Query", "live")}
 
 
 def test_each_minute_recovery_looks_for_sessions_that_have_stopped(each: Synthesised) -> None:

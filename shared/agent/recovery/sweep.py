@@ -48,48 +48,46 @@ class Tally(NamedTuple):
         return self._replace(**{name: getattr(self, name) + 1 for name in names})
 
 
-def sweep(rounds: SweepDeps, *, everything: bool = False) -> Tally:
+def sweep(deps: SweepDeps, *, everything: bool = False) -> Tally:
     """`everything`: every live session, however young, and those that wait for people without an end too.
 
     Those without an execution come first. An error of one session does not stop the others; one of the index or of the
     engine's listing is raised.
     """
-    running = frozenset(rounds.workflow.running())
+    running = frozenset(deps.workflow.running())
     lost, doubtful = [], []
-    for kind, session in _live(rounds, everything):
+    for kind, session in _live(deps, everything):
         if session.session_id not in running:
             lost.append(session)
-        elif everything or (kind == "active" and session.at > rounds.repository.clock.now() - WOKEN_WITHIN):
+        elif everything or (kind == "active" and session.at > deps.repository.clock.now() - WOKEN_WITHIN):
             doubtful.append(session)
     tally = Tally()
     for session in (*lost, *doubtful):
-        tally = tally.plus(*_look(rounds, session)) if rounds.time_is_left() else tally.plus("left")
+        tally = tally.plus(*_look(deps, session)) if deps.time_is_left() else tally.plus("left")
     return tally
 
 
-def _live(rounds: SweepDeps, everything: bool) -> Iterator[tuple[LiveKind, LiveSession]]:
-    late = rounds.repository.clock.now() - timedelta(seconds=rounds.grace)
-    soon = late + timedelta(seconds=rounds.warn)
+def _live(deps: SweepDeps, everything: bool) -> Iterator[tuple[LiveKind, LiveSession]]:
+    late = deps.repository.clock.now() - timedelta(seconds=deps.grace)
+    soon = late + timedelta(seconds=deps.warn)
     wanted: dict[LiveKind, datetime | None] = {"active": late, "waiting": soon}
     if everything:
         wanted = {"active": None, "waiting": None, "parked": None}
     for kind, before in wanted.items():
-        page = rounds.directory.live(kind, before=before, limit=PAGE, cursor=None)
+        page = deps.directory.live(kind, before=before, limit=PAGE, cursor=None)
         yield from ((kind, session) for session in page.sessions)
         while page.cursor is not None:
-            page = rounds.directory.live(kind, before=before, limit=PAGE, cursor=page.cursor)
+            page = deps.directory.live(kind, before=before, limit=PAGE, cursor=page.cursor)
             yield from ((kind, session) for session in page.sessions)
 
 
-def _look(rounds: SweepDeps, session: LiveSession) -> tuple[str, ...]:
+def _look(deps: SweepDeps, session: LiveSession) -> tuple[str, ...]:
     """What to count."""
     try:
-        outcome: RecoveryResult = recover(
-            rounds.repository, rounds.workflow, session.tenant, session.session_id
-        )
+        outcome: RecoveryResult = recover(deps.repository, deps.workflow, session.tenant, session.session_id)
     except (SessionNotFound, Fenced):  # deleted; the index is a moment behind
         return ("looked",)
     except Exception as error:  # whatever it is, it is this session's alone
-        rounds.unreadable(session.session_id, error)
+        deps.unreadable(session.session_id, error)
         return ("looked", "unreadable")
     return ("looked",) if outcome == "nothing" else ("looked", outcome)

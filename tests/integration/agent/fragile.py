@@ -85,9 +85,9 @@ class FragileHouse(House):
             self.run(before)
 
     def sweep(self, *, everything: bool = False, time_is_left: bool = True) -> Tally:
-        return sweep(self.rounds(time_is_left), everything=everything)
+        return sweep(self.sweep_deps(time_is_left), everything=everything)
 
-    def rounds(self, time_is_left: bool = True) -> SweepDeps:
+    def sweep_deps(self, time_is_left: bool = True) -> SweepDeps:
         self.told: list[tuple[str, str]] = []
         return SweepDeps(
             self.fresh_journal(),

@@ -40,7 +40,7 @@ def test_what_was_done_is_reported_and_what_was_not_done_is_not() -> None:
     assert list(report_lines(QUIET | {"looked": 1}, "dev")) == ["looked at 1 session: nothing to repair"]
     assert list(report_lines(QUIET | {"looked": 7, "restarted": 2, "unreadable": 1, "left": 3}, "dev")) == [
         "looked at 7 sessions: 2 went on in a new execution",
-        "1 could not be looked at: the log of acta-dev-tend says which and why",
+        "1 could not be looked at: the log of acta-dev-recover says which and why",
         "3 were left for lack of time: repair again",
     ]
 

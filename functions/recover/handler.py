@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from functions.tend.root import root
+from functions.recover.root import root
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.api.telemetry import Telemetry
@@ -21,7 +21,7 @@ from shared.domain.value import Value
 SPARE_MILLISECONDS = 15_000
 """What one session may take when every request it makes has to be repeated."""
 
-telemetry = Telemetry("tend")
+telemetry = Telemetry("recover")
 
 
 class One(Value):
@@ -29,17 +29,17 @@ class One(Value):
     session_id: str
 
 
-def _tend(event: dict[str, Any], context: Any) -> dict[str, Any]:
+def _handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
     wanted = event.get("repair", False)
     if isinstance(wanted, bool):
-        return _rounds(context, everything=wanted)
+        return _sweep(context, everything=wanted)
     try:
         return _repair(One.model_validate(wanted))
     except ValidationError as error:
         raise Refused(f"not a repair: {error.error_count()} fields are wrong") from None
 
 
-def _rounds(context: Any, *, everything: bool) -> dict[str, Any]:
+def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
     its = root()
     tally = sweep(
         SweepDeps(
@@ -54,7 +54,7 @@ def _rounds(context: Any, *, everything: bool) -> dict[str, Any]:
         everything=everything,
     )
     counts = tally._asdict()
-    telemetry.logger.info("tended", extra={"everything": everything, **counts})
+    telemetry.logger.info("swept", extra={"everything": everything, **counts})
     return counts
 
 
@@ -68,4 +68,4 @@ def _repair(one: One) -> dict[str, Any]:
     return {"outcome": outcome}
 
 
-handler = telemetry.watch(_tend)
+handler = telemetry.watch(_handle)

@@ -30,6 +30,6 @@ def root() -> Root:
         repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
         directory=DynamoIndex(chosen.table, clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
-        grace=chosen.tend_grace_seconds,
+        grace=chosen.recovery_grace_seconds,
         warn=chosen.intervention_warn_seconds,
     )
