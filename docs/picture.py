@@ -21,7 +21,7 @@ import pyte
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "demo.svg"
-COLUMNS, LINES = 100, 200
+COLUMNS, LINES = 104, 200
 """So many lines that nothing scrolls away."""
 
 WIDTH, HEIGHT, FONT, MARGIN, BAR = 8.4, 19, 14, 18, 34
