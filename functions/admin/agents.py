@@ -4,19 +4,18 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from pydantic import Field
 
-from functions.admin.paging import Cursor, bad_cursor
+from functions.admin.resource import Resource, version_tag
 from shared.api.app import Api
 from shared.api.request.bodies import AgentBody, CreateAgent, PutAgent
 from shared.api.request.idempotency import IdempotencyGuard
+from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import agent_view
-from shared.api.response.envelope import no_content, success
-from shared.api.response.etag import admits, etag
+from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits, Models, unknown_tools
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import Conflict, NotFound, ValidationFailed
+from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import AGENT
 from shared.domain.interventions.intervention import Policy, wrong_default
 from shared.ports.clock import Clock
@@ -37,17 +36,26 @@ def add_agents(
     offline: bool,
 ) -> None:
     """`tools`: what an agent of a tenant may be given, by name; `offline`: it may name the rule-based stand-in."""
+    agents = Resource[AgentDefinition](
+        api,
+        find=store.agent,
+        view=agent_view,
+        tag=lambda agent: version_tag(agent.version, agent.created_at),
+        stale=DefinitionChanged,
+        missing="There is no such agent.",
+        changed="The agent was changed meanwhile. Read it again and decide anew.",
+    )
 
     @api.get("/v1/agents")
     def list_agents(
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50, cursor: Cursor = None
-    ) -> Response[str]:
-        with bad_cursor():
-            page = store.agents(api.caller.tenant, limit=limit, cursor=cursor)
-        return success({"items": [agent_view(agent) for agent in page.agents], "next_cursor": page.cursor})
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50, cursor: ListingCursor = None
+    ) -> Response:
+        with listing_cursor():
+            found = store.agents(api.caller.tenant, limit=limit, cursor=cursor)
+        return page([agent_view(agent) for agent in found.agents], found.cursor)
 
     @api.post("/v1/agents")
-    def create_agent(body: Annotated[CreateAgent, Body()]) -> Response[str]:
+    def create_agent(body: CreateAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
         _check_policies(body)
@@ -62,42 +70,34 @@ def add_agents(
                 raise Conflict(message, {"agent_id": [message]}) from None
             return agent_view(agent)
 
-        view, _ = once.answer(api.incoming, tenant, agent_view, act, status=201)
+        view, _ = once.answer(api.request.idempotency, tenant, agent_view, act, status=201)
         return success(view, 201, {"Location": f"/v1/agents/{view['agent_id']}"})
 
     @api.get("/v1/agents/{agent_id}")
-    def read_agent(agent_id: str) -> Response[str]:
-        return _answer(_found(store, api.caller.tenant, agent_id))
+    def read_agent(agent_id: str) -> Response:
+        return agents.answer(agents.get(agent_id))
 
     @api.put("/v1/agents/{agent_id}")
-    def replace_agent(agent_id: str, body: Annotated[PutAgent, Body()]) -> Response[str]:
+    def replace_agent(agent_id: str, body: PutAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
         _check_policies(body)
         _check_providers(body, offline=offline)
-        old = _found(store, tenant, agent_id)
-        if body.version not in (None, old.version):
-            raise _changed()
-        _check_match(api, old)
+        old = agents.get_as_read(agent_id)
+        agents.check_version(body.version, old.version)
         new = _definition(body, agent_id, old.version + 1, old.created_at or now, now)
-        try:
+        with agents.writing():
             store.replace_agent(tenant, old, new)
-        except DefinitionChanged:
-            raise _changed() from None
-        return _answer(new)
+        return agents.answer(new)
 
     @api.delete("/v1/agents/{agent_id}")
-    def delete_agent(agent_id: str) -> Response[str]:
+    def delete_agent(agent_id: str) -> Response:
         """Its memories stay, for the agent that may be made again under the id."""
-        tenant = api.caller.tenant
-        old = _found(store, tenant, agent_id)
-        _check_match(api, old)
+        old = agents.get_as_read(agent_id)
         if old.is_built_in:
             raise Conflict("This agent is built in and cannot be deleted; PUT replaces it.")
-        try:
-            store.delete_agent(tenant, old)
-        except DefinitionChanged:
-            raise _changed() from None
+        with agents.writing():
+            store.delete_agent(api.caller.tenant, old)
         return no_content()
 
 
@@ -147,32 +147,8 @@ def _check_tools(body: AgentBody, tools: Callable[[str], Mapping[str, ToolSpec]]
     named = {"tools": body.tools, "high_stakes": body.high_stakes}
     if not any(named.values()):
         return
-    there = list(tools(tenant))
-    details = {field: unknown_tools(names, there) for field, names in named.items()}
+    known = list(tools(tenant))
+    details = {field: unknown_tools(names, known) for field, names in named.items()}
     wrong = {field: sentences for field, sentences in details.items() if sentences}
     if wrong:
         raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
-
-
-def _found(store: DefinitionStore, tenant: str, agent_id: str) -> AgentDefinition:
-    agent = store.agent(tenant, agent_id)
-    if agent is None:
-        raise NotFound("There is no such agent.")
-    return agent
-
-
-def _tag(agent: AgentDefinition) -> str:
-    return etag(agent.version, int(agent.created_at.timestamp() * 1_000) if agent.created_at else 0)
-
-
-def _check_match(api: Api, agent: AgentDefinition) -> None:
-    if not admits(api.incoming.headers.get("if-match"), _tag(agent)):
-        raise _changed()
-
-
-def _changed() -> Conflict:
-    return Conflict("The agent was changed meanwhile. Read it again and decide anew.")
-
-
-def _answer(agent: AgentDefinition) -> Response[str]:
-    return success(agent_view(agent), headers={"ETag": _tag(agent)})

@@ -1,14 +1,14 @@
-"""The tenant's storage, what the file tools see: `/v1/files` (design §3)."""
+"""The tenant's storage, which its agents' file tools read and write: `/v1/files` (design §3)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Query
+from pydantic import Field
 
 from shared.api.app import Api
-from shared.api.response.envelope import no_content, raw, success
+from shared.api.request.listing_cursor import ListingCursor, listing_cursor
+from shared.api.response.envelope import Response, no_content, page, success
 from shared.api.response.views import instant
-from shared.domain.errors import CursorInvalid, NotFound, PayloadTooLarge, ValidationFailed
+from shared.domain.errors import NotFound, PayloadTooLarge, ValidationFailed
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.files import FileMissing, FileStore
 
@@ -24,42 +24,40 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
     @api.get("/v1/files")
     def list_files(
         prefix: str = "",
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 100,
-        cursor: Annotated[str | None, Query(max_length=2_048)] = None,
-    ) -> Response[str]:
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 100,
+        cursor: ListingCursor = None,
+    ) -> Response:
         _check_prefix(prefix)
-        try:
-            page = files.list(api.caller.tenant, prefix, limit, cursor)
-        except ValueError:
-            raise CursorInvalid from None
+        with listing_cursor():
+            found = files.list(api.caller.tenant, prefix, limit, cursor)
         items = [
             {"path": file.path, "bytes": file.bytes, "modified_at": instant(file.modified_at)}
-            for file in page.files
+            for file in found.files
         ]
-        return success({"items": items, "next_cursor": page.cursor})
+        return page(items, found.cursor)
 
     @api.get("/v1/files/{path+}")
-    def read_file() -> Response[Any]:
+    def read_file() -> Response:
         try:
-            data = files.read(api.caller.tenant, api.incoming.rest)
+            data = files.read(api.caller.tenant, api.request.file_path)
         except FileMissing:
             raise _missing() from None
         if len(data) > max_bytes:
             raise PayloadTooLarge(f"The file has {len(data):,} bytes; at most {max_bytes:,} are sent.")
-        return raw(data, content_type_of(data))
+        return Response(200, content_type_of(data), data)
 
     @api.put("/v1/files/{path+}")
-    def write_file() -> Response[str]:
-        path, data = api.incoming.rest, api.incoming.body
+    def write_file() -> Response:
+        path, data = api.request.file_path, api.request.body
         if len(data) > max_bytes:
             raise PayloadTooLarge(f"A file may have {max_bytes:,} bytes; this one has {len(data):,}.")
         is_new = files.write(api.caller.tenant, path, data)
         return success({"path": path, "bytes": len(data)}, 201 if is_new else 200)
 
     @api.delete("/v1/files/{path+}")
-    def delete_file() -> Response[str]:
+    def delete_file() -> Response:
         try:
-            files.delete(api.caller.tenant, api.incoming.rest)
+            files.delete(api.caller.tenant, api.request.file_path)
         except FileMissing:
             raise _missing() from None
         return no_content()

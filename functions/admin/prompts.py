@@ -3,18 +3,17 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from pydantic import Field
 
-from functions.admin.paging import Cursor, bad_cursor
+from functions.admin.resource import Resource, version_tag
 from shared.api.app import Api
 from shared.api.request.bodies import PutPrompt, RestorePrompt
 from shared.api.request.idempotency import IdempotencyGuard
+from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import prompt_view
-from shared.api.response.envelope import success
-from shared.api.response.etag import admits, etag
+from shared.api.response.envelope import Response, page, success
 from shared.domain.definitions.prompt import SEEDS, Prompt
-from shared.domain.errors import Conflict, NotFound
+from shared.domain.errors import NotFound
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged, DefinitionStore
 from shared.ports.log import IdempotencyRecord
@@ -24,42 +23,53 @@ MAX_PAGE = 100
 
 def add_prompts(api: Api, store: DefinitionStore, once: IdempotencyGuard, clock: Clock) -> None:
     """A text that is in force already makes no new version, so writing twice is as good as writing once."""
+    prompts = Resource[Prompt](
+        api,
+        find=lambda tenant, name: store.prompt(tenant, name) if name in SEEDS else None,
+        view=prompt_view,
+        tag=lambda prompt: version_tag(prompt.version, prompt.created_at),
+        stale=DefinitionChanged,
+        missing="There is no prompt of this name.",
+        changed="Another version is in force. Read the prompt again and decide anew.",
+    )
 
     @api.get("/v1/admin/prompts")
-    def list_prompts() -> Response[str]:
-        prompts = [store.prompt(api.caller.tenant, name) for name in sorted(SEEDS)]
-        return success({"items": [prompt_view(prompt) for prompt in prompts], "next_cursor": None})
+    def list_prompts() -> Response:
+        return page([prompt_view(store.prompt(api.caller.tenant, name)) for name in sorted(SEEDS)], None)
 
     @api.get("/v1/admin/prompts/{name}")
-    def read_prompt(name: str) -> Response[str]:
+    def read_prompt(name: str) -> Response:
         """`seed_content`: the product's own text, to compare with or to go back to."""
-        prompt = _in_force(store, api.caller.tenant, name)
-        return _answer(prompt, seed_content=store.seed(name).content)
+        return prompts.answer(prompts.get(name), seed_content=store.seed(name).content)
 
     @api.put("/v1/admin/prompts/{name}")
-    def write_prompt(name: str, body: Annotated[PutPrompt, Body()]) -> Response[str]:
-        old = _expected(api, store, name, body.expected_version)
+    def write_prompt(name: str, body: PutPrompt) -> Response:
+        old = prompts.get_as_read(name)
+        prompts.check_version(body.expected_version, old.version)
         if body.content == old.content:
-            return _answer(old)
+            return prompts.answer(old)
         new = old.followed_by(body.content, body.comment, api.caller.user, clock.now())
-        _write(store, api.caller.tenant, old, new)
-        return _answer(new)
+        with prompts.writing():
+            store.write_prompt(api.caller.tenant, old, new)
+        return prompts.answer(new)
 
     @api.get("/v1/admin/prompts/{name}/versions")
     def list_versions(
-        name: str, limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 20, cursor: Cursor = None
-    ) -> Response[str]:
-        _check_name(name)
-        with bad_cursor():
-            page = store.prompt_versions(api.caller.tenant, name, limit=limit, cursor=cursor)
-        return success({"items": [prompt_view(each) for each in page.versions], "next_cursor": page.cursor})
+        name: str, limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 20, cursor: ListingCursor = None
+    ) -> Response:
+        if name not in SEEDS:
+            raise prompts.not_found()
+        with listing_cursor():
+            found = store.prompt_versions(api.caller.tenant, name, limit=limit, cursor=cursor)
+        return page([prompt_view(each) for each in found.versions], found.cursor)
 
     @api.post("/v1/admin/prompts/{name}/versions/{version}/restore")
-    def restore_version(name: str, version: int, body: Annotated[RestorePrompt, Body()]) -> Response[str]:
+    def restore_version(name: str, version: int, body: RestorePrompt) -> Response:
         tenant = api.caller.tenant
 
         def act(record: Callable[[Prompt], IdempotencyRecord] | None) -> dict[str, Any]:
-            old = _expected(api, store, name, body.expected_version)
+            old = prompts.get_as_read(name)
+            prompts.check_version(body.expected_version, old.version)
             wanted = store.prompt_version(tenant, name, version)
             if wanted is None:
                 raise NotFound("There is no such version.")
@@ -67,50 +77,9 @@ def add_prompts(api: Api, store: DefinitionStore, once: IdempotencyGuard, clock:
                 return prompt_view(old)
             comment = body.comment or f"Restored from version {version}"
             new = old.followed_by(wanted.content, comment, api.caller.user, clock.now())
-            _write(store, tenant, old, new, record and record(new))
+            with prompts.writing():
+                store.write_prompt(tenant, old, new, record and record(new))
             return prompt_view(new)
 
-        _check_name(name)
-        view, _ = once.answer(api.incoming, tenant, prompt_view, act, status=200)
+        view, _ = once.answer(api.request.idempotency, tenant, prompt_view, act, status=200)
         return success(view)
-
-
-def _check_name(name: str) -> None:
-    if name not in SEEDS:
-        raise NotFound("There is no prompt of this name.")
-
-
-def _in_force(store: DefinitionStore, tenant: str, name: str) -> Prompt:
-    _check_name(name)
-    return store.prompt(tenant, name)
-
-
-def _expected(api: Api, store: DefinitionStore, name: str, version: int | None) -> Prompt:
-    """The version in force, where it is the one the caller has seen."""
-    prompt = _in_force(store, api.caller.tenant, name)
-    if version not in (None, prompt.version) or not admits(
-        api.incoming.headers.get("if-match"), _tag(prompt)
-    ):
-        raise _changed()
-    return prompt
-
-
-def _write(
-    store: DefinitionStore, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
-) -> None:
-    try:
-        store.write_prompt(tenant, old, new, record)
-    except DefinitionChanged:
-        raise _changed() from None
-
-
-def _changed() -> Conflict:
-    return Conflict("Another version is in force. Read the prompt again and decide anew.")
-
-
-def _tag(prompt: Prompt) -> str:
-    return etag(prompt.version, int(prompt.created_at.timestamp() * 1_000) if prompt.created_at else 0)
-
-
-def _answer(prompt: Prompt, **more: str) -> Response[str]:
-    return success({**prompt_view(prompt), **more}, headers={"ETag": _tag(prompt)})

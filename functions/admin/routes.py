@@ -1,7 +1,5 @@
 """The routes of `admin`. What no route names ends here too, answered as in every function: 404 or 405."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from functions.admin.agents import add_agents
 from functions.admin.files import add_files
 from functions.admin.memories import add_memories
@@ -10,7 +8,7 @@ from functions.admin.root import Root
 from functions.admin.tools import add_tools, registered
 from shared.adapters.egress.address import Guard
 from shared.api.app import Api
-from shared.api.response.envelope import success
+from shared.api.response.envelope import Response, success
 
 
 def build(root: Root) -> Api:
@@ -29,7 +27,7 @@ def build(root: Root) -> Api:
     add_memories(api, root.memories, root.definitions, root.once, root.clock)
 
     @api.get("/healthz")
-    def health() -> Response[str]:
+    def health() -> Response:
         return success({"status": "ok"})
 
     return api

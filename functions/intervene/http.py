@@ -2,10 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, Any
-
-from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body
+from typing import Any
 
 from functions.intervene.root import root
 from shared.agent.interventions.resolve import Resolution, resolve
@@ -14,7 +11,7 @@ from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.repository import Record
 from shared.api.app import Api
 from shared.api.request.bodies import Resolve
-from shared.api.response.envelope import no_content, success
+from shared.api.response.envelope import Response, no_content, success
 from shared.api.response.views import intervention_view, session_view
 from shared.domain.errors import SessionNotFound
 from shared.domain.session.commit import Commit
@@ -24,7 +21,7 @@ api = Api("intervene", settings())
 
 
 @api.post("/v1/sessions/{session_id}/pause")
-def pause(session_id: str) -> Response[str]:
+def pause(session_id: str) -> Response:
     its, caller = root().desk, api.caller
 
     def act(record: Record) -> dict[str, Any]:
@@ -34,7 +31,7 @@ def pause(session_id: str) -> Response[str]:
 
 
 @api.post("/v1/sessions/{session_id}/resume")
-def resume(session_id: str) -> Response[str]:
+def resume(session_id: str) -> Response:
     its, caller = root().desk, api.caller
 
     def act(record: Record) -> dict[str, Any]:
@@ -48,7 +45,7 @@ def resume(session_id: str) -> Response[str]:
 
 
 @api.post("/v1/sessions/{session_id}/cancel")
-def cancel(session_id: str) -> Response[str]:
+def cancel(session_id: str) -> Response:
     its, caller = root().desk, api.caller
 
     def act(record: Record) -> dict[str, Any]:
@@ -64,7 +61,7 @@ def _cancelled(done: control.Cancelled) -> dict[str, Any]:
 
 
 @api.delete("/v1/sessions/{session_id}")
-def delete(session_id: str) -> Response[str]:
+def delete(session_id: str) -> Response:
     its, caller = root(), api.caller
     control.delete(
         its.desk.repository, its.desk.workflow, its.log, its.blobs, caller.tenant, session_id, caller.user
@@ -73,7 +70,7 @@ def delete(session_id: str) -> Response[str]:
 
 
 @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
-def decide(session_id: str, intervention_id: str, body: Annotated[Resolve, Body()]) -> Response[str]:
+def decide(session_id: str, intervention_id: str, body: Resolve) -> Response:
     its, caller = root().desk, api.caller
     chosen = Resolution(body.option, body.input, body.comment)
 
@@ -83,7 +80,7 @@ def decide(session_id: str, intervention_id: str, body: Annotated[Resolve, Body(
         )
         return intervention_view(settled)
 
-    view, repeated = root().once.answer(api.incoming, caller.tenant, lambda _: {}, act)
+    view, repeated = root().once.answer(api.request.idempotency, caller.tenant, lambda _: {}, act)
     if repeated:
         _send_again(session_id)
         settled = its.directory.intervention(caller.tenant, intervention_id)
@@ -95,9 +92,9 @@ def _steered(
     session_id: str,
     act: Callable[[Record], dict[str, Any]],
     told: Callable[[Commit], dict[str, Any]] = lambda commit: session_view(commit.head),
-) -> Response[str]:
+) -> Response:
     """`told`: what `act` answers, from the commit it made; a repeated request gets the same."""
-    view, repeated = root().once.answer(api.incoming, api.caller.tenant, told, act)
+    view, repeated = root().once.answer(api.request.idempotency, api.caller.tenant, told, act)
     if repeated:
         _send_again(session_id)
     return success(view, 202)

@@ -1,17 +1,14 @@
 """Sessions begin, and people say things to them (design §3)."""
 
 from contextlib import suppress
-from typing import Annotated, Any
-
-from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body
+from typing import Any
 
 from functions.start.root import root
 from shared.agent.lifecycle.start import NewSession, post_message, restart, start
 from shared.api.app import Api
 from shared.api.request.bodies import PostMessage, StartSession, refuse_longer
 from shared.api.request.idempotency import Record
-from shared.api.response.envelope import success
+from shared.api.response.envelope import Response, success
 from shared.api.response.views import session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import SessionNotFound, ValidationFailed
@@ -23,7 +20,7 @@ api = Api("start", settings())
 
 
 @api.post("/v1/sessions")
-def start_session(body: Annotated[StartSession, Body()]) -> Response[str]:
+def start_session(body: StartSession) -> Response:
     caller, chosen, its = api.caller, api.settings, root()
     refuse_longer("message", body.message, chosen.max_message_chars)
     agent = its.definitions.at(caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
@@ -45,7 +42,7 @@ def start_session(body: Annotated[StartSession, Body()]) -> Response[str]:
         return session_view(start(its.repository, its.workflow, new, record))
 
     view, repeated = its.once.answer(
-        api.incoming, caller.tenant, lambda commit: session_view(commit.head), act
+        api.request.idempotency, caller.tenant, lambda commit: session_view(commit.head), act
     )
     if repeated:
         _go_on(view["session_id"])
@@ -53,7 +50,7 @@ def start_session(body: Annotated[StartSession, Body()]) -> Response[str]:
 
 
 @api.post("/v1/sessions/{session_id}/messages")
-def say(session_id: str, body: Annotated[PostMessage, Body()]) -> Response[str]:
+def say(session_id: str, body: PostMessage) -> Response:
     caller, its = api.caller, root()
     refuse_longer("content", body.content, api.settings.max_message_chars)
 
@@ -71,7 +68,7 @@ def say(session_id: str, body: Annotated[PostMessage, Body()]) -> Response[str]:
         return session_view(head)
 
     view, repeated = its.once.answer(
-        api.incoming, caller.tenant, lambda commit: session_view(commit.head), act
+        api.request.idempotency, caller.tenant, lambda commit: session_view(commit.head), act
     )
     if repeated:
         _go_on(session_id)

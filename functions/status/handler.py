@@ -1,9 +1,6 @@
-"""Everything that only reads sessions (design §3)."""
+"""The Lambda's entry point."""
 
-from functions.status import listing, polling, reading
-from functions.status.app import api
+from functions.status.root import root
+from functions.status.routes import build
 
-ROUTES = (listing, polling, reading)
-"""Importing them registers their routes."""
-
-handler = api.handler
+handler = build(root()).handler

@@ -12,15 +12,16 @@ from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import SessionIndex, SessionLog
 from shared.ports.partials import Partials
-from shared.settings import settings
+from shared.settings import Settings, settings
 
 
 class Root(NamedTuple):
+    settings: Settings
     log: SessionLog
     blobs: BlobStore
-    directory: SessionIndex
-    clock: Clock
+    session_index: SessionIndex
     partials: Partials
+    clock: Clock
 
 
 @cache
@@ -28,9 +29,10 @@ def root() -> Root:
     chosen = settings()
     clock = SystemClock()
     return Root(
-        DynamoLog(chosen.table, clock),
-        S3Blobs(chosen.bucket),
-        DynamoIndex(chosen.table, clock),
-        clock,
-        DynamoPartials(chosen.table),
+        settings=chosen,
+        log=DynamoLog(chosen.table, clock),
+        blobs=S3Blobs(chosen.bucket),
+        session_index=DynamoIndex(chosen.table, clock),
+        partials=DynamoPartials(chosen.table),
+        clock=clock,
     )

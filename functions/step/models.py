@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from aws_lambda_powertools.event_handler import Response
-
 from functions.step.root import ModelsDeps
 from shared.api.app import Api
-from shared.api.response.envelope import success
+from shared.api.response.envelope import Response, success
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.rules.price_list import PRICED_AT, Price, Rates
 from shared.domain.rules.prices import FREE, price_of
@@ -20,7 +18,7 @@ def add_models(api: Api, deps: ModelsDeps) -> None:
     configured = deps.configured
 
     @api.get("/v1/models")
-    def models() -> Response[str]:
+    def models() -> Response:
         provider, model = configured.default()
         return success(
             {
@@ -43,7 +41,7 @@ def add_models(api: Api, deps: ModelsDeps) -> None:
         )
 
     @api.post("/v1/models/check")
-    def check() -> Response[str]:
+    def check() -> Response:
         """Asks every provider that has a key for the list of its models; nothing here changes."""
         return success(
             {

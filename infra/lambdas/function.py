@@ -1,4 +1,4 @@
-"""One Lambda of Acta: its code, role, log group and environment. All six are made here and nowhere else."""
+"""One Lambda of Acta: its code, role, log group and environment. All of them are made here and nowhere else."""
 
 import json
 from collections.abc import Mapping

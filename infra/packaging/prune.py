@@ -17,17 +17,15 @@ UNUSED_SUFFIXES = (".pyi", ".pyx", ".pxd", ".c", ".h")
 UNUSED_FILES = ("py.typed", ".lock")
 
 UNUSED_PATHS = (
-    # Powertools' utilities nobody here imports; the kept ones are what its HTTP resolver needs.
+    # Powertools' router, which Acta does not use (ADR 34), and the utilities that nobody here imports.
+    "aws_lambda_powertools/event_handler",
     *(
         f"aws_lambda_powertools/utilities/{name}"
         for name in (
-            "auth_alpha", "batch", "circuit_breaker", "data_masking", "feature_flags", "idempotency", "kafka",
-            "metadata", "parameters", "parser", "streaming", "validation",
+            "auth_alpha", "batch", "circuit_breaker", "data_classes", "data_masking", "feature_flags", "idempotency",
+            "kafka", "metadata", "parameters", "parser", "streaming", "validation",
         )
     ),
-    # Scripts and styles of its API page: 450 KB of zip that only a page would read, and no route serves one.
-    "aws_lambda_powertools/event_handler/openapi/swagger_ui/swagger-ui.min.css",
-    "aws_lambda_powertools/event_handler/openapi/swagger_ui/swagger-ui-bundle.min.js",
     "pydantic/mypy.py",
     "aws_lambda_powertools/metrics/provider/datadog",
     # X-Ray's patches for libraries that are not in any lock.

@@ -1,15 +1,26 @@
-"""Every HTTP route of Acta: which function answers it and which role it needs; and finding it by method and path.
+"""Every HTTP route of Acta: which function answers it and which role it needs.
 
-The gateway's routes are made from this one table and the functions' resolvers are compared with it, so no route exists
-on one side only. Paths are in the gateway's form: `{name}`, `{name+}` for all the rest. What is not here reaches
-`CATCH_ALL`, which answers 404 or 405 in the error envelope.
+API Gateway's routes, their authorizers and their functions are made from this one table, and the functions look up here
+what the gateway found. Paths are in the gateway's form: `{name}` is one part of a path, `{name+}` all the rest of it.
+A request that no route fits reaches the function `CATCH_ALL`, which answers 404 or 405 in the error envelope.
 """
 
-import re
 from typing import Literal, NamedTuple
+
+from shared.domain.errors import CallerError, NotFound
 
 Function = Literal["start", "status", "intervene", "admin", "step"]
 Role = Literal["member", "admin"]
+
+
+class MethodNotAllowed(CallerError):
+    """The path exists, with other methods: `allowed`."""
+
+    code = "METHOD_NOT_ALLOWED"
+
+    def __init__(self, allowed: tuple[str, ...]) -> None:
+        super().__init__(f"This path takes {', '.join(allowed)}.")
+        self.allowed = allowed
 
 
 class Route(NamedTuple):
@@ -19,10 +30,19 @@ class Route(NamedTuple):
     role: Role | None = "member"
     """None: reachable without a token."""
 
+    def __str__(self) -> str:
+        """As API Gateway names it in an event's `routeKey`."""
+        return f"{self.method} {self.path}"
+
     @property
     def takes_bytes(self) -> bool:
         """The body is a file; everywhere else it is JSON."""
         return self.path.endswith("+}")
+
+    @property
+    def prefix(self) -> str:
+        """The path up to its first variable."""
+        return self.path.partition("{")[0]
 
 
 ROUTES: tuple[Route, ...] = (
@@ -75,39 +95,28 @@ ROUTES: tuple[Route, ...] = (
 
 CATCH_ALL: Function = "admin"
 
-_NAME = re.compile(r"\{(\w+)(\+?)\}")
+_BY_KEY = {str(route): route for route in ROUTES}
 
 
-class Match(NamedTuple):
-    """`route` None: nothing answers. `allowed`: the methods the path has; empty: there is no such path."""
+def find(route_key: str, method: str, path: str) -> Route:
+    """The route that API Gateway found, `route_key` being its event's `routeKey`, for a request of `method` and `path`.
 
-    route: Route | None
-    allowed: tuple[str, ...] = ()
-
-
-def _pattern(path: str) -> re.Pattern[str]:
-    """`{name}` is one part of the path, `{name+}` all the rest of it, which may not be empty."""
-    out, end = "", 0
-    for found in _NAME.finditer(path):
-        out += re.escape(path[end : found.start()]) + (".+" if found[2] else "[^/]+")
-        end = found.end()
-    return re.compile(out + re.escape(path[end:]), re.DOTALL)
-
-
-_PATTERNS = tuple((_pattern(route.path), route) for route in ROUTES)
-
-
-def match(method: str, path: str) -> Match:
-    """A path without variables wins over one with them, as at the gateway."""
-    fitting = [route for pattern, route in _PATTERNS if pattern.fullmatch(path)]
-    exact = [route for route in fitting if "{" not in route.path]
-    fitting = exact or fitting
-    allowed = tuple(sorted({route.method for route in fitting}))
-    return Match(next((route for route in fitting if route.method == method), None), allowed)
-
-
-def rule(path: str) -> str:
-    """The route's path as the Powertools resolver wants it. A rest-of-path is not named there: the resolver's
-    own variables match neither `/` nor every other character a file's name may have (see `Incoming.rest`).
+    Raises NotFound, or MethodNotAllowed where only other methods have the path.
     """
-    return _NAME.sub(lambda found: "(?s:.+)" if found[2] else f"<{found[1]}>", path)
+    route = _BY_KEY.get(route_key)
+    # The gateway reads //v1/sessions as /v1/sessions. Acta does not: one resource has one path.
+    if route is not None and path.startswith(route.prefix):
+        return route
+    methods = {each.method for each in ROUTES if _fits(each.path, path)}
+    if methods and method not in methods:
+        raise MethodNotAllowed(tuple(sorted(methods)))
+    raise NotFound("There is nothing at this path.")
+
+
+def _fits(pattern: str, path: str) -> bool:
+    """A variable stands for one part of the path or, `{name+}`, for all the rest of it; it is never empty."""
+    wanted = pattern.split("/")
+    parts = path.split("/", len(wanted) - 1 if pattern.endswith("+}") else -1)
+    return len(parts) == len(wanted) and all(
+        bool(part) if name.startswith("{") else part == name for name, part in zip(wanted, parts, strict=True)
+    )

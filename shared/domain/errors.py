@@ -212,10 +212,6 @@ class CursorInvalid(ValidationFailed):
         super().__init__("The cursor is not valid.", {field: [message]})
 
 
-class InvalidAction(CallerError):
-    code = "INVALID_ACTION"
-
-
 class Unauthorized(CallerError):
     code = "UNAUTHORIZED"
 
@@ -258,10 +254,6 @@ class PayloadTooLarge(CallerError):
 
 class IdempotencyMismatch(CallerError):
     code = "IDEMPOTENCY_MISMATCH"
-
-
-class RateLimited(CallerError):
-    code = "RATE_LIMITED"
 
 
 class Unavailable(CallerError):

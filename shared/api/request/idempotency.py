@@ -1,23 +1,41 @@
 """`Idempotency-Key`: the same key and body get the same answer, written with the commit it protects (design §3)."""
 
+import hashlib
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from shared.api.request.body import Idempotency
-from shared.api.request.incoming import Incoming
-from shared.domain.errors import Conflict, IdempotencyMismatch
+from shared.domain.errors import Conflict, IdempotencyMismatch, ValidationFailed
 from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord, KeyTaken, SessionIndex
 
 KEY_LIFE = timedelta(hours=24)
+MAX_KEY_CHARS = 255
 
 Json = dict[str, Any]
 Record = Callable[[Commit], IdempotencyRecord]
 """What a use case makes the record with, from the commit it goes along with."""
 
 _Written = TypeVar("_Written")
+
+
+class IdempotencyKey(NamedTuple):
+    """`route` names method and concrete path: one key used on two sessions is two requests. `body_hash`: SHA-256 of
+    the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies.
+    """
+
+    route: str
+    key: str
+    body_hash: str
+
+
+def idempotency_key(method: str, path: str, key: str, body: bytes) -> IdempotencyKey:
+    """Raises ValidationFailed unless the key is 1-255 printable ASCII characters."""
+    if not 1 <= len(key) <= MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
+        message = f"Use 1 to {MAX_KEY_CHARS} printable ASCII characters."
+        raise ValidationFailed("The Idempotency-Key is not usable.", {"Idempotency-Key": [message]})
+    return IdempotencyKey(f"{method} {path}", key, hashlib.sha256(body).hexdigest())
 
 
 class IdempotencyGuard:
@@ -27,7 +45,7 @@ class IdempotencyGuard:
 
     def answer(
         self,
-        incoming: Incoming,
+        key: IdempotencyKey | None,
         tenant: str,
         view: Callable[[_Written], Json],
         act: Callable[[Callable[[_Written], IdempotencyRecord] | None], Json],
@@ -38,7 +56,6 @@ class IdempotencyGuard:
         `act` passes the record on with what it writes; `view` is the answer that is kept with it. Raises
         IdempotencyMismatch where the key came with another body.
         """
-        key = incoming.idempotency
         if key is None:
             return act(None), False
         earlier = self._earlier(tenant, key)
@@ -67,7 +84,7 @@ class IdempotencyGuard:
                 raise Conflict("The Idempotency-Key is being used by another request. Try again.") from None
             return earlier, True
 
-    def _earlier(self, tenant: str, key: Idempotency) -> Json | None:
+    def _earlier(self, tenant: str, key: IdempotencyKey) -> Json | None:
         found = self._directory.idempotency(tenant, key.route, key.key)
         if found is None:
             return None

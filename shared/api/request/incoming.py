@@ -1,48 +1,76 @@
 """The request being answered, checked as far as every route's is: route, caller, content type."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
 from shared.api.request import identity
-from shared.api.request.body import Idempotency, body_bytes, idempotency_of, json_text
+from shared.api.request.idempotency import IdempotencyKey, idempotency_key
 from shared.api.request.identity import Caller
-from shared.api.response.errors import MethodNotAllowed
-from shared.api.routes import Route, match
-from shared.domain.errors import NotFound, ValidationFailed
+from shared.api.request.json_body import body_bytes, json_text
+from shared.api.routes import Route, find
+from shared.domain.errors import ValidationFailed
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.settings import Settings
 
 
-class Incoming(NamedTuple):
-    """`headers` by lower-case name; `body` raw; `caller` None on routes that need no token. `event` is the
-    gateway's, with a JSON body decoded.
+class Request(NamedTuple):
+    """`variables`: those of the path. `query`: every value of each name, decoded. `headers` by lower-case name.
+    `body`: as sent; `text` is what a JSON body spells, not parsed yet. `caller` None on routes that need no token.
     """
 
     route: Route
     path: str
+    variables: Mapping[str, str]
+    query: Mapping[str, Sequence[str]]
     headers: Mapping[str, str]
     body: bytes
+    text: str
     caller: Caller | None
-    event: Mapping[str, Any]
 
     @property
-    def idempotency(self) -> Idempotency | None:
-        """Raises ValidationFailed for a key that is not usable."""
-        return idempotency_of(self.route.method, self.path, self.headers.get("idempotency-key"), self.body)
+    def idempotency(self) -> IdempotencyKey | None:
+        """None without the header. Raises ValidationFailed for a key that is not usable."""
+        key = self.headers.get("idempotency-key")
+        return None if key is None else idempotency_key(self.route.method, self.path, key, self.body)
 
     @property
-    def rest(self) -> str:
-        """The file path of a `{path+}` route. Raises ValidationFailed naming `path`."""
-        start = self.route.path.index("{")
-        return file_path(self.path[start:])
+    def file_path(self) -> str:
+        """What stands for the variable of a `{path+}` route. Raises ValidationFailed naming `path`."""
+        return file_path(self.path.removeprefix(self.route.prefix))
+
+
+def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
+    """From API Gateway's event, payload format 2.0.
+
+    Raises NotFound, MethodNotAllowed, Unauthorized, Forbidden, UnsupportedMediaType, ValidationFailed.
+    """
+    path = _path(event)
+    route = find(str(event["routeKey"]), str(event["requestContext"]["http"]["method"]).upper(), path)
+    caller = None
+    if route.role is not None:
+        caller = identity.from_event(event, settings.tenant_claim, settings.roles_claim)
+        caller.require(route.role)
+    headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
+    body = body_bytes(event)
+    takes_json = route.method in ("POST", "PUT") and not route.takes_bytes
+    return Request(
+        route=route,
+        path=path,
+        variables=event.get("pathParameters") or {},
+        query=parse_qs(event.get("rawQueryString") or "", keep_blank_values=True),
+        headers=headers,
+        body=body,
+        text=json_text(body, headers.get("content-type")) if takes_json else "",
+        caller=caller,
+    )
 
 
 def file_path(raw: str) -> str:
     """Decoded exactly once and checked.
 
-    HTTP APIs hand `rawPath` over decoded, all but `%25`; other fronts hand it over as sent. One decoding
-    gives the same text for both, and what is still encoded after it is refused with every other percent sign.
+    HTTP APIs hand `rawPath` over decoded, all but `%25`; other fronts hand it over as sent. One decoding gives the same
+    text for both. A percent sign that is left after it is refused with every other percent sign.
     """
     try:
         path = check_path(unquote(raw, errors="strict"))
@@ -53,26 +81,6 @@ def file_path(raw: str) -> str:
     except PathRefused as error:
         raise _refused(str(error)) from None
     return path
-
-
-def read(event: Mapping[str, Any], settings: Settings) -> Incoming:
-    """Raises NotFound, MethodNotAllowed, Unauthorized, Forbidden, UnsupportedMediaType, ValidationFailed."""
-    http = event["requestContext"]["http"]
-    method, path = str(http["method"]).upper(), _path(event)
-    route, allowed = match(method, path)
-    if route is None:
-        raise MethodNotAllowed(allowed) if allowed else NotFound("There is nothing at this path.")
-    caller = None
-    if route.role is not None:
-        caller = identity.from_event(event, settings.tenant_claim, settings.roles_claim)
-        caller.require(route.role)
-    headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
-    content = body_bytes(event)
-    if method in ("POST", "PUT") and not route.takes_bytes:
-        text = json_text(content, headers.get("content-type"))
-        headers["content-type"] = "application/json"
-        event = {**event, "body": text, "isBase64Encoded": False, "headers": headers}
-    return Incoming(route, path, headers, content, caller, event)
 
 
 def _path(event: Mapping[str, Any]) -> str:

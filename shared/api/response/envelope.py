@@ -1,12 +1,13 @@
 """The outside of every answer: `{"success": …}`, the security headers, raw bodies (design §3)."""
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from aws_lambda_powertools.event_handler import Response
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 JSON = "application/json"
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
@@ -14,26 +15,42 @@ HEADERS: Mapping[str, str] = {
     "Referrer-Policy": "strict-origin-when-cross-origin",
     "Cache-Control": "no-store",
 }
+"""Of every answer; they win over a handler's own."""
 
 
-def success(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response[str]:
+class Response(NamedTuple):
+    status: int
+    content_type: str
+    body: str | bytes
+    headers: Mapping[str, str] = NO_HEADERS
+
+    def to_gateway(self) -> dict[str, Any]:
+        """In API Gateway's form. Bytes leave as base64, which the gateway undoes."""
+        body = self.body
+        return {
+            "statusCode": self.status,
+            "headers": {"Content-Type": self.content_type, **self.headers, **HEADERS},
+            "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
+            "isBase64Encoded": isinstance(body, bytes),
+        }
+
+
+def success(data: Any, status: int = 200, headers: Mapping[str, str] = NO_HEADERS) -> Response:
     """`data` is JSON as Python has it; views of `shared.api.response.views` are."""
     return Response(status, JSON, to_json({"success": True, "data": data}), headers)
 
 
-def no_content() -> Response[str]:
+def page(items: Sequence[Any], next_cursor: str | None) -> Response:
+    """A page of a listing; `next_cursor` None: there is no more."""
+    return success({"items": items, "next_cursor": next_cursor})
+
+
+def no_content() -> Response:
     return Response(204, JSON, "")
 
 
-def not_modified(etag: str) -> Response[str]:
+def not_modified(etag: str) -> Response:
     return Response(304, JSON, "", {"ETag": etag})
-
-
-def raw(
-    body: bytes | str, content_type: str, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response[Any]:
-    """Files, event streams. Bytes leave as base64, which the gateway undoes."""
-    return Response(status, content_type, body, headers)
 
 
 def failure(
@@ -41,8 +58,8 @@ def failure(
     code: str,
     message: str,
     details: Mapping[str, Sequence[str]] | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> Response[str]:
+    headers: Mapping[str, str] = NO_HEADERS,
+) -> Response:
     error: dict[str, Any] = {"code": code, "message": message}
     if details:
         error["details"] = {field: list(messages) for field, messages in details.items()}
@@ -57,19 +74,3 @@ def to_json(value: Any) -> str:
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text
-
-
-def to_gateway(response: Response[str]) -> dict[str, Any]:
-    """An answer made before or after the resolver, in the gateway's form."""
-    return {
-        "statusCode": response.status_code,
-        "headers": dict(response.headers),
-        "body": response.body,
-        "isBase64Encoded": False,
-    }
-
-
-def seal(answer: dict[str, Any]) -> dict[str, Any]:
-    """Adds what every answer carries."""
-    answer["headers"] = {"Content-Type": JSON, **answer.get("headers", {}), **HEADERS}
-    return answer

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from functions.status.views import message_view
+from functions.status.history import message_view
 from shared.agent.queries.history import PositionedEntry
 from shared.api.response.envelope import to_json
 from shared.api.response.views import step_view

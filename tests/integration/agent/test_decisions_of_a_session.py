@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.status.decisions import asked_in, one_asked_in
+from functions.status.interventions import intervention_of, interventions_of
 from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
 from shared.domain.interventions.intervention import Intervention, Policy
 from tests.house import TENANT, USER, House
@@ -11,7 +11,7 @@ from tests.scripted import plans
 
 
 def listed(house: House, session: str, state: str) -> tuple[Intervention, ...]:
-    page = asked_in(house.log, house.index, TENANT, session, state=state, limit=10, cursor=None)
+    page = interventions_of(house.log, house.index, TENANT, session, state=state, limit=10, cursor=None)
     assert page.cursor is None
     return page.items
 
@@ -43,18 +43,18 @@ def test_of_a_session_that_is_not_there_it_says_so_and_else_that_the_interventio
     house, session, one = waiting("clarification_needed")
     other = house.start("Another").session_id
     identity = one.intervention_id
-    assert one_asked_in(house.log, house.index, TENANT, session, identity) == one
+    assert intervention_of(house.log, house.index, TENANT, session, identity) == one
     for tenant, of, error in (
         ("stranger", session, SessionNotFound),
         (TENANT, "ses_none", SessionNotFound),
         (TENANT, other, InterventionNotFound),
     ):
         with pytest.raises(error):
-            one_asked_in(house.log, house.index, tenant, of, identity)
+            intervention_of(house.log, house.index, tenant, of, identity)
     with pytest.raises(InterventionNotFound):
-        one_asked_in(house.log, house.index, TENANT, session, "int_none")
+        intervention_of(house.log, house.index, TENANT, session, "int_none")
     with pytest.raises(SessionNotFound):
-        asked_in(house.log, house.index, "stranger", session, state="all", limit=1, cursor=None)
+        interventions_of(house.log, house.index, "stranger", session, state="all", limit=1, cursor=None)
 
 
 def test_what_was_open_when_somebody_ended_the_run_names_who_did() -> None:

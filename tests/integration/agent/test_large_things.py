@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from functions.status.paging import Page, bounded, json_bytes, page
-from functions.status.views import message_view
+from functions.status.history import message_view
+from functions.status.pages import Page, bounded, json_bytes, page_of_rows
 from shared.adapters.storage.documents import from_commit
 from shared.agent.queries.history import History, HistoryCursor, Row
 from shared.agent.queries.poll import PAGE_COMMITS, Cursor
@@ -71,11 +71,11 @@ def all_of(
     cursor: str | None = "0"
     while cursor is not None:
         log.reads.clear()
-        one: Page = page(
+        one: Page = page_of_rows(
             read(History(log, house.blobs, TENANT, session_id), HistoryCursor.parse(cursor)), view, limit
         )
         assert len(one.items) <= limit
-        assert json_bytes(one.view) < MB
+        assert json_bytes(one._asdict()) < MB
         assert all(asked is not None and asked <= PAGE_COMMITS for asked, _ in log.reads)
         assert sum(came for _, came in log.reads) <= 1_200
         found += one.items

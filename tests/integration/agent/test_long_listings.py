@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from functions.status.paging import Page, json_bytes, listed
+from functions.status.pages import Page, json_bytes, page_of_items
 from shared.api.response.views import intervention_view, session_view
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.head import Head
@@ -43,7 +43,7 @@ def page_of_sessions(house: House, limit: int, cursor: str | None) -> Page:
 
     found = house.index.sessions(TENANT, states=(), agent_id=None, limit=limit, cursor=cursor)
     heads = [house.head(entry.session_id) for entry in found.entries]
-    return listed(heads, session_view, behind, found.cursor)
+    return page_of_items(heads, session_view, behind, found.cursor)
 
 
 def page_of_interventions(house: House, limit: int, cursor: str | None) -> Page:
@@ -51,7 +51,7 @@ def page_of_interventions(house: House, limit: int, cursor: str | None) -> Page:
         return house.index.cursor_after_intervention(TENANT, one.intervention_id)
 
     found = house.index.interventions(TENANT, state=None, limit=limit, cursor=cursor)
-    return listed(found.items, intervention_view, behind, found.cursor)
+    return page_of_items(found.items, intervention_view, behind, found.cursor)
 
 
 @pytest.mark.parametrize("limit", [1, 7, 100])
@@ -66,7 +66,7 @@ def test_large_rows_come_each_once_in_pages_under_a_megabyte(
     while True:
         page = read(house, limit, cursor)
         assert 1 <= len(page.items) <= limit
-        assert json_bytes(page.view) < MB
+        assert json_bytes(page._asdict()) < MB
         told += [item[name] for item in page.items]
         cursor = page.next_cursor
         if cursor is None:

@@ -2,10 +2,13 @@
 
 import base64
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
+
+from shared.api.routes import ROUTES
 
 TENANT = "acme"
 USER = "user-1"
@@ -66,7 +69,11 @@ class Gateway:
         headers: Mapping[str, str] | None = None,
         query: str | Mapping[str, str] = "",
     ) -> Answer:
-        """`path` is `rawPath`, as the gateway hands it over. Bytes travel as base64, as they do there."""
+        """`path` is `rawPath`, as the gateway hands it over. Bytes travel as base64, as they do there.
+
+        Whichever function is called, the event names the route that the gateway would have found.
+        """
+        route_key, variables = routed(method, path)
         sent = {"host": "api.test", **({name.lower(): value for name, value in (headers or {}).items()})}
         if json_body is not None:
             body = json.dumps(json_body)
@@ -74,7 +81,7 @@ class Gateway:
         raw_query = query if isinstance(query, str) else urlencode(query)
         event: dict[str, Any] = {
             "version": "2.0",
-            "routeKey": "$default",
+            "routeKey": route_key,
             "rawPath": path,
             "rawQueryString": raw_query,
             "headers": sent,
@@ -83,6 +90,7 @@ class Gateway:
                 "apiId": "api",
                 "stage": "$default",
                 "requestId": "request-1",
+                "routeKey": route_key,
                 "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1"},
             },
             "isBase64Encoded": isinstance(body, bytes),
@@ -90,11 +98,29 @@ class Gateway:
         if raw_query:
             parsed = parse_qs(raw_query, keep_blank_values=True)
             event["queryStringParameters"] = {name: ",".join(values) for name, values in parsed.items()}
+        if variables:
+            event["pathParameters"] = variables
         if body is not None:
             event["body"] = base64.b64encode(body).decode() if isinstance(body, bytes) else body
         if self.token is not None:
             event["requestContext"]["authorizer"] = {"jwt": {"claims": dict(self.token), "scopes": None}}
         return _answer(self.handler(event, Context()))
+
+
+def routed(method: str, path: str) -> tuple[str, dict[str, str]]:
+    """`routeKey` and `pathParameters` of a request.
+
+    Source: API Gateway developer guide, "Create routes for HTTP APIs": the most specific route of the method wins,
+    `$default` takes the rest, and leading slashes count as one.
+    """
+    for route in sorted(ROUTES, key=lambda each: each.path.count("{")):
+        pattern = re.sub(
+            r"\{(\w+)(\+?)\}", lambda name: f"(?P<{name[1]}>{'.+' if name[2] else '[^/]+'})", route.path
+        )
+        found = re.fullmatch(pattern, "/" + path.lstrip("/"), re.DOTALL)
+        if found is not None and route.method == method:
+            return f"{route.method} {route.path}", found.groupdict()
+    return "$default", {}
 
 
 def _answer(result: dict[str, Any]) -> Answer:

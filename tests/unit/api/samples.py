@@ -3,12 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
-from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from pydantic import Field
 
 from shared.api.app import Api
 from shared.api.request.bodies import PostMessage, Resolve, StartSession
-from shared.api.response.envelope import no_content, success
+from shared.api.response.envelope import Response, no_content, success
 from shared.api.telemetry import Telemetry
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
 from shared.domain.session.head import Budget, Head, OpenCall, Run, Usage, Wait
@@ -23,13 +22,13 @@ def start_api(raising: BaseException | None = None, telemetry: Telemetry | None 
     api = Api("start", SETTINGS, telemetry)
 
     @api.post("/v1/sessions")
-    def start(body: Annotated[StartSession, Body()]) -> Response[str]:
-        caller, key = api.caller, api.incoming.idempotency
+    def start(body: StartSession) -> Response:
+        caller, key = api.caller, api.request.idempotency
         told: dict[str, Any] = {"tenant": caller.tenant, "user": caller.user, "roles": sorted(caller.roles)}
         return success({**told, "key": key and list(key), "body": body.model_dump(exclude_none=True)}, 202)
 
     @api.post("/v1/sessions/{session_id}/messages")
-    def post(session_id: str, body: Annotated[PostMessage, Body()]) -> Response[str]:
+    def post(session_id: str, body: PostMessage) -> Response:
         if raising is not None:
             raise raising
         return success({"session_id": session_id, "content": body.content}, 202)
@@ -41,15 +40,15 @@ def intervene_api() -> Api:
     api = Api("intervene", SETTINGS)
 
     @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
-    def resolve(session_id: str, intervention_id: str, body: Annotated[Resolve, Body()]) -> Response[str]:
+    def resolve(session_id: str, intervention_id: str, body: Resolve) -> Response:
         return success([session_id, intervention_id, body.option, body.input, body.comment])
 
     @api.post("/v1/sessions/{session_id}/cancel")
-    def cancel(session_id: str) -> Response[str]:
+    def cancel(session_id: str) -> Response:
         return success(session_id, 202)
 
     @api.delete("/v1/sessions/{session_id}")
-    def delete(session_id: str) -> Response[str]:
+    def delete(session_id: str) -> Response:
         return no_content()
 
     return api
@@ -59,9 +58,7 @@ def status_api() -> Api:
     api = Api("status", SETTINGS)
 
     @api.get("/v1/sessions/{session_id}")
-    def poll(
-        session_id: str, after: str = "0", wait: Annotated[int, Query(ge=0, le=20)] = 0
-    ) -> Response[str]:
+    def poll(session_id: str, after: str = "0", wait: Annotated[int, Field(ge=0, le=20)] = 0) -> Response:
         return success({"session_id": session_id, "after": after, "wait": wait})
 
     return api

@@ -1,4 +1,4 @@
-"""Pages of listings and histories: bounded in rows and bytes, with a cursor behind the last row told (design §3)."""
+"""Pages of listings and histories: bounded in rows and in bytes, with a cursor after the last row (design §3)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
@@ -8,7 +8,7 @@ from shared.agent.queries.poll import Snapshot
 from shared.api.response.envelope import to_json
 
 PAGE_BYTES = 900_000
-"""Of JSON; with everything around it an answer stays under 1 MB, far from what Lambda and gateway pass on."""
+"""Of JSON. With everything around it an answer stays under 1 MB, far from what Lambda and gateway pass on."""
 EVENT_BYTES = 600_000
 """Of a page of events, which comes with the snapshot."""
 
@@ -22,49 +22,48 @@ class Page(NamedTuple):
     items: list[Json]
     next_cursor: str | None
 
-    @property
-    def view(self) -> Json:
-        return {"items": self.items, "next_cursor": self.next_cursor}
 
-
-def page(rows: Iterable[Row[Item]], view: Callable[[Item], Json], limit: int) -> Page:
-    """As many rows as both bounds let through, one at least."""
+def page_of_rows(rows: Iterable[Row[Item]], view: Callable[[Item], Json], limit: int) -> Page:
+    """As many rows as both bounds allow, one at least."""
     items: list[Json] = []
-    size, behind = 0, HistoryCursor()
+    size, following = 0, HistoryCursor()
     for row in rows:
         if row.item is None:
             return Page(items, str(row.behind))
         if len(items) == limit:
-            return Page(items, str(behind))
+            return Page(items, str(following))
         item = fitting(view(row.item))
         size += json_bytes(item)
         if items and size > PAGE_BYTES:
-            return Page(items, str(behind))
+            return Page(items, str(following))
         items.append(item)
-        behind = row.behind
+        following = row.behind
     return Page(items, None)
 
 
-def listed(
-    rows: Iterable[Item], view: Callable[[Item], Json], behind: Callable[[Item], str], following: str | None
+def page_of_items(
+    found: Iterable[Item],
+    view: Callable[[Item], Json],
+    cursor_after: Callable[[Item], str],
+    next_cursor: str | None,
 ) -> Page:
-    """A page that its store ended at a number of rows, `following` its cursor: ended earlier, `behind` the last row
-    told, where it is too large.
+    """What a store found, `next_cursor` being its cursor after the last one. The page ends earlier where it would be
+    too large, with the cursor after its own last item.
     """
     items: list[Json] = []
     size, last = 0, None
-    for row in rows:
-        item = fitting(view(row))
+    for one in found:
+        item = fitting(view(one))
         size += json_bytes(item)
         if last is not None and size > PAGE_BYTES:
-            return Page(items, behind(last))
+            return Page(items, cursor_after(last))
         items.append(item)
-        last = row
-    return Page(items, following)
+        last = one
+    return Page(items, next_cursor)
 
 
 def bounded(seen: Snapshot) -> Snapshot:
-    """With as many events as an answer may hold, one at least; its cursor is behind the last of them."""
+    """With as many events as an answer may hold, one at least; its cursor is the one after the last of them."""
     size = 0
     for place, one in enumerate(seen.events):
         size += json_bytes(one.event.data)
@@ -75,7 +74,7 @@ def bounded(seen: Snapshot) -> Snapshot:
 
 
 def fitting(item: Json) -> Json:
-    """The item, or, where it alone is more than a page, with its long texts cut and `truncated`."""
+    """The item. Where it alone is more than a page: with its long texts cut, and `truncated`."""
     most = PAGE_BYTES // 2
     shown = item
     while json_bytes(shown) > PAGE_BYTES:

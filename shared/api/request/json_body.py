@@ -1,30 +1,23 @@
-"""A request's body: its bytes, its JSON, and the idempotency key that protects it."""
+"""A request's body: its bytes, and the JSON object they spell."""
 
 import base64
 import binascii
-import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
-from shared.api.response.errors import UnsupportedMediaType
-from shared.domain.errors import ValidationFailed
+from shared.domain.errors import CallerError, ValidationFailed
 from shared.domain.untrusted.nesting import MAX_DEPTH, is_too_deep
 
-MAX_KEY_CHARS = 255
 MAX_DIGITS = 300
 
 
-class Idempotency(NamedTuple):
-    """`route` names method and concrete path: one key used on two sessions is two requests."""
-
-    route: str
-    key: str
-    body_hash: str
+class UnsupportedMediaType(CallerError):
+    code = "UNSUPPORTED_MEDIA_TYPE"
 
 
 def body_bytes(event: Mapping[str, Any]) -> bytes:
-    """What the caller sent; the gateway passes text as it is and everything else in base64."""
+    """What the caller sent. The gateway passes text as it is and everything else in base64."""
     body = event.get("body") or ""
     if not event.get("isBase64Encoded"):
         return str(body).encode("utf-8", "surrogatepass")
@@ -32,21 +25,6 @@ def body_bytes(event: Mapping[str, Any]) -> bytes:
         return base64.b64decode(body, validate=True)
     except (binascii.Error, ValueError):
         raise ValidationFailed("The body did not arrive whole.") from None
-
-
-def body_hash(body: bytes) -> str:
-    """SHA-256 of the raw bytes: `{"a":1}` and `{ "a": 1 }` are two bodies."""
-    return hashlib.sha256(body).hexdigest()
-
-
-def idempotency_of(method: str, path: str, key: str | None, body: bytes) -> Idempotency | None:
-    """None without the header. Raises ValidationFailed unless the key is 1-255 printable ASCII characters."""
-    if key is None:
-        return None
-    if not 1 <= len(key) <= MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
-        message = f"Use 1 to {MAX_KEY_CHARS} printable ASCII characters."
-        raise ValidationFailed("The Idempotency-Key is not usable.", {"Idempotency-Key": [message]})
-    return Idempotency(f"{method} {path}", key, body_hash(body))
 
 
 def json_text(body: bytes, content_type: str | None) -> str:

@@ -1,0 +1,71 @@
+"""A session's messages, plan, steps and trace, page by page (design §3)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from functions.status.pages import page_of_rows
+from shared.agent.queries.history import History, HistoryCursor, PositionedEntry
+from shared.api.app import Api
+from shared.api.response.envelope import Response, page, success
+from shared.api.response.views import instant, plan_view, step_view
+from shared.domain.errors import PlanNotFound
+from shared.domain.session.conversation import AssistantEntry, ToolEntry
+from shared.ports.blobs import BlobStore
+from shared.ports.log import SessionLog
+
+Limit = Annotated[int, Field(ge=1, le=200)]
+
+
+def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
+    def history(session_id: str) -> History:
+        return History(log, blobs, api.caller.tenant, session_id)
+
+    @api.get("/v1/sessions/{session_id}/messages")
+    def messages(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
+        rows = history(session_id).messages(HistoryCursor.parse(cursor))
+        return page(*page_of_rows(rows, message_view, limit))
+
+    @api.get("/v1/sessions/{session_id}/plan")
+    def plan(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
+        """The current plan, and a page of its versions."""
+        of_session = history(session_id)
+        current = of_session.head.plan
+        if current is None:
+            raise PlanNotFound("The session has no plan yet.")
+        rows = of_session.plan_versions(HistoryCursor.parse(cursor))
+        versions = page_of_rows(rows, plan_view, limit)
+        return success(
+            {"plan": plan_view(current), "versions": versions.items, "next_cursor": versions.next_cursor}
+        )
+
+    @api.get("/v1/sessions/{session_id}/steps")
+    def steps(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
+        rows = history(session_id).steps(HistoryCursor.parse(cursor))
+        return page(*page_of_rows(rows, step_view, limit))
+
+    @api.get("/v1/sessions/{session_id}/trace")
+    def trace(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
+        rows = history(session_id).trace(HistoryCursor.parse(cursor))
+        return page(*page_of_rows(rows, dict, limit))
+
+
+def message_view(one: PositionedEntry) -> dict[str, Any]:
+    entry = one.entry
+    view: dict[str, Any] = {
+        "message_id": entry.call_id if isinstance(entry, ToolEntry) else entry.message_id,
+        "seq": one.seq,
+        "at": instant(one.at),
+        "role": entry.kind,
+        "content": entry.content.text,
+    }
+    if isinstance(entry, AssistantEntry) and entry.calls:
+        view["tool_calls"] = [
+            {"call_id": call.call_id, "name": call.name, "input": call.input, **one.amendment(call.call_id)}
+            for call in entry.calls
+        ]
+    if isinstance(entry, AssistantEntry) and entry.continues:
+        view["continues"] = entry.continues
+    if isinstance(entry, ToolEntry):
+        view |= {"call_id": entry.call_id}
+    return view

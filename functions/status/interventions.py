@@ -1,0 +1,107 @@
+"""What waits for people, and what they decided: who, when and how (design §8)."""
+
+from typing import Annotated, Any, get_args
+
+from pydantic import Field
+
+from functions.status.pages import Page, page_of_items
+from shared.agent.queries.call_input import full_call_input
+from shared.api.app import Api
+from shared.api.request.listing_cursor import ListingCursor, listing_cursor
+from shared.api.response.envelope import Response, page, success
+from shared.api.response.views import intervention_view
+from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
+from shared.domain.interventions.intervention import Intervention, InterventionState
+from shared.ports.blobs import BlobStore
+from shared.ports.log import InterventionPage, SessionIndex, SessionLog
+
+EVERY = "all"
+Limit = Annotated[int, Field(ge=1, le=100)]
+
+
+def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: BlobStore) -> None:
+    def bounded(found: InterventionPage) -> Page:
+        tenant = api.caller.tenant
+
+        def cursor_after(one: Intervention) -> str:
+            return index.cursor_after_intervention(tenant, one.intervention_id)
+
+        return page_of_items(found.items, intervention_view, cursor_after, found.cursor)
+
+    @api.get("/v1/interventions")
+    def interventions(state: str | None = None, limit: Limit = 50, cursor: ListingCursor = None) -> Response:
+        wanted = _state(state)
+        with listing_cursor():
+            found = index.interventions(api.caller.tenant, state=wanted, limit=limit, cursor=cursor)
+        return page(*bounded(found))
+
+    @api.get("/v1/sessions/{session_id}/interventions")
+    def of_session(
+        session_id: str, state: str = "pending", limit: Limit = 50, cursor: ListingCursor = None
+    ) -> Response:
+        """The open ones, unless another `state` is asked for, or `all`."""
+        tenant = api.caller.tenant
+        with listing_cursor():
+            found = interventions_of(log, index, tenant, session_id, state=state, limit=limit, cursor=cursor)
+        return page(*bounded(found))
+
+    @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}")
+    def one_of_session(session_id: str, intervention_id: str) -> Response:
+        return success(
+            intervention_view(intervention_of(log, index, api.caller.tenant, session_id, intervention_id))
+        )
+
+    @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}/input")
+    def input_of_one(session_id: str, intervention_id: str, call_id: str | None = None) -> Response:
+        """The whole input, where the intervention shows its beginning only. `call_id`: of a review's call."""
+        tenant = api.caller.tenant
+        found = intervention_of(log, index, tenant, session_id, intervention_id)
+        return success(full_call_input(log, blobs, tenant, found, call_id)._asdict())
+
+
+def interventions_of(
+    log: SessionLog,
+    index: SessionIndex,
+    tenant: str,
+    session_id: str,
+    *,
+    state: str,
+    limit: int,
+    cursor: str | None,
+) -> InterventionPage:
+    """`state` may be `all`. Pending ones come from the head, all on one page, the oldest first; the others are listed
+    newest first. Raises SessionNotFound, ValidationFailed; ValueError: bad cursor.
+    """
+    known = (*get_args(InterventionState), EVERY)
+    if state not in known:
+        raise _unknown(known)
+    commit = log.latest(tenant, session_id)
+    if commit is None:
+        raise SessionNotFound("There is no such session.")
+    if state == "pending":
+        return InterventionPage(tuple(commit.head.interventions), None)
+    wanted = None if state == EVERY else _state(state)
+    return index.interventions(tenant, state=wanted, limit=limit, cursor=cursor, session_id=session_id)
+
+
+def intervention_of(
+    log: SessionLog, index: SessionIndex, tenant: str, session_id: str, intervention_id: str
+) -> Intervention:
+    """Raises SessionNotFound, InterventionNotFound."""
+    found = index.intervention(tenant, intervention_id)
+    if found is not None and found.session_id == session_id:
+        return found
+    if log.latest(tenant, session_id) is None:
+        raise SessionNotFound("There is no such session.")
+    raise InterventionNotFound("There is no such intervention.")
+
+
+def _state(text: str | None) -> InterventionState | None:
+    known: Any = get_args(InterventionState)
+    if text is not None and text not in known:
+        raise _unknown(known)
+    return text  # type: ignore[return-value]
+
+
+def _unknown(known: tuple[str, ...]) -> ValidationFailed:
+    return ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(known)}"]})

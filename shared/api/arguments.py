@@ -1,0 +1,102 @@
+"""The arguments of a route's handler: taken from the request as the handler's signature says, and validated.
+
+    def messages(session_id: str, limit: Annotated[int, Field(ge=1, le=200)] = 100) -> Response
+
+A parameter that the route's path names is a variable of the path. One whose type is a `RequestBody` is the JSON body.
+Every other one is a query parameter. Modules with handlers keep real annotations (no `from __future__ import
+annotations`), so that local types can be read.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from shared.api.request.bodies import RequestBody
+from shared.api.request.incoming import Request
+from shared.api.request.json_body import parse_json
+from shared.api.routes import Route
+from shared.domain.errors import ValidationFailed
+from shared.domain.untrusted.wording import wording
+
+MAX_FIELDS = 20
+"""A request with more wrong fields is answered with the first ones."""
+MAX_NAME_CHARS = 100
+
+Where = Literal["path", "query", "body"]
+
+
+class Parameter(NamedTuple):
+    name: str
+    where: Where
+    adapter: TypeAdapter[Any]
+    default: Any
+    """`inspect.Parameter.empty`: it is required."""
+
+
+class Arguments:
+    """Of one route's handler. Building them makes validators: do it for the routes that are asked for."""
+
+    def __init__(self, route: Route, handle: Callable[..., Any]) -> None:
+        hints = get_type_hints(handle, include_extras=True)
+        self.parameters = tuple(
+            Parameter(name, _where(route, name, hints[name]), TypeAdapter(hints[name]), parameter.default)
+            for name, parameter in inspect.signature(handle).parameters.items()
+        )
+
+    def bind(self, request: Request) -> dict[str, Any]:
+        """Raises ValidationFailed naming every parameter, and every field of the body, that is wrong."""
+        bound: dict[str, Any] = {}
+        errors: list[tuple[str, Mapping[str, Any]]] = []
+        for name, where, adapter, default in self.parameters:
+            value = _value(request, where, name)
+            if value is None:
+                if default is inspect.Parameter.empty:
+                    errors.append((name, {"type": "missing"}))
+                bound[name] = default
+                continue
+            try:
+                bound[name] = adapter.validate_python(value)
+            except ValidationError as error:
+                names = () if where == "body" else (name,)
+                errors += [
+                    (field_name((*names, *each["loc"])), each) for each in error.errors(include_url=False)
+                ]
+        if errors:
+            details = details_of(errors)
+            raise ValidationFailed(f"The request is not valid: {', '.join(details)}.", details)
+        return bound
+
+
+def _where(route: Route, name: str, type_: Any) -> Where:
+    if f"{{{name}}}" in route.path:
+        return "path"
+    return "body" if isinstance(type_, type) and issubclass(type_, RequestBody) else "query"
+
+
+def _value(request: Request, where: Where, name: str) -> Any:
+    """None: it was not sent. A query parameter that was sent more than once is a list, which fits no type here."""
+    match where:
+        case "path":
+            return request.variables.get(name)
+        case "body":
+            return parse_json(request.text)
+        case "query":
+            values = request.query.get(name, [])
+            return values[0] if len(values) == 1 else values or None
+
+
+def details_of(errors: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[str]]:
+    """Field -> messages for the person who sent the request. The values are never quoted."""
+    details: dict[str, list[str]] = {}
+    for name, error in errors:
+        if name in details or len(details) < MAX_FIELDS:
+            details.setdefault(name, []).append(wording(error))
+    return details
+
+
+def field_name(place: Sequence[int | str]) -> str:
+    """`metadata.key`, where the value is; the body as a whole is `body`."""
+    name = ".".join(str(part) for part in place if part != "[key]") or "body"
+    return name[:MAX_NAME_CHARS].encode("utf-8", "replace").decode()

@@ -1,0 +1,81 @@
+"""From a handler's signature to its arguments."""
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import Field
+
+from shared.api.arguments import Arguments
+from shared.api.request.bodies import PostMessage
+from shared.api.request.incoming import Request
+from shared.api.response.envelope import Response, no_content
+from shared.api.routes import Route
+from shared.domain.errors import ValidationFailed
+
+ROUTE = Route("POST", "/v1/things/{name}/versions/{version}", "admin")
+
+
+def handle(
+    name: str,
+    version: int,
+    body: PostMessage,
+    needed: str,
+    kind: Literal["a", "b"] | None = None,
+    limit: Annotated[int, Field(ge=1, le=9)] = 5,
+) -> Response:
+    return no_content()
+
+
+def bind(variables: dict[str, str], text: str, **query: list[str]) -> dict[str, Any]:
+    request = Request(ROUTE, "/v1/things/x/versions/2", variables, query, {}, b"", text, None)
+    return Arguments(ROUTE, handle).bind(request)
+
+
+def test_each_parameter_is_taken_from_path_query_or_body_and_typed() -> None:
+    bound = bind(
+        {"name": "x", "version": "2"}, '{"content": "hi"}', needed=["n"], kind=["b"], limit=["7"], more=["1"]
+    )
+    assert bound == {
+        "name": "x",
+        "version": 2,
+        "body": PostMessage(content="hi"),
+        "needed": "n",
+        "kind": "b",
+        "limit": 7,
+    }
+
+
+def test_what_was_not_sent_takes_its_default() -> None:
+    bound = bind({"name": "x", "version": "2"}, '{"content": "hi"}', needed=[""])
+    assert (bound["needed"], bound["kind"], bound["limit"]) == ("", None, 5)
+
+
+def test_whatever_is_wrong_in_path_query_and_body_is_named_at_once() -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        bind({"name": "x", "version": "two"}, '{"content": 1, "more": 2}', limit=["0"], kind=["c"])
+    details = refused.value.details
+    assert details is not None
+    assert set(details) == {"version", "content", "more", "needed", "kind", "limit"}
+    assert details["needed"] == ["This field is required."]
+
+
+def test_a_query_parameter_that_is_sent_twice_is_refused() -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        bind({"name": "x", "version": "2"}, '{"content": "hi"}', needed=["n", "n"], limit=["1", "1"])
+    assert refused.value.details is not None
+    assert set(refused.value.details) == {"needed", "limit"}
+
+
+def test_the_parameters_of_a_route_can_be_listed_without_a_request() -> None:
+    """What a description of the API is made from."""
+    listed = {one.name: (one.where, one.adapter.json_schema()) for one in Arguments(ROUTE, handle).parameters}
+    assert {name: where for name, (where, _) in listed.items()} == {
+        "name": "path",
+        "version": "path",
+        "body": "body",
+        "needed": "query",
+        "kind": "query",
+        "limit": "query",
+    }
+    assert listed["limit"][1] == {"maximum": 9, "minimum": 1, "type": "integer"}
+    assert listed["body"][1]["required"] == ["content"]
