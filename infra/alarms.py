@@ -1,4 +1,4 @@
-"""What wakes an operator: functions that break, executions that fail, an API that answers 5xx."""
+"""Alarms for an operator: failing functions and executions, 5xx answers of the API, undelivered notifications."""
 
 from collections.abc import Mapping
 
@@ -15,12 +15,15 @@ from constructs import Construct
 from infra.environments import FunctionName
 
 PERIOD = Duration.minutes(5)
-RETRIED = 10
-"""Errors per period: the engine retries what is transient, so a few of them are an ordinary day."""
+MAX_RETRIED_ERRORS = 10
+"""Errors per period that raise an alarm. The state machine retries transient errors, so a few are normal."""
 
 
 class Alarms(Construct):
-    """`self.topic` gets every alarm; whoever is on call subscribes to it."""
+    """`self.topic` gets every alarm; the person on call subscribes to it.
+
+    `notify_queue` holds the notifications that could not be delivered yet; None where nobody is notified.
+    """
 
     def __init__(
         self,
@@ -28,16 +31,16 @@ class Alarms(Construct):
         functions: Mapping[FunctionName, lambda_.IFunction],
         state_machine: sfn.IStateMachine,
         http_api: apigw.IHttpApi,
-        untold: sqs.IQueue | None,
+        notify_queue: sqs.IQueue | None,
     ) -> None:
         super().__init__(scope, "Alarms")
-        # Not encrypted with the account's SNS key: CloudWatch may not publish through it.
+        # Not encrypted with the AWS managed key for SNS: CloudWatch is not allowed to use that key.
         self.topic = sns.Topic(self, "Topic", enforce_ssl=True)
         for name, function in functions.items():
             title = name.capitalize()
-            self._alarm(f"{title}Errors", function.metric_errors(period=PERIOD), RETRIED)
+            self._alarm(f"{title}Errors", function.metric_errors(period=PERIOD), MAX_RETRIED_ERRORS)
             self._alarm(f"{title}Throttles", function.metric_throttles(period=PERIOD), 1)
-        self._alarm("ExecutionsFailed", state_machine.metric_failed(period=PERIOD), RETRIED)
+        self._alarm("ExecutionsFailed", state_machine.metric_failed(period=PERIOD), MAX_RETRIED_ERRORS)
         self._alarm("ExecutionsTimedOut", state_machine.metric_timed_out(period=PERIOD), 1)
         server_errors = cloudwatch.Metric(
             namespace="AWS/ApiGateway",
@@ -47,13 +50,14 @@ class Alarms(Construct):
             period=PERIOD,
         )
         self._alarm("Api5xx", server_errors, 5)
-        if untold is not None:
-            # Between its attempts a message is in flight. The queue's age leaves out what was tried three times.
-            waiting = untold.metric_approximate_number_of_messages_not_visible(period=PERIOD)
+        if notify_queue is not None:
+            # A message between two attempts counts as in flight. The metric for the age of the oldest message would not
+            # do: SQS leaves out messages that were received three times or more.
+            waiting = notify_queue.metric_approximate_number_of_messages_not_visible(period=PERIOD)
             self._alarm("NotificationsNotDelivered", waiting, 1, periods=3)
 
     def _alarm(self, name: str, metric: cloudwatch.IMetric, threshold: int, *, periods: int = 1) -> None:
-        """Fires when `metric` reaches the threshold in so many periods in a row; no data is good news."""
+        """Raises an alarm when `metric` reaches the threshold in that many periods in a row. No data is no alarm."""
         alarm = cloudwatch.Alarm(
             self,
             name,

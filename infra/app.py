@@ -1,4 +1,11 @@
-"""The CDK app: `-c env=<name>` selects the environment. Nothing here asks AWS anything."""
+"""The CDK app. A synthesis makes no call to AWS.
+
+Context values, each given as `-c name=value`:
+
+    env                   required: the name of the environment (`infra/environments.py`)
+    retry_base_seconds    another retry base for this deployment, a whole number of seconds
+    notifications         any value: the local environment sends notifications to the developer's webhook
+"""
 
 import sys
 
@@ -11,6 +18,7 @@ from infra.stateless import StatelessStack
 
 
 def add_stacks(app: App, environment: Environment) -> tuple[StatefulStack, StatelessStack]:
+    """Both stacks of `environment`, tagged, with the exceptions from cdk-nag's rules."""
     stateful = StatefulStack(app, environment)
     stateless = StatelessStack(app, environment, stateful)
     for stack in (stateful, stateless):
@@ -21,6 +29,7 @@ def add_stacks(app: App, environment: Environment) -> tuple[StatefulStack, State
 
 
 def main() -> None:
+    """Exits with one line for a person where a context value cannot be used."""
     app = App()
     try:
         environment = select(app.node.try_get_context("env"))

@@ -1,7 +1,6 @@
-"""The environments Acta is deployed to, as data: what differs between them is here and nowhere else.
+"""The environments Acta is deployed to, as data. Everything that differs between them stands here.
 
-`cdk … -c env=<name>` selects one. A team that signs its users in elsewhere replaces `OwnPool()` by an
-`ExternalIssuer`; everything else follows from it.
+`cdk … -c env=<name>` selects one. A team with its own identity provider replaces `OwnPool()` by an `ExternalIssuer`.
 """
 
 import platform
@@ -26,12 +25,12 @@ class UnknownEnvironment(UnusableValue):
 
 @dataclass(frozen=True)
 class OwnPool:
-    """Acta brings its own Cognito user pool; tenants are set by an administrator, roles are its groups."""
+    """Acta creates a Cognito user pool. An administrator sets each user's tenant; roles are the pool's groups."""
 
 
 @dataclass(frozen=True)
 class ExternalIssuer:
-    """Any OpenID issuer that signs RS256 (the gateway's authorizer takes RSA keys only)."""
+    """An OpenID issuer that signs with RS256. The JWT authorizer of an HTTP API accepts RSA keys only."""
 
     issuer_url: str
     audience: str
@@ -39,32 +38,32 @@ class ExternalIssuer:
 
 @dataclass(frozen=True)
 class IssuerParameters:
-    """Issuer and audience are given at deploy time (`IssuerUrl`, `Audience`), so that the assembly does not
-    depend on the port the development issuer happens to listen on."""
+    """Issuer and audience are parameters of the stack, `IssuerUrl` and `Audience`. So the development issuer may listen
+    on another port without a new synthesis."""
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """What waits for a person is POSTed to `url` (https), signed with the secret `acta/<env>/notifications`."""
+    """Interventions are POSTed to `url` (https), signed with the secret `acta/<env>/notifications`."""
 
     url: str
 
 
 @dataclass(frozen=True)
 class Topic:
-    """What waits for a person goes to the SNS topic `acta-<env>-notifications`."""
+    """Interventions are published to the SNS topic `acta-<env>-notifications`."""
 
 
 @dataclass(frozen=True)
 class LocalWebhook:
-    """URL and secret are the launcher's variables; it listens to nothing where there are none."""
+    """URL and secret are variables of the local stack. Without them `is_listening` is False and nothing is sent."""
 
     is_listening: bool = False
 
 
 @dataclass(frozen=True)
 class Sizing:
-    """What one function gets. `timeout` in seconds, `memory` in MB; 1,769 MB are one whole vCPU."""
+    """The resources of one function: `timeout` in seconds, `memory` in MB; 1,769 MB give one whole vCPU."""
 
     memory: int
     timeout: int
@@ -72,7 +71,7 @@ class Sizing:
 
 
 GATEWAY_TIMEOUT = 29
-"""Seconds: HTTP APIs end an integration after 30."""
+"""Seconds. An HTTP API ends an integration after 30."""
 
 SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     {
@@ -87,7 +86,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     }
 )
 
-# Local processes start on a loaded machine, several at once: a cold start may queue behind five others.
+# Local functions are processes on one machine. A cold start may wait for five others.
 LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     {name: Sizing(size.memory, max(size.timeout, 60)) for name, size in SIZES.items()}
 )
@@ -95,7 +94,7 @@ LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Environment:
-    """Everything that may differ between two deployments. Days, seconds and requests per second as named."""
+    """Everything that may differ between two deployments. Rate and burst limits are requests per second."""
 
     name: str
     auth: OwnPool | ExternalIssuer | IssuerParameters
@@ -104,9 +103,9 @@ class Environment:
     sizes: Mapping[FunctionName, Sizing] = field(default_factory=lambda: SIZES)
 
     is_local: bool = False
-    """On the emulator: no TLS, no tracing, no alarms, no secrets (keys are the launcher's own variables)."""
+    """Deployed to the local AWS: no TLS, no tracing, no secrets; model keys come from the developer's environment."""
     retain: bool = True
-    """Data outlives its stack."""
+    """The table, the bucket, the secrets and the users stay when the stack is deleted."""
     deletion_protection: bool = False
     point_in_time_recovery: bool = True
     versioned_files: bool = True
@@ -119,19 +118,19 @@ class Environment:
     rate_limit: int = 100
     burst_limit: int = 200
     bedrock: bool = False
-    """Agents may name the provider `bedrock`: `step` may invoke Claude there, with its role for a key."""
+    """Agents may name the provider `bedrock`: the role of `step` may invoke Claude on Amazon Bedrock."""
     offline: bool = False
-    """The rule-based stand-in for a model is in the zip of `step`: agents may name it, and it answers where no provider
-    has a key. Elsewhere a session without a key fails at once."""
+    """The zip of `step` contains the rule-based stand-in for a model. Agents may name it, and it answers where no
+    provider has a key. In other environments a session without a key fails at once."""
     notifications: Webhook | Topic | LocalWebhook | None = None
-    """Whom to tell what waits for a person; nobody: nothing is made for it."""
+    """Where interventions are sent. None: nowhere, and no function, queue or topic is deployed for it."""
     retry_base_seconds: int = 2
-    """The first pause before the engine retries; later ones double. Whole seconds, at least 1."""
+    """The first pause before the state machine retries; later pauses double. Whole seconds, at least 1."""
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     """Overrides of `shared.settings.Settings`, by field name."""
 
     def with_retry_base(self, seconds: str) -> "Environment":
-        """This environment with another retry base; raises `UnusableValue` unless it is a whole number >= 1."""
+        """This environment with another retry base. Raises UnusableValue unless it is a whole number, at least 1."""
         if not seconds.isdecimal() or int(seconds) < 1:
             raise UnusableValue(
                 f"retry_base_seconds is a whole number of seconds, at least 1, not {seconds!r}"
@@ -139,14 +138,14 @@ class Environment:
         return replace(self, retry_base_seconds=int(seconds))
 
     def with_notifications(self) -> "Environment":
-        """This local environment, listening for what waits for a person."""
+        """This local environment with notifications switched on. Raises UnusableValue for an environment in AWS."""
         if not self.is_local:
             raise UnusableValue("notifications of an environment in AWS are set in infra/environments.py")
         return replace(self, notifications=LocalWebhook(is_listening=True))
 
     @property
     def functions(self) -> tuple[FunctionName, ...]:
-        """Those it has."""
+        """The functions it has: `notify` only where notifications are sent."""
         left_out = {"notify"} if self.notifications is None else set()
         return tuple(name for name in get_args(FunctionName) if name not in left_out)
 
@@ -156,7 +155,7 @@ def _host_architecture() -> Architecture:
 
 
 def _own_pool(name: str, **different: object) -> Environment:
-    """An environment in AWS with Acta's pool, whose ID tokens name tenant and roles like this."""
+    """An environment in AWS with Acta's user pool. The claims are those of the pool's ID tokens."""
     values: dict[str, object] = {
         "auth": OwnPool(),
         "tenant_claim": "custom:tenant",
@@ -195,7 +194,7 @@ ENVIRONMENTS: Mapping[str, Environment] = MappingProxyType(
 
 
 def select(name: str | None) -> Environment:
-    """The environment called `name`; raises `UnknownEnvironment` with one line that can be shown as it is."""
+    """The environment called `name`. Raises UnknownEnvironment with one line for a person."""
     known = ", ".join(ENVIRONMENTS)
     if not name:
         raise UnknownEnvironment(f"no environment selected: add -c env=<name>, one of {known}")

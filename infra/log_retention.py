@@ -1,4 +1,4 @@
-"""Log retention by days."""
+"""How long CloudWatch keeps a log."""
 
 from aws_cdk import aws_logs as logs
 
@@ -14,7 +14,7 @@ _DAYS = {
 
 
 def retention(days: int) -> logs.RetentionDays:
-    """CloudWatch keeps logs for certain numbers of days only; ValueError names the ones used here."""
+    """CDK's value for `days`. Raises ValueError for a number not listed: CloudWatch accepts certain ones only."""
     if days not in _DAYS:
         raise ValueError(f"log_retention_days is one of {sorted(_DAYS)}, not {days}")
     return _DAYS[days]

@@ -1,4 +1,4 @@
-"""Rules of cdk-nag's AwsSolutions pack that Acta does not follow as they are written, each with its reason."""
+"""Rules of cdk-nag's AwsSolutions pack that Acta does not follow to the letter, each with its reason."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -9,45 +9,46 @@ from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
 
 PACK = "AwsSolutions"
 BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
-"""What CDK calls the bucket's ARN between the two stacks."""
+"""The name of the export with the bucket's ARN, which CDK passes from one stack to the other."""
 
 STATEFUL: Mapping[str, str] = MappingProxyType(
     {
-        "S1": "Functions are the bucket's only readers and writers, and they log what they do.",
+        "S1": "Only functions read and write the bucket, and they log what they do.",
         "SMG4": "Model providers' keys are issued by the providers; AWS cannot rotate them.",
-        "COG2": "A second factor is offered; whether it is a must is the team's decision.",
-        "COG8": "The plus plan costs per user; a team that wants it switches it on for its pool.",
+        "COG2": "A second factor is offered; the team decides whether to require it.",
+        "COG8": "The plus plan costs per user; a team can switch it on for its pool.",
     }
 )
 STATELESS: Mapping[str, str] = MappingProxyType(
     {
         "L1": "Python 3.13 on purpose: 3.14 starts slower today.",
-        "SF1": "Errors only: Step Functions keeps each execution's history itself.",
-        "SQS3": "A notification that is six hours old is of no use; an alarm tells much earlier.",
-        "APIG4": "Only /healthz and the catch-all, which answers 404 and 405, are open.",
+        "SF1": "The log holds errors only: Step Functions keeps the history of each execution.",
+        "SQS3": "A notification is of no use after six hours; an alarm is raised much earlier.",
+        "APIG4": "Only /healthz and the catch-all route are open; the latter answers 404 and 405.",
     }
 )
 
 
 def wildcards(stateful: Stack) -> Mapping[str, str]:
-    """Resource with a `*` in a policy -> why."""
+    """Resource with a `*` in a policy -> the reason for it."""
     machine = stateful.stack_name.removesuffix("-Stateful").lower()
     executions = f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{machine}:*"
     functions = f"arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:{TENANT_FUNCTIONS}"
     return {
-        "*": "X-Ray and log delivery know no resource-level permissions.",
-        executions: "Executions are named when they start.",
-        functions: "Tenants' tools are named when they are deployed; nothing else is named like that.",
+        "*": "X-Ray and log delivery have no resource-level permissions.",
+        executions: "An execution gets its name when it starts.",
+        functions: "A tenant names its tool's function with this prefix; no function of Acta has it.",
         f"arn:<AWS::Partition>:bedrock:*::{CLAUDE_MODELS}": "An agent's definition names the model.",
         f"arn:<AWS::Partition>:bedrock:*:<AWS::AccountId>:{CLAUDE_PROFILES}": "A profile spans regions.",
         **{
-            f"{stateful.stack_name}:{BUCKET}/{keys}": "Tenants and sessions are named when they appear."
+            f"{stateful.stack_name}:{BUCKET}/{keys}": "Tenants and sessions get their names after the deployment."
             for keys in (FILES, SESSIONS)
         },
     }
 
 
 def acknowledge(stateful: Stack, stateless: Stack) -> None:
+    """Tells cdk-nag all exceptions of both stacks."""
     for rule, reason in STATEFUL.items():
         _acknowledge(stateful, rule, reason)
     for rule, reason in STATELESS.items():

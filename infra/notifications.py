@@ -1,8 +1,10 @@
-"""Notifications about what waits for a person: the table's stream feeds `notify`, which tells a webhook or a topic.
-What nobody took goes on a queue, which feeds `notify` too: it is told again without anything waiting behind it.
+"""Notifications about interventions: what feeds the function `notify`, and what it may use.
 
-The stream itself belongs to the table and is always there; it costs nothing until somebody reads it. So switching
-notifications on or off touches this stack alone.
+The table's stream calls `notify` with every change of an intervention, and `notify` sends it to a webhook or a topic.
+What could not be sent goes to a queue. The queue calls `notify` again later, so that nothing else has to wait.
+
+The stream belongs to the table and always exists; it costs nothing until something reads it. So switching
+notifications on or off changes the stateless stack only.
 """
 
 import json
@@ -20,67 +22,75 @@ from constructs import Construct
 from infra.environments import Environment, LocalWebhook, Topic, Webhook
 from infra.names import notification_secret_name
 
-READ_STREAM = (
+STREAM_ACTIONS = (
     "dynamodb:DescribeStream",
     "dynamodb:GetRecords",
     "dynamodb:GetShardIterator",
     "dynamodb:ListStreams",
 )
-TOLD = {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}}}
-"""Interventions that begin or change (`dynamodb/session_items.py`); nothing else reaches the function."""
-USE_QUEUE = (
+INTERVENTION_CHANGES = {
+    "eventName": ["INSERT", "MODIFY"],
+    "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}},
+}
+"""The stream's filter: items of interventions (`shared/adapters/dynamodb/session_items.py`), written or changed."""
+QUEUE_ACTIONS = (
     "sqs:DeleteMessage",
     "sqs:GetQueueAttributes",
     "sqs:ReceiveMessage",
     "sqs:SendMessage",
 )
-TRIED_FOR = Duration.hours(6)
-"""A receiver that is away so long loses nothing. What is decided meanwhile is not told any more."""
-PAUSE = Duration.seconds(60)
-"""Between attempts. Lambda asks that a queue's visibility timeout is not below its function's timeout."""
-LOCAL_PAUSE = Duration.seconds(2)
-AT_ONCE = 10
-"""Attempts: receivers that hang take no more than these of the account's concurrency from everybody else."""
+RETRY_FOR = Duration.hours(6)
+"""A receiver that is unavailable for less than this misses nothing but interventions that are decided by then."""
+RETRY_PAUSE = Duration.seconds(60)
+"""The queue's visibility timeout. Lambda requires that it is not below the timeout of the function it calls."""
+LOCAL_RETRY_PAUSE = Duration.seconds(2)
+"""Short, for tests and demonstrations. The local AWS does not check it."""
+MAX_CONCURRENCY = 10
+"""Calls of `notify` at the same time, for each shard of the stream and for the queue. The functions of an account share
+one concurrency limit, and a receiver that hangs must not use it up."""
 
 
 @dataclass(frozen=True)
-class Outlet:
-    """Where `notify` tells it: its settings, what it may do for that, and what waits to be told again."""
+class Delivery:
+    """What `notify` needs to send: the queue for later attempts, settings by field name, statements for its role."""
 
     queue: sqs.IQueue | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     statements: tuple[iam.PolicyStatement, ...] = ()
 
 
-def outlet(scope: Stack, environment: Environment, stream_arn: str) -> Outlet:
-    """Empty where nobody is told. The queue and a topic are made in `scope`."""
+def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> Delivery:
+    """Creates the queue, and a topic where one is chosen, in `scope`. Empty where nothing is sent."""
     if environment.notifications is None:
-        return Outlet()
+        return Delivery()
     queue = _queue(scope, environment)
     settings = {"notify_queue_url": queue.queue_url}
-    fed = (
-        iam.PolicyStatement(sid="Stream", actions=list(READ_STREAM), resources=[stream_arn]),
-        iam.PolicyStatement(sid="Queue", actions=list(USE_QUEUE), resources=[queue.queue_arn]),
+    sources = (
+        iam.PolicyStatement(sid="Stream", actions=list(STREAM_ACTIONS), resources=[stream_arn]),
+        iam.PolicyStatement(sid="Queue", actions=list(QUEUE_ACTIONS), resources=[queue.queue_arn]),
     )
     match environment.notifications:
         case LocalWebhook():
-            return Outlet(queue, settings, fed)
+            return Delivery(queue, settings, sources)
         case Webhook(url):
             name = notification_secret_name(environment.name)
             settings |= {"notify_webhook_url": url, "notify_secret_name": name}
-            return Outlet(queue, settings, (*fed, _may_read(scope, name)))
+            return Delivery(queue, settings, (*sources, _may_read(scope, name)))
         case Topic():
             topic = _topic(scope, environment)
             publish = iam.PolicyStatement(sid="Topic", actions=["sns:Publish"], resources=[topic.topic_arn])
-            return Outlet(queue, settings | {"notify_topic_arn": topic.topic_arn}, (*fed, publish))
+            return Delivery(queue, settings | {"notify_topic_arn": topic.topic_arn}, (*sources, publish))
 
 
-def listen(
+def feed_notify(
     scope: Stack, environment: Environment, function: lambda_.IFunction, stream_arn: str, queue: sqs.IQueue
 ) -> None:
-    """One change at a time from either: a failure repeats only what failed. The stream repeats only what could not be
-    put on the queue; its order is a tenant's."""
-    goes = environment.notifications
+    """Lets the stream and the queue call `function`, which is `notify`, with one change at a time.
+
+    So a failure repeats only what failed. The stream repeats a change only where it could not be put on the queue. The
+    stream keeps the order of one tenant's changes.
+    """
+    target = environment.notifications
     lambda_.EventSourceMapping(
         scope,
         "NotifyMapping",
@@ -88,10 +98,10 @@ def listen(
         event_source_arn=stream_arn,
         starting_position=lambda_.StartingPosition.LATEST,
         batch_size=1,
-        parallelization_factor=AT_ONCE,
-        max_record_age=TRIED_FOR,
-        filters=[{"pattern": json.dumps(TOLD)}],
-        enabled=not isinstance(goes, LocalWebhook) or goes.is_listening,
+        parallelization_factor=MAX_CONCURRENCY,
+        max_record_age=RETRY_FOR,
+        filters=[{"pattern": json.dumps(INTERVENTION_CHANGES)}],
+        enabled=not isinstance(target, LocalWebhook) or target.is_listening,
     )
     lambda_.EventSourceMapping(
         scope,
@@ -99,13 +109,13 @@ def listen(
         target=function,
         event_source_arn=queue.queue_arn,
         batch_size=1,
-        max_concurrency=AT_ONCE,
-        report_batch_item_failures=True,  # an error would have Lambda ask the queue less and less often
+        max_concurrency=MAX_CONCURRENCY,
+        report_batch_item_failures=True,  # after an error Lambda would read the queue less often
     )
 
 
 def _may_read(scope: Stack, name: str) -> iam.PolicyStatement:
-    """By name, so that no value crosses between the stacks; Secrets Manager adds six characters to it."""
+    """By name, so that the stacks exchange no value. Secrets Manager adds six characters to the name."""
     arn = scope.format_arn(
         service="secretsmanager",
         resource="secret",
@@ -124,8 +134,8 @@ def _queue(scope: Construct, environment: Environment) -> sqs.IQueue:
         queue_name=f"acta-{environment.name}-notify-again",
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         enforce_ssl=not environment.is_local,
-        visibility_timeout=LOCAL_PAUSE if environment.is_local else PAUSE,
-        retention_period=TRIED_FOR,
+        visibility_timeout=LOCAL_RETRY_PAUSE if environment.is_local else RETRY_PAUSE,
+        retention_period=RETRY_FOR,
         removal_policy=RemovalPolicy.DESTROY,
     )
 

@@ -1,4 +1,4 @@
-"""What outlives a release: the table, the bucket, the secrets' places and, where wanted, the user pool."""
+"""The stack with the data, which every release keeps: the table, the bucket, the secrets and Acta's user pool."""
 
 from collections.abc import Mapping
 
@@ -14,11 +14,11 @@ from infra.names import LIVE_INDEX, notification_secret_name, secret_name
 
 PROVIDERS = ("anthropic", "openai")
 NO_KEY_YET = "unset"
-"""What a new secret holds until someone stores a key; it must not be mistaken for one."""
+"""The value of a new secret until a person stores a key. It must not look like a key."""
 
 
 class StatefulStack(Stack):
-    """`user_pool` is None where another issuer signs the users in; `secrets` is empty locally."""
+    """`secrets`: model provider -> the secret with its key, empty locally. `user_pool`: None with another issuer."""
 
     def __init__(self, scope: Construct, environment: Environment) -> None:
         super().__init__(
@@ -30,7 +30,7 @@ class StatefulStack(Stack):
         self._environment = environment
         self._removal = RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
         self.table = self._table()
-        # Given out whether it is used or not: notifications can be switched on and off by the other stack alone.
+        # Exported even where nothing uses it. So switching notifications on or off changes the other stack only.
         self.stream_arn = self.export_value(self.table.table_stream_arn)
         self.bucket = self._bucket()
         self.secrets = {} if environment.is_local else self._secrets()
@@ -58,8 +58,8 @@ class StatefulStack(Stack):
             deletion_protection=self._environment.deletion_protection,
             removal_policy=self._removal,
         )
-        # Sparse: only sessions that have work or a wait carry `live`; recovery reads them by time. Its keys alone say
-        # whose session it is (shared/adapters/dynamodb/session_items.py).
+        # Sparse: only sessions that have work to do or wait for someone have the attribute `live`. Recovery reads them
+        # by time, and the keys alone say whose session it is (shared/adapters/dynamodb/session_items.py).
         table.add_global_secondary_index(
             index_name=LIVE_INDEX,
             partition_key=dynamodb.Attribute(name="live", type=dynamodb.AttributeType.STRING),
@@ -75,7 +75,7 @@ class StatefulStack(Stack):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             encryption=s3.BucketEncryption.S3_MANAGED,
-            enforce_ssl=not self._environment.is_local,  # the emulator speaks plain HTTP on loopback
+            enforce_ssl=not self._environment.is_local,  # the local AWS speaks plain HTTP on loopback
             versioned=self._environment.versioned_files,
             lifecycle_rules=[
                 s3.LifecycleRule(
@@ -89,7 +89,7 @@ class StatefulStack(Stack):
         )
 
     def _secrets(self) -> Mapping[str, secretsmanager.ISecret]:
-        """Places for the model providers' keys; a person puts them in, no template ever holds one."""
+        """Empty secrets for the model providers' keys. A person stores the keys; no template contains one."""
         return {
             provider: secretsmanager.Secret(
                 self,
@@ -103,7 +103,7 @@ class StatefulStack(Stack):
         }
 
     def _notification_secret(self) -> None:
-        """Made here and told to the receiver by a person, who may also put another in its place."""
+        """AWS generates the value. A person gives it to the receiver of the notifications, or stores another one."""
         secretsmanager.Secret(
             self,
             "NotificationKey",

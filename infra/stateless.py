@@ -1,4 +1,4 @@
-"""What a release replaces: the functions, the state machine, the HTTP API and the alarms."""
+"""The stack that a release replaces: the functions, the state machine, the HTTP API and the alarms."""
 
 from collections.abc import Mapping
 
@@ -13,16 +13,16 @@ from infra.api.http_api import Api, Issuer
 from infra.api.user_pool import UserPool
 from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
 from infra.environments import Environment, ExternalIssuer, FunctionName
-from infra.lambdas.function import ActaFunction, Surroundings
+from infra.lambdas.function import ActaFunction, Resources
 from infra.lambdas.grants import TENANT_FUNCTIONS
 from infra.lambdas.prompts import Prompts
-from infra.notifications import listen, outlet
+from infra.notifications import create_delivery, feed_notify
 from infra.stateful import StatefulStack
 
 
 class StatelessStack(Stack):
-    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName`, `BucketName`, and with an own user pool
-    `Issuer` and `Audience`."""
+    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName` and `BucketName`; with Acta's user pool also `Issuer`
+    and `Audience`."""
 
     def __init__(self, scope: Construct, environment: Environment, stateful: StatefulStack) -> None:
         super().__init__(
@@ -31,28 +31,28 @@ class StatelessStack(Stack):
             description=f"Acta ({environment.name}): functions, state machine and API",
         )
         stream_arn = stateful.stream_arn
-        told = outlet(self, environment, stream_arn)
-        around = Surroundings(
+        delivery = create_delivery(self, environment, stream_arn)
+        resources = Resources(
             table=stateful.table,
             bucket=stateful.bucket,
             secrets=stateful.secrets,
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
             tenant_function_arns=self._tenant_function_arns(),
-            outlet=told,
+            delivery=delivery,
         )
         functions: Mapping[FunctionName, lambda_.IFunction] = {
-            name: ActaFunction(self, name, environment, around).function for name in environment.functions
+            name: ActaFunction(self, name, environment, resources).function for name in environment.functions
         }
         Prompts(self, functions)
-        if told.queue is not None:
-            listen(self, environment, functions["notify"], stream_arn, told.queue)
+        if delivery.queue is not None:
+            feed_notify(self, environment, functions["notify"], stream_arn, delivery.queue)
         engine = StateMachine(self, environment, functions)
-        self._schedule(functions["recover"])
+        self._schedule_recovery(functions["recover"])
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)
         if environment.alarms:
-            Alarms(self, functions, engine.machine, api.http_api, told.queue)
+            Alarms(self, functions, engine.machine, api.http_api, delivery.queue)
 
         outputs = {
             "ApiUrl": api.url,
@@ -66,14 +66,14 @@ class StatelessStack(Stack):
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
 
-    def _schedule(self, recover: lambda_.IFunction) -> None:
-        """A minute that fails is not made up for: the next one looks at the same sessions."""
+    def _schedule_recovery(self, recover: lambda_.IFunction) -> None:
+        """Each minute. A failed call is not repeated, because the next one looks at the same sessions."""
         target = targets.LambdaFunction(recover, retry_attempts=0)
         minute = events.Schedule.rate(Duration.minutes(1))
         events.Rule(self, "EveryMinute", schedule=minute, targets=[target])
 
     def _tenant_function_arns(self) -> str:
-        """Of this account and region."""
+        """The functions of tenants' tools, of this account and region only."""
         return self.format_arn(
             service="lambda",
             resource="function",

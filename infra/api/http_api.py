@@ -1,4 +1,4 @@
-"""The HTTP API: the routes of `shared/api/routes.py`, a JWT authorizer, CORS, throttling, access logs."""
+"""The HTTP API: the routes of `shared/api/routes.py`, the JWT authorizer, CORS, throttling and the access log."""
 
 import json
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from infra.log_retention import retention
 from shared.api.routes import CATCH_ALL, ROUTES
 
 LOCAL_API_ID = "ac7a0000"
-"""The emulator takes the id from a tag, so that the API's address is known before it exists."""
+"""The local AWS takes the API's id from a tag, so that its address is known before it is deployed."""
 
-# Ids, counts and durations; the route's pattern, not the path, which may hold file names.
+# Ids, counts and durations. The route's pattern and not the path, because a path may contain file names.
 ACCESS_LOG = json.dumps(
     {
         "request_id": "$context.requestId",
@@ -42,14 +42,14 @@ RESPONSE_HEADERS = ["etag", "location", "retry-after"]
 
 @dataclass(frozen=True)
 class Issuer:
-    """Whose tokens are let in."""
+    """The issuer and the audience of accepted tokens."""
 
     url: str
     audience: str
 
 
 class Api(Construct):
-    """`self.http_api` and `self.url`, which ends without a slash."""
+    """`self.http_api`, and `self.url` without a slash at the end."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Api(Construct):
         self.url = self.http_api.api_endpoint
 
     def _routes(self, issuer: Issuer, functions: Mapping[FunctionName, lambda_.IFunction]) -> None:
-        """A route without a role has no authorizer; what no route names reaches the catch-all function."""
+        """A route without a role has no authorizer. A request that matches no route goes to the catch-all function."""
         authorizer = authorizers.HttpJwtAuthorizer("Jwt", issuer.url, jwt_audience=[issuer.audience])
         called = {
             name: integrations.HttpLambdaIntegration(

@@ -1,4 +1,4 @@
-"""Acta's own users, for teams without an identity provider."""
+"""Acta's own Cognito user pool, for teams without an identity provider."""
 
 from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_cognito as cognito
@@ -10,8 +10,10 @@ ROLES = ("admin", "member")
 
 
 class UserPool(Construct):
-    """The tenant is an attribute that is written once, by an administrator, and that no app client may write;
-    roles are groups. Both are read from the ID token, whose audience is the client.
+    """`self.issuer_url` and `self.audience` are what the gateway checks in ID tokens.
+
+    The tenant is an attribute: an administrator writes it once, and no app client may write it. Roles are groups. Both
+    are claims of the ID token, whose audience is the app client.
     """
 
     def __init__(self, scope: Construct, environment: Environment, removal_policy: RemovalPolicy) -> None:
@@ -36,7 +38,7 @@ class UserPool(Construct):
             deletion_protection=environment.deletion_protection,
             removal_policy=removal_policy,
         )
-        # Named one by one: a client without a list may write every attribute there is, the tenant too.
+        # The attributes are listed: a client without a list may write every attribute, the tenant too.
         client = pool.add_client(
             "Client",
             auth_flows=cognito.AuthFlow(user_srp=True),

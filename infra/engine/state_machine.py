@@ -19,7 +19,10 @@ _COLON = ArnFormat.COLON_RESOURCE_NAME
 
 
 class StateMachine(Construct):
-    """`self.machine`. Its name is fixed, so that functions know its ARN before it exists: it needs theirs."""
+    """`self.machine` is the state machine.
+
+    Its name is fixed. So functions get its ARN before it exists, while it needs the ARNs of the functions.
+    """
 
     def __init__(
         self, scope: Construct, environment: Environment, functions: Mapping[FunctionName, lambda_.IFunction]
@@ -63,6 +66,7 @@ class StateMachine(Construct):
 
 
 def machine_arn(stack: Stack, environment: Environment) -> str:
+    """Known from the name, without the construct."""
     return stack.format_arn(
         service="states",
         resource="stateMachine",
@@ -72,7 +76,7 @@ def machine_arn(stack: Stack, environment: Environment) -> str:
 
 
 def execution_arns(stack: Stack, environment: Environment) -> str:
-    """Every execution of this machine and of no other."""
+    """A pattern for the executions of this state machine and of no other."""
     return stack.format_arn(
         service="states",
         resource="execution",

@@ -1,4 +1,4 @@
-"""One Lambda of Acta: its code, role, log group and environment. All of them are made here and nowhere else."""
+"""One Lambda function with its code, role, log group and environment variables. Every function of Acta is made here."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from infra.lambdas.grants import (
 )
 from infra.log_retention import retention
 from infra.names import LIVE_INDEX, function_name, secret_name
-from infra.notifications import Outlet
+from infra.notifications import Delivery
 from infra.packaging.asset import code_of
 from shared.settings import PREFIX, Settings
 
@@ -34,8 +34,9 @@ ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Archite
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What the functions work with. `secrets`: model provider -> the secret with its key, empty locally."""
+class Resources:
+    """What the functions use. `secrets`: model provider -> the secret with its key, empty locally. `execution_arns` and
+    `tenant_function_arns` are patterns."""
 
     table: dynamodb.ITable
     bucket: s3.IBucket
@@ -43,18 +44,18 @@ class Surroundings:
     state_machine_arn: str
     execution_arns: str
     tenant_function_arns: str
-    outlet: Outlet
+    delivery: Delivery
 
 
 class ActaFunction(Construct):
     """`self.function` is the Lambda; its handler is `functions.<name>.handler.handler`."""
 
     def __init__(
-        self, scope: Construct, name: FunctionName, environment: Environment, around: Surroundings
+        self, scope: Construct, name: FunctionName, environment: Environment, resources: Resources
     ) -> None:
         super().__init__(scope, name.capitalize())
         self._environment = environment
-        self._around = around
+        self._resources = resources
         full_name = function_name(environment.name, name)
         size = environment.sizes[name]
         log_group = logs.LogGroup(
@@ -82,13 +83,13 @@ class ActaFunction(Construct):
         )
 
     def _role(self, name: FunctionName, log_group: logs.ILogGroup) -> iam.IRole:
-        """Not the managed basic role, which may write to every log group; no construct can add to it."""
+        """A role that no construct can add to. It replaces AWS's managed basic role, which may write to every log."""
         statements = [
             _allow("Logs", {"logs:CreateLogStream", "logs:PutLogEvents"}, log_group.log_group_arn),
             *self._statements(name),
         ]
         if not self._environment.is_local:
-            # X-Ray knows no resource-level permissions for its two write actions.
+            # X-Ray has no resource-level permissions for its two write actions.
             statements.append(_allow("Traces", {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, "*"))
         role = iam.Role(
             self,
@@ -99,34 +100,37 @@ class ActaFunction(Construct):
         return role.without_policy_updates()
 
     def _statements(self, name: FunctionName) -> list[iam.PolicyStatement]:
-        grants, around = GRANTS[name], self._around
+        """What `GRANTS` says of the function, with ARNs."""
+        grants, resources = GRANTS[name], self._resources
         statements = []
         if grants.table:
-            statements.append(_allow("Table", grants.table, around.table.table_arn))
+            statements.append(_allow("Table", grants.table, resources.table.table_arn))
         if grants.index:
-            index_arn = f"{around.table.table_arn}/index/{LIVE_INDEX}"
+            index_arn = f"{resources.table.table_arn}/index/{LIVE_INDEX}"
             statements.append(_allow("LiveSessions", grants.index, index_arn))
         for sid, keys, actions in (
             ("Files", FILES, grants.files),
             ("Sessions", SESSIONS, grants.sessions),
         ):
             if actions:
-                statements.append(_allow(sid, actions, around.bucket.arn_for_objects(keys)))
-                statements.append(_list(f"List{sid}", around.bucket, keys))
+                statements.append(_allow(sid, actions, resources.bucket.arn_for_objects(keys)))
+                statements.append(_list(f"List{sid}", resources.bucket, keys))
         on_executions = grants.engine & ON_EXECUTIONS
         if grants.engine - on_executions:
-            statements.append(_allow("Engine", grants.engine - on_executions, around.state_machine_arn))
+            statements.append(_allow("Engine", grants.engine - on_executions, resources.state_machine_arn))
         if on_executions:
-            statements.append(_allow("Executions", on_executions, around.execution_arns))
-        if grants.secrets and around.secrets:
-            arns = [secret.secret_arn for secret in around.secrets.values()]
+            statements.append(_allow("Executions", on_executions, resources.execution_arns))
+        if grants.secrets and resources.secrets:
+            arns = [secret.secret_arn for secret in resources.secrets.values()]
             statements.append(_allow("Keys", {"secretsmanager:GetSecretValue"}, *arns))
         if grants.bedrock and self._environment.bedrock:
             statements.append(_allow("Bedrock", INVOKE_CLAUDE, *self._claude_arns()))
         if grants.notifications:
-            statements += around.outlet.statements
+            statements += resources.delivery.statements
         if grants.tenant_functions:
-            statements.append(_allow("TenantTools", {"lambda:InvokeFunction"}, around.tenant_function_arns))
+            statements.append(
+                _allow("TenantTools", {"lambda:InvokeFunction"}, resources.tenant_function_arns)
+            )
         return statements
 
     def _claude_arns(self) -> tuple[str, str]:
@@ -140,9 +144,9 @@ class ActaFunction(Construct):
             "POWERTOOLS_SERVICE_NAME": f"{SERVICE}-{name}",
             "POWERTOOLS_METRICS_NAMESPACE": f"Acta/{self._environment.name}",
             "POWERTOOLS_LOG_LEVEL": "INFO",
-            "PYDANTIC_DISABLE_PLUGINS": "__all__",  # looking for some costs a cold start 5 ms and more
-            "POWERTOOLS_LOGGER_LOG_EVENT": "false",  # events hold bodies and tokens
-            "POWERTOOLS_TRACER_CAPTURE_RESPONSE": "false",  # responses hold prompts, plans and files
+            "PYDANTIC_DISABLE_PLUGINS": "__all__",  # the search for plugins costs a cold start 5 ms and more
+            "POWERTOOLS_LOGGER_LOG_EVENT": "false",  # events contain bodies and tokens
+            "POWERTOOLS_TRACER_CAPTURE_RESPONSE": "false",  # responses contain prompts, plans and files
             "POWERTOOLS_TRACER_CAPTURE_ERROR": "false",
         }
         if self._environment.is_local:
@@ -150,25 +154,26 @@ class ActaFunction(Construct):
         return variables
 
     def _settings(self, name: FunctionName) -> dict[str, str]:
-        """The function's `shared.settings.Settings`; a name or value that does not fit fails here, at synth."""
-        environment, around = self._environment, self._around
+        """The variables of `shared.settings.Settings`. A wrong name or value raises ValidationError at synthesis."""
+        environment, resources = self._environment, self._resources
         values: dict[str, object] = {
             "env": environment.name,
-            "table": around.table.table_name,
-            "bucket": around.bucket.bucket_name,
+            "table": resources.table.table_name,
+            "bucket": resources.bucket.bucket_name,
             "tenant_claim": environment.tenant_claim,
             "roles_claim": environment.roles_claim,
             **environment.settings,
-            "offline": environment.offline,  # as in its zips, whatever the overrides say
+            "offline": environment.offline,  # what the zip contains, whatever the overrides say
         }
         if GRANTS[name].engine:
-            values["state_machine_arn"] = around.state_machine_arn
+            values["state_machine_arn"] = resources.state_machine_arn
         if GRANTS[name].secrets:
             values |= {
-                f"{provider}_secret": secret_name(environment.name, provider) for provider in around.secrets
+                f"{provider}_secret": secret_name(environment.name, provider)
+                for provider in resources.secrets
             }
         if GRANTS[name].notifications:
-            values |= around.outlet.settings
+            values |= resources.delivery.settings
         Settings.model_validate(values)
         return {f"{PREFIX}{field.upper()}": _text(value) for field, value in values.items()}
 
@@ -182,7 +187,7 @@ def _allow(sid: str, actions: frozenset[str] | set[str], *resources: str) -> iam
 
 
 def _list(sid: str, bucket: s3.IBucket, keys: str) -> iam.PolicyStatement:
-    """`IfExists`, because a read of a missing key is checked as a listing that names no prefix."""
+    """`IfExists`, because S3 checks the read of a missing key like a listing without a prefix."""
     return iam.PolicyStatement(
         sid=sid,
         actions=["s3:ListBucket"],

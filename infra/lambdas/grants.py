@@ -1,7 +1,7 @@
-"""What each function may do, and nothing else: the one table the roles are made from.
+"""What each function may do: the one table that the roles are made from.
 
-Several writers of one session share these rows, so a new call of an adapter that is not allowed here fails as
-`AccessDenied`, not silently. Transactions need no action of their own: DynamoDB checks the ones inside.
+A call of AWS that a new version of an adapter makes and this table does not allow fails with `AccessDenied`.
+DynamoDB has no action for transactions: it checks the actions inside them.
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ from types import MappingProxyType
 from infra.environments import FunctionName
 
 TENANT_FUNCTIONS = "acta-tool-*"
-"""Names of the functions a tenant's tool may be; none of Acta's own is called like that."""
+"""Names that the functions of tenants' tools must have. No function of Acta has such a name."""
 FILES = "files/*"
-"""Keys of what users and the file tools see: `files/{tenant}/{path}`."""
+"""Object keys of the files that users and the file tools work with: `files/{tenant}/{path}`."""
 SESSIONS = "sessions/*"
-"""Keys of sessions' content-addressed blobs: `sessions/{tenant}/{session}/{hash}`."""
+"""Object keys of long texts of sessions: `sessions/{tenant}/{session}/{hash}`."""
 
 READ = frozenset({"dynamodb:GetItem", "dynamodb:Query"})
 COMMIT = READ | {"dynamodb:PutItem"}
-"""A commit is a put under a free number, alone or in a transaction of puts."""
+"""A commit is a put under a number that is free, alone or in a transaction of puts."""
 DELETE = COMMIT | {"dynamodb:BatchWriteItem"}
 REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
-"""At an agent's bound an older memory makes room for the new one."""
+"""The number of an agent's memories is limited: the oldest summary is deleted for a new memory."""
 
 GET = frozenset({"s3:GetObject"})
 PUT = GET | {"s3:PutObject"}
@@ -30,11 +30,11 @@ EDIT = PUT | {"s3:DeleteObject"}
 
 INVOKE_CLAUDE = frozenset({"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"})
 CLAUDE_MODELS = "foundation-model/anthropic.claude-*"
-"""Claude alone, because the adapter writes its wire format. In every region: a cross-region inference profile passes a
-request on to models of other regions, and both the profile and the model have to be allowed."""
+"""Only Claude, because the adapter writes Claude's wire format. In every region: a cross-region inference profile
+passes a request on to models of other regions, and the role has to allow both the profile and the model."""
 CLAUDE_PROFILES = "inference-profile/*.anthropic.claude-*"
 
-# Starting twice asks whether the first one still runs.
+# Where the execution exists already, the caller looks up whether it still runs.
 START = frozenset({"states:StartExecution", "states:DescribeExecution"})
 WAKE = frozenset({"states:SendTaskSuccess"})
 STOP = frozenset({"states:StopExecution"})
@@ -42,16 +42,20 @@ STOP = frozenset({"states:StopExecution"})
 LIST = frozenset({"states:ListExecutions"})
 
 ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
-"""Engine actions whose resource is an execution, not the state machine."""
+"""Actions of Step Functions whose resource is an execution and not the state machine."""
 
 
 @dataclass(frozen=True)
 class Grants:
-    """IAM actions per thing. `files` and `sessions` are object keys, and who may read them may list them: without
-    that S3 answers a missing key with 403, not 404. `index` is that of the live sessions; `engine` acts on the state
-    machine or its executions; `secrets` are the model providers' keys, `bedrock` Claude without one;
-    `tenant_functions` the functions behind tools of kind `lambda`; `notifications` are the stream, the queue
-    and whoever is told (`infra/notifications.py`).
+    """IAM actions of one function, by what they act on:
+
+    - `table`; `index`: the table's index of live sessions
+    - `files`, `sessions`: objects under these keys. A function that may read them may also list them: without that
+      S3 answers the read of a missing key with 403 and not with 404.
+    - `engine`: the state machine or its executions
+    - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
+    - `tenant_functions`: invokes the functions behind tools of kind `lambda`
+    - `notifications`: the stream, the queue and the receiver (`infra/notifications.py`)
     """
 
     table: frozenset[str] = frozenset()
@@ -67,19 +71,21 @@ class Grants:
 
 GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
     {
-        # Who writes a session's blobs may remove them: a worker that was later than a deletion cleans up behind itself.
-        # A message starts a run, or answers the question an execution waits for; one that expired may have ended it.
+        # A function that writes a session's objects may delete them: a worker that finds its session deleted removes
+        # what it has just written. A message starts a run or answers the question that an execution waits for. A
+        # question that expired may have ended the run, and then the execution is stopped.
         "start": Grants(table=COMMIT, sessions=EDIT, engine=START | WAKE | STOP),
         "status": Grants(table=READ, sessions=GET),
         "step": Grants(table=REMEMBER, sessions=EDIT, secrets=True, bedrock=True),
         "tool": Grants(table=REMEMBER, files=EDIT, sessions=EDIT, tenant_functions=True),
-        # Decisions wake the execution, roll-over starts the next one, cancel stops it, deletion empties a session.
+        # A decision wakes the execution, a roll-over starts the next one, a cancel stops it. A deletion removes the
+        # session's items.
         "intervene": Grants(table=DELETE, sessions=EDIT, engine=START | WAKE | STOP),
-        # Agents, tools, prompts, memories: written with their tenant's revision, all but prompts also deleted.
+        # Agents, tools, prompts and memories, written with the tenant's revision. All but prompts can be deleted.
         "admin": Grants(table=REMEMBER, files=EDIT),
-        # What changed comes by the stream, and again by the queue; how it is now is read.
+        # The stream and the queue say which intervention changed. Its present state is read from the table.
         "notify": Grants(table=frozenset({"dynamodb:GetItem"}), notifications=True),
-        # Sessions of every tenant, found by the index alone, are started again or woken.
+        # Finds sessions of every tenant by the index, starts their next execution or wakes it.
         "recover": Grants(
             table=COMMIT, index=frozenset({"dynamodb:Query"}), sessions=EDIT, engine=START | WAKE | LIST
         ),

@@ -1,7 +1,7 @@
-"""The product's prompts in the store, from the first deployment on and anew with every release that words them anew.
+"""Stores the product's prompts when a stack is deployed, and again when a release changes their texts.
 
-Their texts stand in the template: a change of one is what makes the resource be updated, and a rollback brings the
-former text back. Tenants' own versions are not touched (`functions/admin/seeding.py`).
+The texts are properties of a custom resource. So a changed text updates the resource, and a rollback stores the former
+text again. `functions/admin/seeding.py` writes them and leaves tenants' own versions alone.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,13 @@ from infra.environments import FunctionName
 from shared.domain.definitions.prompt import SEEDS
 
 READERS: tuple[FunctionName, ...] = ("step",)
-"""Replaced after the prompts: a process keeps what it has read for as long as its tenant changes nothing."""
+"""Functions that read prompts are updated after the prompts are stored: a process keeps a prompt that it has read for
+as long as its tenant changes no definition."""
 
 
 class Prompts(Construct):
+    """The custom resource. The function `admin` answers it."""
+
     def __init__(self, scope: Construct, functions: Mapping[FunctionName, lambda_.IFunction]) -> None:
         super().__init__(scope, "Seeds")
         prompts = CustomResource(

@@ -1,4 +1,4 @@
-"""A function's bundle as a CDK asset, made on this machine; Docker is never asked."""
+"""A function's bundle as a CDK asset, built on this machine without Docker."""
 
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,17 @@ from infra.packaging.bundle import ROOT, Bundler, copy_tree
 from infra.packaging.install import Target
 
 PLATFORMS = {"arm64": "aarch64-manylinux_2_28", "x86_64": "x86_64-manylinux_2_28"}
-"""What Amazon Linux 2023 under Lambda's current runtimes can load."""
+"""Architecture -> wheels that Amazon Linux 2023, the system of Lambda's current runtimes, can load."""
 
 
 def target_of(environment: Environment) -> Target:
-    """Locally Lambdas run on this machine as it is, whatever its system."""
+    """The platform that the functions of `environment` run on. Local functions run on this machine."""
     platform = None if environment.is_local else PLATFORMS[environment.architecture]
     return Target(environment.python, platform)
 
 
 def code_of(function: FunctionName, environment: Environment) -> lambda_.Code:
-    """The asset's hash is the bundle's key, so CDK neither builds nor uploads what it has seen."""
+    """The asset's hash is the bundle's key, so CDK does not build or upload an unchanged bundle again."""
     bundler = Bundler(target_of(environment), offline=environment.offline)
     return lambda_.Code.from_asset(
         str(ROOT / "functions" / function),

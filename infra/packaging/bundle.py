@@ -1,8 +1,8 @@
-"""What goes into a Lambda's zip: its own folder, what it reaches of `shared/`, its libraries for the target.
+"""Builds a function's bundle, the folder that becomes its zip: its code, what it imports of `shared/`, its libraries.
 
-Built without Docker by `uv`, for another platform than the builder's if need be. Everything is keyed by
-content under `build/bundle`: functions with the same lock share one install, and an unchanged tree is not
-built again. Two builds of one tree are the same bytes with the same times.
+`uv` installs the libraries, without Docker, also for another platform than the builder's. Bundles and installs are
+cached under `build/bundle` by their content: functions with the same lock share one install, and an unchanged tree is
+not built again. Two builds of one tree have the same bytes and the same times.
 """
 
 import hashlib
@@ -21,21 +21,20 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path("build") / "bundle"
 
 KEPT = 6
-"""Bundles of one function that stay in the cache: a few targets, a few changes back."""
+"""How many bundles of one function stay in the cache."""
 
 RECIPE = "4"
-"""Part of every key: raise it when the way bundles are made changes."""
+"""Part of every key. Raise it when the way bundles are built changes."""
 
 LOCKS = {"step": "step.txt"}
-"""The lock a function ships, under `requirements/`; all others share `SHARED_LOCK`. Only step has LLM SDKs."""
+"""Function -> its lock under `requirements/`; all others share `SHARED_LOCK`. Only `step` has the providers' SDKs."""
 SHARED_LOCK = "functions.txt"
 
 OPTIONAL = {"jsonschema": ("attr", "attrs", "jsonschema", "jsonschema_specifications", "referencing", "rpds")}
-"""A library of the lock -> the folders that are left out of a zip whose function does not reach it."""
-
+"""A library -> its folders and those of its dependencies, left out of the zip of a function that does not import it."""
 
 OFFLINE = "shared.adapters.llm.offline"
-"""The rule-based stand-in for a model: nothing that runs where nobody may choose it."""
+"""The rule-based stand-in for a model. It stays out of the zips of environments where nobody may choose it."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Bundler:
     offline: bool = False
 
     def key(self, function: str) -> str:
-        """Identifies the bundle's content: 64 hex digits, equal for equal trees."""
+        """64 hex digits that identify the bundle's content: equal trees have equal keys."""
         digest = hashlib.sha256(self._libraries_key(function).encode())
         for path in self._reach(function).files:
             digest.update(f"\0{path.relative_to(self.root).as_posix()}\0".encode())
@@ -55,7 +54,10 @@ class Bundler:
         return digest.hexdigest()
 
     def build(self, function: str) -> Path:
-        """The folder that becomes `function`'s zip. Treat it as read-only: it is the cache itself."""
+        """Returns the folder that becomes the zip of `function`. It is the cache itself: do not write to it.
+
+        Raises InstallFailed where the libraries cannot be installed.
+        """
         done = self._cache(f"{function}-{self.key(function)[:20]}")
         if not done.exists():
             needed = self._reach(function)
@@ -71,7 +73,7 @@ class Bundler:
         return done
 
     def libraries(self, function: str) -> Path:
-        """The pruned install of `function`'s lock."""
+        """Returns the folder with the pruned install of the function's lock. Raises InstallFailed."""
         done = self._cache(f"libraries-{self._libraries_key(function)[:20]}")
         if not done.exists():
             with _Fresh(done) as work:
@@ -104,14 +106,14 @@ class Bundler:
 
 
 def _forget_old(cache: Path, pattern: str) -> None:
-    """By when they were made; the folders' own times are all the same."""
+    """Keeps the newest, by ctime: the folders' modification times are all the same."""
     made = sorted(cache.glob(pattern), key=lambda path: path.stat().st_ctime, reverse=True)
     for old in made[KEPT:]:
         shutil.rmtree(old, ignore_errors=True)
 
 
 class _Fresh:
-    """A new folder that takes its final name only when it is complete; two builders at once do no harm."""
+    """A new folder that gets its final name when it is complete. Two processes may build the same one at a time."""
 
     def __init__(self, final: Path) -> None:
         self._final = final
@@ -134,13 +136,13 @@ class _Fresh:
 
 
 def _unreached(needed: Reach) -> tuple[str, ...]:
-    """Names at the top of the libraries' folder, as patterns; their metadata too."""
+    """Patterns for the folders of optional libraries that nothing imports, and for their metadata."""
     names = [name for library, names in OPTIONAL.items() if library not in needed.libraries for name in names]
     return tuple(pattern for name in names for pattern in (name, f"{name}-*.dist-info"))
 
 
 def copy_tree(source: Path, target: Path, without: tuple[str, ...] = ()) -> None:
-    """Into an existing folder, by hard links where the disk can: most functions share one install.
+    """Copies into an existing folder, by hard links where the disk has them, because functions share one install.
 
     `without`: patterns of names at the top of `source` that are left out.
     """

@@ -1,4 +1,4 @@
-"""Installing a lock's wheels into a folder, with `uv`."""
+"""Installs the wheels of a lock into a folder, with `uv`."""
 
 import shutil
 import subprocess
@@ -8,21 +8,22 @@ from pathlib import Path
 
 
 class InstallFailed(RuntimeError):
-    """`uv` is missing or refused; the message ends with what it said."""
+    """`uv` is missing or failed; the message ends with its error output."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where the wheels will run: (major, minor) of Python, and `uv`'s platform name, None for this machine."""
+    """Where the wheels will run. `python`: major and minor version; `platform`: a name that `uv` knows, None for this
+    machine."""
 
     python: tuple[int, int]
     platform: str | None = None
 
 
 def install(lock: Path, folder: Path, target: Target) -> None:
-    """Puts exactly the wheels of `lock` into `folder`; hashes are checked, nothing is built from source.
+    """Installs exactly the wheels of `lock`. Hashes are checked, nothing is built from source. Raises InstallFailed.
 
-    Dependencies are not followed: the lock is the whole closure, less what the Lambda runtime brings (boto3).
+    Dependencies are not followed: the lock lists all of them but those of the Lambda runtime (boto3).
     """
     command = [
         str(_uv()), "pip", "install", "--quiet", "--no-config",
@@ -38,7 +39,7 @@ def install(lock: Path, folder: Path, target: Target) -> None:
 
 
 def _uv() -> Path:
-    """The one of this environment, else the one on PATH."""
+    """The `uv` of this Python environment, else the one on PATH."""
     beside = Path(sys.executable).parent / "uv"
     if beside.exists():
         return beside

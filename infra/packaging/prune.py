@@ -1,4 +1,4 @@
-"""Making an install small and reproducible: what a running Lambda never reads goes, times become one."""
+"""Makes an install small and reproducible: removes what a running Lambda never reads, sets all times to one value."""
 
 import os
 import shutil
@@ -10,14 +10,14 @@ EPOCH = 315_532_800
 """1980-01-01T00:00:00Z, the oldest time a zip can hold."""
 
 PROVIDED = ("boto3", "botocore", "s3transfer", "jmespath")
-"""The runtime brings these; a second copy would only make the zip large and the cold start slow."""
+"""The Lambda runtime has these. A second copy would make the zip larger and the cold start slower."""
 
 UNUSED_FOLDERS = ("tests", "test", "__pycache__")
 UNUSED_SUFFIXES = (".pyi", ".pyx", ".pxd", ".c", ".h")
 UNUSED_FILES = ("py.typed", ".lock")
 
 UNUSED_PATHS = (
-    # Powertools' router, which Acta does not use (ADR 34), and the utilities that nobody here imports.
+    # The router and the utilities of Powertools that Acta does not import (docs/adr/0034).
     "aws_lambda_powertools/event_handler",
     *(
         f"aws_lambda_powertools/utilities/{name}"
@@ -39,18 +39,17 @@ UNUSED_PATHS = (
 )  # fmt: skip
 
 UNUSED_WITHOUT_SDK = ("pydantic/v1",)
-"""390 KB of zip: the previous major version, still imported by the anthropic SDK."""
+"""The previous major version, 390 KB of zip. The anthropic SDK still imports it."""
 
 KEPT_METADATA = ("METADATA", "entry_points.txt")
-"""httpx2 reads its own version from METADATA, OpenTelemetry finds its context by entry point."""
+"""httpx2 reads its version from METADATA. OpenTelemetry finds its context by an entry point."""
 
-
-SELDOM = r"/openai/(resources|types)/(admin|beta|live|realtime)/"
-"""No bytecode for these: the SDK loads them only for APIs Acta does not call, and they are most of it."""
+UNCOMPILED = r"/openai/(resources|types)/(admin|beta|live|realtime)/"
+"""No bytecode for these modules: they are most of the SDK, and it loads them only for APIs that Acta does not call."""
 
 
 def prune(folder: Path) -> None:
-    """Removes from an install what is not needed to run it."""
+    """Removes from the install in `folder` what is not needed to run it."""
     for name in ("bin", *PROVIDED):
         shutil.rmtree(folder / name, ignore_errors=True)
     for path in sorted(folder.glob("*-stubs")):
@@ -85,22 +84,22 @@ def _prune_metadata(folder: Path) -> None:
 
 
 def compile_bytecode(folder: Path, root: Path) -> None:
-    """Adds bytecode that Python trusts without looking at the source: deployment changes the sources' times.
+    """Adds bytecode to `folder` that Python loads without a look at the source, whose time a deployment changes.
 
-    The paths in tracebacks are those inside the zip, not those of this machine.
+    Paths in tracebacks are those inside the zip: `root` becomes `/var/task`.
     """
     subprocess.run(
         [
             sys.executable, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash",
-            "-x", SELDOM, "-s", str(root), "-p", "/var/task", str(folder),
+            "-x", UNCOMPILED, "-s", str(root), "-p", "/var/task", str(folder),
         ],
         stdout=subprocess.DEVNULL,
-        check=False,  # a library may ship a file for a newer Python; it is then simply not compiled
+        check=False,  # a library may contain a file for a newer Python, which stays uncompiled
     )  # fmt: skip
 
 
 def normalise(folder: Path) -> None:
-    """The same modes and times for every file and folder, whenever and by whomever it was built."""
+    """Sets the modes and times of every file and folder, so that they do not depend on the builder."""
     for path in sorted(folder.rglob("*"), reverse=True):
         path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
         os.utime(path, (EPOCH, EPOCH))

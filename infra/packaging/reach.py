@@ -1,8 +1,7 @@
-"""Which of our modules and which libraries a function can reach, read from its import statements.
+"""Finds the modules of Acta and the libraries that a function reaches, by the import statements.
 
-A zip carries what its function reaches and no more: it stays small, and a change elsewhere does not redeploy it.
-Imports inside functions and under `if TYPE_CHECKING` count; a module named only by a string would be missed, so
-nobody here imports that way.
+A zip contains only these: it stays small, and a change of another module does not redeploy the function. Imports
+inside functions and under `if TYPE_CHECKING` count. An import by a string would be missed, so Acta has none.
 """
 
 import ast
@@ -15,15 +14,18 @@ OURS = ("functions", "shared")
 
 @dataclass(frozen=True)
 class Reach:
-    """`files`: ours, sorted, packages' `__init__.py` and data files included. `libraries`: top-level names."""
+    """`files`: Acta's own, sorted, with the `__init__.py` and the data files of their packages. `libraries`: the
+    top-level names of all other imports."""
 
     files: tuple[Path, ...]
     libraries: frozenset[str]
 
 
 def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
-    """What the modules of `package`, and the modules they import, need of the tree at `root`. `without`: packages that
-    are left out although an import names them; whoever imports them asks first whether they are there.
+    """What the modules of `package` in the tree at `root` import, directly or through others.
+
+    `without`: packages that are left out although an import names them. The importing code checks first whether they
+    exist. Raises ValueError, with file and line, for a relative import.
     """
     left_out = {root / name.replace(".", "/") for name in without}
     files: set[Path] = set()
@@ -50,7 +52,7 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
 
 
 def _imported(path: Path) -> Iterator[str]:
-    """Names after `import`; after `from x import y` both `x` and `x.y`, which may be a module."""
+    """The names after `import`. For `from x import y` both `x` and `x.y`, which may be a module."""
     for node in ast.walk(ast.parse(path.read_bytes(), filename=str(path))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -67,8 +69,8 @@ def _module(root: Path, name: str) -> list[Path]:
 
 
 def _inits(root: Path, path: Path) -> list[Path]:
-    """The packages around a module are imported with it."""
-    around = [
+    """The `__init__.py` of the packages around a module, which are imported with it."""
+    packages = [
         folder / "__init__.py" for folder in path.parents if folder.is_relative_to(root) and folder != root
     ]
-    return [init for init in around if init.is_file()]
+    return [init for init in packages if init.is_file()]

@@ -31,7 +31,9 @@ def test_every_route_reaches_its_function_through_the_authorizer_its_role_asks_f
         assert ("AuthorizerId" in made) == (route.role is not None)
 
 
-def test_what_no_route_names_reaches_the_envelope_without_a_token(each: Synthesised) -> None:
+def test_a_request_that_matches_no_route_reaches_the_catch_all_function_without_a_token(
+    each: Synthesised,
+) -> None:
     default = routes(each.stateless)["$default"]
     assert function_of(each.stateless, default) == CATCH_ALL
     assert default.get("AuthorizationType", "NONE") == "NONE"
@@ -86,6 +88,6 @@ def test_the_stage_is_throttled_and_its_log_holds_no_path_and_no_body(each: Synt
         assert all(secret not in written for secret in ("$context.path", "claims", "body", "sourceIp"))
 
 
-def test_the_deployment_tells_where_it_is(each: Synthesised) -> None:
-    told = {"ApiUrl", "ApiId", "StateMachineArn", "TableName", "BucketName"}
-    assert told <= set(each.stateless.body["Outputs"])
+def test_the_stack_s_outputs_say_where_the_deployment_is(each: Synthesised) -> None:
+    outputs = {"ApiUrl", "ApiId", "StateMachineArn", "TableName", "BucketName"}
+    assert outputs <= set(each.stateless.body["Outputs"])

@@ -28,7 +28,7 @@ def _invoking(made: Synthesised) -> dict[str, list[str]]:
     }
 
 
-def test_no_environment_invokes_models_unless_it_says_so(each: Synthesised) -> None:
+def test_no_environment_invokes_models_unless_it_is_switched_on(each: Synthesised) -> None:
     assert _invoking(each) == {}
 
 
@@ -53,7 +53,7 @@ def test_cdk_nag_has_nothing_to_say_against_it(with_bedrock: Synthesised) -> Non
     assert with_bedrock.findings == ()
 
 
-def test_step_is_told_which_provider_and_model(with_bedrock: Synthesised) -> None:
+def test_step_gets_the_provider_and_the_model_as_variables(with_bedrock: Synthesised) -> None:
     variables = with_bedrock.stateless.function("step")["Environment"]["Variables"]
 
     assert (variables["ACTA_PROVIDER"], variables["ACTA_MODEL"]) == (

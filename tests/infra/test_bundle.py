@@ -44,8 +44,8 @@ def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Path:
-    """A small house of the same shape, with a lock that asks for nothing."""
+def small_tree(tmp_path: Path) -> Path:
+    """A small repository of the same shape, with an empty lock."""
     for name in (
         "functions/start/handler.py",
         "functions/start/__init__.py",
@@ -67,7 +67,7 @@ def test_what_answers_over_http_is_small(function: str, target: Target) -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_only_step_ships_llm_sdks_and_nobody_ships_what_the_runtime_has(function: str) -> None:
+def test_only_step_ships_llm_sdks_and_none_ships_what_the_runtime_has(function: str) -> None:
     shipped = {path.name for path in Bundler(HOST).build(function).iterdir()}
     assert ({"anthropic", "openai"} <= shipped) == (function == "step")
     assert {"functions", "shared", "pydantic", "aws_lambda_powertools"} <= shipped
@@ -145,56 +145,56 @@ def test_the_cloud_gets_its_own_platform_s_wheels() -> None:
     assert not any("x86_64" in name or "darwin" in name for name in compiled)
 
 
-def test_bytecode_is_there_only_where_the_builder_s_python_is_the_target_s(house: Path) -> None:
+def test_bytecode_is_there_only_where_the_builder_s_python_is_the_target_s(small_tree: Path) -> None:
     other = (sys.version_info.major, sys.version_info.minor + 1)
-    same, foreign = Bundler(HOST, house), Bundler(replace(HOST, python=other), house)
+    same, foreign = Bundler(HOST, small_tree), Bundler(replace(HOST, python=other), small_tree)
     assert list(same.build("start").rglob("*.pyc"))
     assert not list(foreign.build("start").rglob("*.pyc"))
 
 
-def test_bytecode_is_trusted_without_a_look_at_the_source_s_time(house: Path) -> None:
-    for path in Bundler(HOST, house).build("start").rglob("*.pyc"):
+def test_bytecode_is_trusted_without_a_look_at_the_source_s_time(small_tree: Path) -> None:
+    for path in Bundler(HOST, small_tree).build("start").rglob("*.pyc"):
         assert int.from_bytes(path.read_bytes()[4:8], "little") == 0b01  # PEP 552: hash-based, unchecked
 
 
-def test_two_builds_of_one_tree_are_the_same(house: Path) -> None:
-    first = Bundler(HOST, house).build("start")
+def test_two_builds_of_one_tree_are_the_same(small_tree: Path) -> None:
+    first = Bundler(HOST, small_tree).build("start")
     before = tree(first)
     first.rename(first.with_name("kept"))
-    assert tree(Bundler(HOST, house).build("start")) == before
+    assert tree(Bundler(HOST, small_tree).build("start")) == before
 
 
-def test_an_unchanged_tree_is_not_built_again_and_a_changed_one_is(house: Path) -> None:
-    bundler = Bundler(HOST, house)
+def test_an_unchanged_tree_is_not_built_again_and_a_changed_one_is(small_tree: Path) -> None:
+    bundler = Bundler(HOST, small_tree)
     first = bundler.build("start")
     (first / "mark").write_text("")
     assert (bundler.build("start") / "mark").exists()
-    (house / "shared" / "x.py").write_text("NAME = 'new'\n")
+    (small_tree / "shared" / "x.py").write_text("NAME = 'new'\n")
     again = bundler.build("start")
     assert not (again / "mark").exists()
     assert (again / "shared" / "x.py").read_text() == "NAME = 'new'\n"
 
 
-def test_what_tests_and_editors_leave_behind_changes_nothing(house: Path) -> None:
-    bundler = Bundler(HOST, house)
+def test_what_tests_and_editors_leave_behind_changes_nothing(small_tree: Path) -> None:
+    bundler = Bundler(HOST, small_tree)
     before = bundler.key("start")
-    (house / "shared" / "__pycache__").mkdir()
-    (house / "shared" / "__pycache__" / "x.pyc").write_bytes(b"old")
+    (small_tree / "shared" / "__pycache__").mkdir()
+    (small_tree / "shared" / "__pycache__" / "x.pyc").write_bytes(b"old")
     assert bundler.key("start") == before
 
 
-def test_a_lock_that_cannot_be_installed_leaves_no_half_bundle(house: Path) -> None:
-    (house / "requirements" / "functions.txt").write_text("pydantic==2.14.3\n")  # no hash
+def test_a_lock_that_cannot_be_installed_leaves_no_half_bundle(small_tree: Path) -> None:
+    (small_tree / "requirements" / "functions.txt").write_text("pydantic==2.14.3\n")  # no hash
     with pytest.raises(InstallFailed, match=r"functions\.txt"):
-        Bundler(HOST, house).build("start")
-    assert list((house / "build" / "bundle").iterdir()) == []
+        Bundler(HOST, small_tree).build("start")
+    assert list((small_tree / "build" / "bundle").iterdir()) == []
 
 
-def test_the_cache_does_not_grow_for_ever(house: Path) -> None:
-    bundler = Bundler(HOST, house)
+def test_the_cache_keeps_a_bounded_number_of_bundles(small_tree: Path) -> None:
+    bundler = Bundler(HOST, small_tree)
     for change in range(KEPT + 2):
-        (house / "shared" / "x.py").write_text(f"NAME = {change}\n")
+        (small_tree / "shared" / "x.py").write_text(f"NAME = {change}\n")
         newest = bundler.build("start")
-    left = list((house / "build" / "bundle").glob("start-*"))
+    left = list((small_tree / "build" / "bundle").glob("start-*"))
     assert len(left) == KEPT
     assert newest in left

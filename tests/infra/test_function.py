@@ -82,7 +82,7 @@ def test_an_answer_over_http_never_outlasts_the_gateway(prod: Synthesised) -> No
         assert prod.stateless.function(function)["Timeout"] < 30
 
 
-def test_production_wakes_somebody_when_functions_executions_or_the_api_break(prod: Synthesised) -> None:
+def test_production_raises_alarms_when_functions_executions_or_the_api_fail(prod: Synthesised) -> None:
     alarms = prod.stateless.properties("AWS::CloudWatch::Alarm")
     watched = {alarm["MetricName"] for alarm in alarms}
     assert watched == {"Errors", "Throttles", "ExecutionsFailed", "ExecutionsTimedOut", "5xx"}

@@ -39,7 +39,7 @@ def mapping(made: Synthesised, name: str) -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize("environment", ["dev", "staging", "prod"])
-def test_nothing_is_made_where_nobody_is_told(environment: str, synthesise: object) -> None:
+def test_nothing_is_deployed_where_no_notifications_are_sent(environment: str, synthesise: object) -> None:
     made: Synthesised = synthesise(environment)  # type: ignore[operator]
     assert made.stateless.resources(MAPPING) == {}
     assert "otif" not in json.dumps(made.stateless.body["Resources"])
@@ -67,7 +67,7 @@ def test_only_interventions_that_begin_or_change_reach_the_function_one_at_a_tim
     assert 0 < stream["MaximumRecordAgeInSeconds"] <= 86_400, "a stream keeps its records for a day"
 
 
-def test_what_nobody_took_waits_in_a_queue_that_feeds_the_function_one_at_a_time(
+def test_undelivered_notifications_wait_in_a_queue_that_calls_the_function_with_one_at_a_time(
     webhook: Synthesised, prod: Synthesised
 ) -> None:
     ((name, queue),) = webhook.stateless.resources("AWS::SQS::Queue").items()
@@ -85,7 +85,7 @@ def test_what_nobody_took_waits_in_a_queue_that_feeds_the_function_one_at_a_time
     assert prod.stateless.resources("AWS::SQS::Queue") == {}
 
 
-def test_somebody_hears_of_it_when_notifications_are_not_taken(webhook: Synthesised) -> None:
+def test_undelivered_notifications_raise_an_alarm(webhook: Synthesised) -> None:
     (alarm,) = (
         each
         for each in webhook.stateless.properties("AWS::CloudWatch::Alarm")
@@ -128,7 +128,7 @@ def test_a_webhook_in_aws_is_https(tmp_path: Path) -> None:
         synthesised(replace(PROD, notifications=Webhook("http://hooks.example.com")), tmp_path)
 
 
-def test_a_local_stack_listens_only_when_there_is_somebody_to_tell(
+def test_a_local_stack_reads_the_stream_only_when_notifications_are_switched_on(
     local: Synthesised, tmp_path: Path
 ) -> None:
     listening = synthesised(LOCAL.with_notifications(), tmp_path)

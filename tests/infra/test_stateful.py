@@ -48,7 +48,7 @@ def test_in_aws_the_bucket_refuses_plain_http(each: Synthesised) -> None:
     assert refused == (not each.environment.is_local)
 
 
-def test_what_nobody_needs_any_more_leaves_the_bucket(each: Synthesised) -> None:
+def test_unfinished_uploads_and_replaced_versions_leave_the_bucket(each: Synthesised) -> None:
     (bucket,) = each.stateful.properties("AWS::S3::Bucket")
     (rule,) = bucket["LifecycleConfiguration"]["Rules"]
     assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}

@@ -1,4 +1,4 @@
-"""Runs of the definition that is deployed, with stub functions, told by what the engine sent them."""
+"""Runs of the definition that is deployed, with stub functions, seen by what the engine sent them."""
 
 import json
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ DONE = answers("done")
 
 
 @dataclass(frozen=True)
-class Told:
+class Run:
     """`states`: entered, in order. `sent`: what each function got, in order of being asked."""
 
     status: str
@@ -86,14 +86,14 @@ class Machine:
         answer = self.cloud.states.start_execution(stateMachineArn=self.arn, input=data)
         return str(answer["executionArn"])
 
-    def run(self, next: str = "think", script: Mapping[str, Any] | None = None, **decision: Any) -> Told:
-        return self.told(self.start(next, script, **decision))
+    def run(self, next: str = "think", script: Mapping[str, Any] | None = None, **decision: Any) -> Run:
+        return self.finished(self.start(next, script, **decision))
 
-    def told(self, execution: str) -> Told:
+    def finished(self, execution: str) -> Run:
         """Once it has ended."""
         status = str(self.cloud.finished(execution)["status"])
         events = self.cloud.events(execution)
-        return Told(status, entered(events), sent(events))
+        return Run(status, entered(events), sent(events))
 
     def tokens(self, execution: str, count: int) -> list[str]:
         """The task tokens handed out so far, once there are so many."""

@@ -1,4 +1,4 @@
-"""The Ask state: one token a wait, a new one when the wait is over, and nobody else's is taken."""
+"""The Ask state: one token for each wait, a new one for the next wait, and no other token is accepted."""
 
 import time
 
@@ -22,9 +22,9 @@ def test_a_wait_ends_with_the_decision_that_comes_with_its_token(machine: Machin
     execution = machine.start("ask")
     (token,) = machine.tokens(execution, 1)
     machine.wake(token, DONE)
-    told = machine.told(execution)
-    assert (told.status, told.states) == ("SUCCEEDED", ["Route", "Ask", "Route", "Done"])
-    assert set(told.sent[0]) == {"op", "at", "task_token", "entered", "attempt"}
+    run = machine.finished(execution)
+    assert (run.status, run.states) == ("SUCCEEDED", ["Route", "Ask", "Route", "Done"])
+    assert set(run.sent[0]) == {"op", "at", "task_token", "entered", "attempt"}
 
 
 def test_a_wait_that_is_over_is_entered_again_with_a_new_token_at_each_time_it_was_to_wake(
@@ -37,10 +37,10 @@ def test_a_wait_that_is_over_is_entered_again_with_a_new_token_at_each_time_it_w
     for old in (first, second):
         assert refusal(machine.cloud.states.send_task_success, taskToken=old, output="{}") == "TaskTimedOut"
     machine.wake(third, DONE)
-    told = machine.told(execution)
-    assert told.states == ["Route", "Ask", "Ask", "Ask", "Route", "Done"]
-    assert told.status == "SUCCEEDED"
-    times = [engine_event({**each, "at": POSITION}).entered for each in told.sent]
+    run = machine.finished(execution)
+    assert run.states == ["Route", "Ask", "Ask", "Ask", "Route", "Done"]
+    assert run.status == "SUCCEEDED"
+    times = [engine_event({**each, "at": POSITION}).entered for each in run.sent]
     assert None not in times
     assert times == sorted(set(times), key=str)
 
@@ -50,7 +50,7 @@ def test_a_wait_with_nothing_to_wake_for_waits_for_people(machine: Machine) -> N
     execution = machine.start("ask", wake_at=[1, 2])
     (token,) = machine.tokens(execution, 1)
     machine.wake(token, DONE)
-    assert machine.told(execution).states.count("Ask") == 1
+    assert machine.finished(execution).states.count("Ask") == 1
 
 
 def test_an_error_while_asking_is_retried_with_a_new_token_or_given_up(machine: Machine) -> None:
@@ -59,10 +59,10 @@ def test_an_error_while_asking_is_retried_with_a_new_token_or_given_up(machine: 
     first, second = machine.tokens(execution, 2)
     assert first != second
     machine.wake(second, DONE)
-    asked = machine.told(execution)
+    asked = machine.finished(execution)
     assert asked.states == ["Route", "Ask", "Route", "Done"]
     assert [each["attempt"] for each in asked.sent] == [0, 1]
     assert len({each["entered"] for each in asked.sent}) == 1
-    told = machine.run("ask", {"ask": [raises("Fenced")]})
-    assert told.states == ["Route", "Ask", "GiveUp", "Failed"]
-    assert told.sent[-1]["error"] == "Fenced"
+    run = machine.run("ask", {"ask": [raises("Fenced")]})
+    assert run.states == ["Route", "Ask", "GiveUp", "Failed"]
+    assert run.sent[-1]["error"] == "Fenced"

@@ -7,44 +7,44 @@ CALLS = ["call_a", "call_b", "call_c"]
 
 
 def test_every_call_runs_once_and_thinking_goes_on_from_where_it_was(machine: Machine) -> None:
-    told = machine.run("act", {"think": [DONE]}, calls=CALLS)
-    assert told.status == "SUCCEEDED"
-    assert sorted(told.states[2:5]) == ["Tool", "Tool", "Tool"]
-    assert [*told.states[:2], *told.states[5:]] == ["Route", "Act", "Think", "Route", "Done"]
-    assert sorted(each["call_id"] for each in told.to("tool")) == CALLS
-    assert [each["at"]["turn"] for each in told.to("think")] == [1]
-    assert all(set(each) == {"op", "at", "call_id", "attempt"} for each in told.to("tool"))
+    run = machine.run("act", {"think": [DONE]}, calls=CALLS)
+    assert run.status == "SUCCEEDED"
+    assert sorted(run.states[2:5]) == ["Tool", "Tool", "Tool"]
+    assert [*run.states[:2], *run.states[5:]] == ["Route", "Act", "Think", "Route", "Done"]
+    assert sorted(each["call_id"] for each in run.to("tool")) == CALLS
+    assert [each["at"]["turn"] for each in run.to("think")] == [1]
+    assert all(set(each) == {"op", "at", "call_id", "attempt"} for each in run.to("tool"))
 
 
 def test_a_lost_call_is_settled_by_name_and_its_siblings_go_on(machine: Machine) -> None:
     tools = {"call_a": [FINE], "call_b": [raises("Fenced")], "call_c": [raises("StoreThrottled"), FINE]}
-    told = machine.run("act", {"tool": tools, "think": [DONE]}, calls=CALLS)
-    assert told.status == "SUCCEEDED"
-    assert told.states.count("Tool") == 3
-    (lost,) = told.to("lost_tool")
+    run = machine.run("act", {"tool": tools, "think": [DONE]}, calls=CALLS)
+    assert run.status == "SUCCEEDED"
+    assert run.states.count("Tool") == 3
+    (lost,) = run.to("lost_tool")
     assert (lost["call_id"], lost["error"]) == ("call_b", "Fenced")
     assert set(lost) == {"op", "at", "call_id", "error", "attempt"}
-    assert [each["attempt"] for each in told.to("tool") if each["call_id"] == "call_c"] == [0, 1]
-    assert told.states[-3:] == ["Think", "Route", "Done"]
+    assert [each["attempt"] for each in run.to("tool") if each["call_id"] == "call_c"] == [0, 1]
+    assert run.states[-3:] == ["Think", "Route", "Done"]
 
 
 def test_a_call_that_kills_its_workers_is_lost_and_the_others_are_not(machine: Machine) -> None:
     tools = {"call_a": [{"exit": 1}], "call_b": [FINE]}
-    told = machine.run("act", {"tool": tools, "think": [DONE]}, calls=["call_a", "call_b"])
-    assert told.status == "SUCCEEDED"
-    assert [each["error"] for each in told.to("lost_tool")] == ["Runtime.ExitError"]
-    assert len([each for each in told.to("tool") if each["call_id"] == "call_a"]) == 4
+    run = machine.run("act", {"tool": tools, "think": [DONE]}, calls=["call_a", "call_b"])
+    assert run.status == "SUCCEEDED"
+    assert [each["error"] for each in run.to("lost_tool")] == ["Runtime.ExitError"]
+    assert len([each for each in run.to("tool") if each["call_id"] == "call_a"]) == 4
 
 
 def test_a_loss_that_cannot_be_settled_ends_the_run(machine: Machine) -> None:
     script = {"tool": {"call_a": [raises("Fenced")]}, "lost_tool": {"call_a": [raises("SchemaUnknown")]}}
-    told = machine.run("act", script, calls=["call_a"])
-    assert told.status == "FAILED"
-    assert told.states[-2:] == ["GiveUp", "Failed"]
-    assert [each["error"] for each in told.to("give_up")] == ["SchemaUnknown"]
+    run = machine.run("act", script, calls=["call_a"])
+    assert run.status == "FAILED"
+    assert run.states[-2:] == ["GiveUp", "Failed"]
+    assert [each["error"] for each in run.to("give_up")] == ["SchemaUnknown"]
 
 
 def test_more_calls_than_run_at_once_all_run(machine: Machine) -> None:
     calls = [f"call_{number}" for number in range(12)]
-    told = machine.run("act", {"think": [answers("done")]}, calls=calls)
-    assert sorted(each["call_id"] for each in told.to("tool")) == sorted(calls)
+    run = machine.run("act", {"think": [answers("done")]}, calls=calls)
+    assert sorted(each["call_id"] for each in run.to("tool")) == sorted(calls)

@@ -14,25 +14,27 @@ FINAL = [each.__name__ for each in errors.FinalError.__subclasses__()]
 
 def test_a_decision_leads_to_its_state_and_the_answer_to_the_next(machine: Machine) -> None:
     think = [answers("wait", {"plan": [DONE]}, wait_seconds=1, then="plan")]
-    told = machine.run(script={"think": think})
-    assert told.status == "SUCCEEDED"
-    assert told.states == ["Route", "Think", "Route", "Wait", "Route", "Plan", "Route", "Done"]
-    assert [each["at"]["turn"] for each in told.sent] == [1, 2]
+    run = machine.run(script={"think": think})
+    assert run.status == "SUCCEEDED"
+    assert run.states == ["Route", "Think", "Route", "Wait", "Route", "Plan", "Route", "Done"]
+    assert [each["at"]["turn"] for each in run.sent] == [1, 2]
 
 
 @pytest.mark.parametrize("op", ["plan", "think"])
-def test_every_class_that_may_pass_is_retried_and_the_attempt_is_told(machine: Machine, op: str) -> None:
-    told = machine.run(op, {op: [*map(raises, TRANSIENT), DONE]})
-    assert told.status == "SUCCEEDED"
-    assert [each["attempt"] for each in told.sent] == list(range(len(TRANSIENT) + 1))
-    assert told.states == ["Route", op.capitalize(), "Route", "Done"]
+def test_every_transient_class_is_retried_and_the_function_gets_the_number_of_the_attempt(
+    machine: Machine, op: str
+) -> None:
+    run = machine.run(op, {op: [*map(raises, TRANSIENT), DONE]})
+    assert run.status == "SUCCEEDED"
+    assert [each["attempt"] for each in run.sent] == list(range(len(TRANSIENT) + 1))
+    assert run.states == ["Route", op.capitalize(), "Route", "Done"]
 
 
 @pytest.mark.parametrize("op", ["tool", "lost_tool", "roll_over", "give_up"])
-def test_a_store_that_is_busy_or_away_is_tried_again_longer_than_an_error_nobody_named(
+def test_a_busy_or_absent_store_is_retried_more_often_than_an_unnamed_error(
     machine: Machine, op: str
 ) -> None:
-    """Four failures of one class: an error nobody named is given up after three."""
+    """Four failures of one class, where an error that no retrier names is given up after three."""
     first = {"tool": "act", "lost_tool": "act", "roll_over": "roll_over", "give_up": "dance"}[op]
 
     def begun(error: str) -> str:
@@ -42,31 +44,31 @@ def test_a_store_that_is_busy_or_away_is_tried_again_longer_than_an_error_nobody
         return machine.start(first, script, calls=["call"])
 
     for execution in [begun(error) for error in STORE]:
-        told = machine.told(execution)
-        assert [each["attempt"] for each in told.to(op)] == [0, 1, 2, 3, 4]
-        assert told.states[-1] == ("Failed" if op == "give_up" else "Done")
+        run = machine.finished(execution)
+        assert [each["attempt"] for each in run.to(op)] == [0, 1, 2, 3, 4]
+        assert run.states[-1] == ("Failed" if op == "give_up" else "Done")
 
 
 @pytest.mark.parametrize("error", FINAL)
 def test_a_class_that_no_retry_can_help_goes_to_give_up_at_once(machine: Machine, error: str) -> None:
-    told = machine.run(script={"think": [raises(error)]})
-    assert told.status == "FAILED"
-    assert told.states == ["Route", "Think", "GiveUp", "Failed"]
-    assert [(each["op"], each["attempt"]) for each in told.sent] == [("think", 0), ("give_up", 0)]
-    assert told.sent[-1]["error"] == error
+    run = machine.run(script={"think": [raises(error)]})
+    assert run.status == "FAILED"
+    assert run.states == ["Route", "Think", "GiveUp", "Failed"]
+    assert [(each["op"], each["attempt"]) for each in run.sent] == [("think", 0), ("give_up", 0)]
+    assert run.sent[-1]["error"] == error
 
 
 def test_a_class_that_does_not_pass_goes_to_give_up_after_its_retries(machine: Machine) -> None:
-    told = machine.run(script={"think": [raises("StoreThrottled")]})
-    assert told.states == ["Route", "Think", "GiveUp", "Failed"]
-    assert [each["attempt"] for each in told.to("think")] == list(range(9))
-    assert [each["error"] for each in told.to("give_up")] == ["StoreThrottled"]
+    run = machine.run(script={"think": [raises("StoreThrottled")]})
+    assert run.states == ["Route", "Think", "GiveUp", "Failed"]
+    assert [each["attempt"] for each in run.to("think")] == list(range(9))
+    assert [each["error"] for each in run.to("give_up")] == ["StoreThrottled"]
 
 
-def test_a_class_nobody_named_is_retried_twice_and_given_up(machine: Machine) -> None:
-    told = machine.run(script={"think": [raises("KeyError")]})
-    assert len(told.to("think")) == 3
-    assert [each["error"] for each in told.to("give_up")] == ["KeyError"]
+def test_a_class_that_no_retrier_names_is_retried_twice_and_given_up(machine: Machine) -> None:
+    run = machine.run(script={"think": [raises("KeyError")]})
+    assert len(run.to("think")) == 3
+    assert [each["error"] for each in run.to("give_up")] == ["KeyError"]
 
 
 def test_a_worker_that_dies_is_replaced_and_a_session_that_kills_every_worker_is_given_up(
@@ -74,34 +76,34 @@ def test_a_worker_that_dies_is_replaced_and_a_session_that_kills_every_worker_is
 ) -> None:
     once = machine.start(script={"think": [{"exit": 1}, DONE]})
     always = machine.start(script={"think": [{"exit": 1}]})
-    assert machine.told(once).states == ["Route", "Think", "Route", "Done"]
-    told = machine.told(always)
-    assert told.states == ["Route", "Think", "GiveUp", "Failed"]
-    assert len(told.to("think")) == 4
-    assert [each["error"] for each in told.to("give_up")] == ["Runtime.ExitError"]
+    assert machine.finished(once).states == ["Route", "Think", "Route", "Done"]
+    run = machine.finished(always)
+    assert run.states == ["Route", "Think", "GiveUp", "Failed"]
+    assert len(run.to("think")) == 4
+    assert [each["error"] for each in run.to("give_up")] == ["Runtime.ExitError"]
 
 
 def test_a_decision_that_is_not_drawn_is_a_fault_like_any_other(machine: Machine) -> None:
-    told = machine.run("dance")
-    assert told.states == ["Route", "GiveUp", "Failed"]
-    assert told.sent[0]["error"] == "DecisionUnknown"
+    run = machine.run("dance")
+    assert run.states == ["Route", "GiveUp", "Failed"]
+    assert run.sent[0]["error"] == "DecisionUnknown"
 
 
 def test_giving_up_is_tried_again_and_the_execution_fails_in_any_case(machine: Machine) -> None:
-    told = machine.run("dance", {"give_up": [raises("StoreUnavailable"), {"answer": {}}]})
-    assert (told.status, told.states) == ("FAILED", ["Route", "GiveUp", "Failed"])
-    assert len(told.to("give_up")) == 2
+    run = machine.run("dance", {"give_up": [raises("StoreUnavailable"), {"answer": {}}]})
+    assert (run.status, run.states) == ("FAILED", ["Route", "GiveUp", "Failed"])
+    assert len(run.to("give_up")) == 2
     hopeless = machine.run("dance", {"give_up": [raises("Refused")]})
     assert (hopeless.status, hopeless.states) == ("FAILED", ["Route", "GiveUp", "Failed"])
 
 
 def test_a_roll_over_ends_the_execution_well_and_a_failed_one_gives_up(machine: Machine) -> None:
     assert machine.run("roll_over").states == ["Route", "RollOver", "Done"]
-    told = machine.run("roll_over", {"roll_over": [raises("StoreThrottled"), raises("Fenced")]})
-    assert told.states == ["Route", "RollOver", "GiveUp", "Failed"]
-    assert told.sent[-1]["error"] == "Fenced"
+    run = machine.run("roll_over", {"roll_over": [raises("StoreThrottled"), raises("Fenced")]})
+    assert run.states == ["Route", "RollOver", "GiveUp", "Failed"]
+    assert run.sent[-1]["error"] == "Fenced"
 
 
 def test_what_an_error_said_is_in_no_state_s_input_or_output(machine: Machine) -> None:
-    told = machine.run(script={"think": [raises("Fenced")]})
-    assert all("secret" not in str(each) for each in told.sent)
+    run = machine.run(script={"think": [raises("Fenced")]})
+    assert all("secret" not in str(each) for each in run.sent)
