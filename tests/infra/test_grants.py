@@ -177,7 +177,7 @@ def test_only_this_account_s_gateway_schedule_and_state_machine_reach_a_function
             assert "execute-api" in json.dumps(permission["SourceArn"])
 
 
-def test_only_tend_reads_across_tenants_and_only_who_they_are(prod: Synthesised) -> None:
+def test_only_recover_reads_across_tenants_and_only_who_they_are(prod: Synthesised) -> None:
     indexes = {
         (function, *actions(statement), resource.rpartition("/index/")[2].strip('"]}'))
         for function in ALLOWED
@@ -192,7 +192,7 @@ def test_each_minute_recovery_looks_for_sessions_that_have_stopped(each: Synthes
     (rule,) = each.stateless.properties("AWS::Events::Rule")
     assert (rule["ScheduleExpression"], rule["State"]) == ("rate(1 minute)", "ENABLED")
     (target,) = rule["Targets"]
-    assert target["Arn"]["Fn::GetAtt"][0].startswith("TendFunction")
+    assert target["Arn"]["Fn::GetAtt"][0].startswith("RecoverFunction")
     assert target["RetryPolicy"] == {"MaximumRetryAttempts": 0}
 
 
