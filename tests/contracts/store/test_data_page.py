@@ -138,14 +138,14 @@ def test_every_item_is_on_the_page_with_its_attributes(moto_account: Aws) -> Non
     write_one_of_each(stores)
     write_and_delete_a_session(stores)
 
-    found, told = stored(moto_account), documented()
+    found, documented_kinds = stored(moto_account), documented()
 
-    assert set(found) == set(told)
+    assert set(found) == set(documented_kinds)
     for kind, sets in found.items():
         for attributes in sets:
-            assert attributes in told[kind], f"{kind} is written with {attributes}"
+            assert attributes in documented_kinds[kind], f"{kind} is written with {attributes}"
         seen = {name for attributes in sets for name in attributes}
-        assert {name for attributes in told[kind] for name in attributes} == seen, kind
+        assert {name for attributes in documented_kinds[kind] for name in attributes} == seen, kind
 
 
 def test_no_kind_of_item_is_made_that_this_test_does_not_write() -> None:
@@ -157,8 +157,10 @@ def test_no_kind_of_item_is_made_that_this_test_does_not_write() -> None:
                 begins = re.fullmatch(r"#?([A-Z])#.*|([A-Z])", node.value)
                 if begins and node.value not in TYPE_NAMES:
                     letters.add(begins[1] or begins[2])
-    told = {part[0] for kind in documented() for key in kind for part in key.split("#") if part[0] != "{"}
-    assert letters == told
+    documented_letters = {
+        part[0] for kind in documented() for key in kind for part in key.split("#") if part[0] != "{"
+    }
+    assert letters == documented_letters
 
 
 def test_every_object_is_on_the_page(moto_account: Aws) -> None:
