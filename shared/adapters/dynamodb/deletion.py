@@ -10,6 +10,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb.query import query
 from shared.domain.errors import StoreThrottled
 from shared.ports.clock import Clock
 from shared.ports.log import TOMBSTONE_LIFE
@@ -37,20 +38,17 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
 
 def _commits(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
     """Their keys and the interventions they name; bodies are not read, so none is too new to be deleted."""
-    request: dict[str, Any] = {
-        "TableName": table,
-        "ConsistentRead": True,
-        "ProjectionExpression": "pk, sk, i",
-        "FilterExpression": "attribute_exists(z)",
-        "KeyConditionExpression": "pk = :pk",
-        "ExpressionAttributeValues": {":pk": {"S": items.session_pk(tenant, session_id)}},
-    }
-    while True:
-        answer = dynamodb.call("query", **request)
+    answers = query(
+        dynamodb,
+        TableName=table,
+        ConsistentRead=True,
+        ProjectionExpression="pk, sk, i",
+        FilterExpression="attribute_exists(z)",
+        KeyConditionExpression="pk = :pk",
+        ExpressionAttributeValues={":pk": {"S": items.session_pk(tenant, session_id)}},
+    )
+    for answer in answers:
         yield from answer["Items"]
-        if "LastEvaluatedKey" not in answer:
-            return
-        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
 def _write(dynamodb: Service, table: str, clock: Clock, requests: Iterable[dict[str, Any]]) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb.query import query
 from shared.adapters.dynamodb.session_items import Item, stored, tenant_pk
 from shared.adapters.dynamodb.transaction import (
     ATTEMPTS,
@@ -268,14 +269,10 @@ class DynamoMemories:
             request["ExpressionAttributeValues"][":k"] = {"S": kind}
         if before is not None:
             request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": MEMORY + before}}
-        while True:
-            answer = self._dynamodb.call("query", **request)
-            following = answer.get("LastEvaluatedKey")
-            last = following["sk"]["S"].removeprefix(MEMORY) if following else ""
-            yield _Stretch(tuple(item_memory(item) for item in answer["Items"]), last)
-            if not following:
-                return
-            request["ExclusiveStartKey"] = following
+        for answer in query(self._dynamodb, **request):
+            last = answer["LastEvaluatedKey"]["sk"]["S"] if "LastEvaluatedKey" in answer else ""
+            memories = tuple(item_memory(item) for item in answer["Items"])
+            yield _Stretch(memories, last.removeprefix(MEMORY))
 
 
 def _as_read(memory: Memory) -> dict[str, dict[str, str]]:

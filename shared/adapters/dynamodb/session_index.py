@@ -3,10 +3,12 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb.query import query
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.documents import readable
 from shared.adapters.storage.keys import key_part
@@ -137,13 +139,12 @@ class DynamoIndex:
         if cursor is not None:
             request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": kind + from_cursor(scope, cursor)}}
         found: list[items.Item] = []
-        for _ in range(QUERIES):
-            answer = self._dynamodb.call("query", **request)
+        last: items.Item | None = None
+        for answer in islice(query(self._dynamodb, **request), QUERIES):
             found += answer["Items"]
+            last = answer.get("LastEvaluatedKey")
             if len(found) > limit:
                 found = found[:limit]
-                return found, to_cursor(scope, found[-1]["sk"]["S"].removeprefix(kind))
-            if "LastEvaluatedKey" not in answer:
-                return found, None
-            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
-        return found, to_cursor(scope, request["ExclusiveStartKey"]["sk"]["S"].removeprefix(kind))
+                last = found[-1]
+                break
+        return found, None if last is None else to_cursor(scope, last["sk"]["S"].removeprefix(kind))

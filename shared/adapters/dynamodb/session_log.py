@@ -7,6 +7,7 @@ from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import session_items as items
 from shared.adapters.dynamodb.deletion import delete_session
+from shared.adapters.dynamodb.query import query
 from shared.adapters.dynamodb.transaction import FREE, Action, put, put_record
 from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
@@ -32,25 +33,19 @@ class DynamoLog:
         self._dynamodb = Service("dynamodb", client)
 
     def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
-        request = {
-            "TableName": self._table,
-            "ConsistentRead": True,
-            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :since AND :last",
-            "ExpressionAttributeValues": {
+        answers = query(
+            self._dynamodb,
+            most=None if limit is None else limit + 1,
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND sk BETWEEN :since AND :last",
+            ExpressionAttributeValues={
                 ":pk": {"S": items.session_pk(tenant, session_id)},
                 ":since": {"S": items.number_sk(max(since, 1))},
                 ":last": {"S": items.number_sk(items.LAST_NUMBER)},
             },
-        }
-        found: list[items.Item] = []
-        while True:
-            if limit is not None:
-                request["Limit"] = limit + 1 - len(found)
-            answer = self._dynamodb.call("query", **request)
-            found += answer["Items"]
-            if "LastEvaluatedKey" not in answer or (limit is not None and len(found) > limit):
-                break
-            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        )
+        found: list[items.Item] = [item for answer in answers for item in answer["Items"]]
         if any(items.is_tombstone(item) for item in found):
             return Tail((), complete=True)
         kept = found if limit is None else found[:limit]

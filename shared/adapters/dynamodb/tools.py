@@ -4,6 +4,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.definition_items import change_definition
+from shared.adapters.dynamodb.query import query
 from shared.adapters.dynamodb.session_items import Item, stored, tenant_pk
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.adapters.storage.documents import dump, load
@@ -38,19 +39,14 @@ class DynamoToolStore:
         self._dynamodb = Service("dynamodb", client)
 
     def all(self, tenant: str) -> tuple[ToolDefinition, ...]:
-        found: list[ToolDefinition] = []
-        request: dict[str, Any] = {
-            "TableName": self._table,
-            "ConsistentRead": True,
-            "KeyConditionExpression": "pk = :pk AND begins_with(sk, :tool)",
-            "ExpressionAttributeValues": {":pk": {"S": tenant_pk(tenant)}, ":tool": {"S": TOOL}},
-        }
-        while True:
-            answer = self._dynamodb.call("query", **request)
-            found += [_tool(item) for item in answer["Items"]]
-            if "LastEvaluatedKey" not in answer:
-                return tuple(found)
-            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        answers = query(
+            self._dynamodb,
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :tool)",
+            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":tool": {"S": TOOL}},
+        )
+        return tuple(_tool(item) for answer in answers for item in answer["Items"])
 
     def get(self, tenant: str, name: str) -> ToolDefinition | None:
         answer = self._dynamodb.call(
