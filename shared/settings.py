@@ -67,7 +67,6 @@ class Settings(BaseModel):
     token_budget: Annotated[int, Field(ge=1)] = 50_000
     tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 0
     """What all sessions of a tenant may use in an hour; 0: no such limit."""
-    result_limit_bytes: Annotated[int, Field(ge=1_024)] = 65_536
     step_deadline_seconds: Seconds = 120
     approval_timeout_seconds: Seconds = 1_800
     intervention_warn_seconds: Seconds = 300

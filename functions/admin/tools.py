@@ -108,7 +108,6 @@ def _definition(
         repeatable=body.repeatable,
         timeout_seconds=body.timeout_seconds,
         result_limit_bytes=body.result_limit_bytes,
-        cache_seconds=body.cache_seconds,
         version=version,
         created_at=created_at,
         updated_at=updated_at,

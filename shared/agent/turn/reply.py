@@ -19,6 +19,7 @@ from shared.domain.rules.next_action import claims_completion
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
 from shared.domain.session.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
+from shared.domain.untrusted.wording import near_names
 from shared.ports.clock import Clock
 from shared.ports.model import ModelReply
 from shared.ports.tools import Registry
@@ -198,12 +199,8 @@ def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
     spec = specs.get(call.name)
     if spec is not None:
         return spec
-    import difflib  # only a wrong name pays for it
-
     name = call.name[:MAX_UNKNOWN_NAME_CHARS]
-    near = difflib.get_close_matches(name, specs, n=3, cutoff=0.5)
-    hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(sorted(specs))}."
-    raise ModelFeedback(f"There is no tool {name!r}. {hint}")
+    raise ModelFeedback(f"There is no tool {name!r}. {near_names(name, specs)}")
 
 
 def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:

@@ -195,7 +195,6 @@ class PutTool(RequestBody):
     repeatable: bool = False
     timeout_seconds: Annotated[int, Field(ge=1, le=tool.MAX_TIMEOUT_SECONDS)] = 60
     result_limit_bytes: Annotated[int, Field(ge=256, le=tool.MAX_RESULT_LIMIT_BYTES)] = 65_536
-    cache_seconds: Annotated[int, Field(ge=0, le=tool.MAX_CACHE_SECONDS)] = 0
     version: Annotated[int, Field(ge=1)] | None = None
     default_action: NoDefault = None
     interventions: NoDefault = None

@@ -68,7 +68,6 @@ def tool_view(spec: ToolSpec) -> Json:
         "repeatable": spec.repeatable,
         "timeout_seconds": spec.timeout_seconds,
         "result_limit_bytes": spec.result_limit_bytes,
-        "cache_seconds": spec.cache_seconds,
     }
     if isinstance(spec, ToolDefinition):
         config = spec.config.model_dump()

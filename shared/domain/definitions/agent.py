@@ -13,6 +13,7 @@ from pydantic import Field
 from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.interventions.intervention import MAX_TIMEOUT_SECONDS, InterventionType, Policy
+from shared.domain.untrusted.wording import near_names
 from shared.domain.value import Value
 
 DEFAULT_AGENT = "default"
@@ -122,15 +123,11 @@ def built_in() -> AgentDefinition:
 
 def unknown_tools(names: Iterable[str], registry: Sequence[str]) -> list[str]:
     """A sentence per name the registry does not have, with the near names it has."""
-    import difflib  # only a refused definition pays for it
-
-    sentences = []
-    for name in dict.fromkeys(names):
-        if name not in registry:
-            near = difflib.get_close_matches(name, registry, n=3, cutoff=0.5)
-            hint = f"Did you mean {', '.join(near)}?" if near else f"There are: {', '.join(registry)}."
-            sentences.append(f"There is no tool {name[:64]!r}. {hint}")
-    return sentences
+    return [
+        f"There is no tool {name[:64]!r}. {near_names(name, registry)}"
+        for name in dict.fromkeys(names)
+        if name not in registry
+    ]
 
 
 def with_default(

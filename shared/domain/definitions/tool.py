@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from shared.domain.value import Value
 
 Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
-ToolKind = Literal["builtin", "http", "lambda", "mcp"]
+ToolKind = Literal["builtin", "http", "lambda"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 TOOL_NAME_PATTERN = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
@@ -24,7 +24,6 @@ MAX_TENANT_TOOLS = 40
 """Of one tenant: every one of them is told to the model each turn, and all of them fit one answer."""
 MAX_TIMEOUT_SECONDS = 600
 MAX_RESULT_LIMIT_BYTES = 2_097_152
-MAX_CACHE_SECONDS = 86_400
 HIDDEN = "***"
 """Told in place of a header's value, which may be a credential."""
 
@@ -47,7 +46,6 @@ class ToolSpec(Value):
     repeatable: bool = False
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
     result_limit_bytes: Annotated[int, Field(ge=256)] = 65_536
-    cache_seconds: Annotated[int, Field(ge=0)] = 0
 
     @property
     def is_risky(self) -> bool:
@@ -74,6 +72,8 @@ class ToolDefinition(ToolSpec):
     """A tool a tenant's admin put into the registry; `config` is that of its kind. `version` counts the writes since
     `created_at`.
     """
+
+    model_config = ConfigDict(extra="ignore")  # earlier releases stored `cache_seconds`, which did nothing
 
     config: HttpConfig | LambdaConfig
     version: Annotated[int, Field(ge=1)]

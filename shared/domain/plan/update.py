@@ -22,6 +22,7 @@ from shared.domain.plan.plan import (
     StepStatus,
 )
 from shared.domain.session.commit import EventDraft
+from shared.domain.untrusted.wording import near_names
 from shared.domain.value import Value
 
 Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
@@ -207,10 +208,7 @@ def _risk(step: PlanStep, tool: ToolSpec) -> str:
 
 
 def _unknown_tool(step: PlanStep, tools: Mapping[str, ToolSpec]) -> str:
-    import difflib  # only a refused plan pays for it
-
-    near = difflib.get_close_matches(step.tool or "", tools, n=3, cutoff=0.5)
-    hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(sorted(tools))}."
+    hint = near_names(step.tool or "", tools)
     return f"Step {step.step_number} names the tool {step.tool!r}, which this agent does not have. {hint}"
 
 

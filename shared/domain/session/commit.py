@@ -84,7 +84,7 @@ class StepRecord(Value):
     """A row of the step log. `attempt` is the engine's retry count; tokens are 0 where no model was called."""
 
     step_number: int
-    kind: Literal["plan", "llm", "tool", "evaluation", "intervention"]
+    kind: Literal["plan", "llm", "tool", "intervention"]
     name: str | None = None
     started_at: datetime
     completed_at: datetime

@@ -1,6 +1,6 @@
 """What is wrong with a value, in words for the person who sent it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _WORDS: Mapping[str, str] = {
@@ -13,6 +13,15 @@ _WORDS: Mapping[str, str] = {
 def too_long(text: str, limit: int) -> str:
     """`limit`: in characters."""
     return f"The text has {len(text):,} characters; at most {limit:,} are allowed."
+
+
+def near_names(name: str, known: Iterable[str]) -> str:
+    """A sentence for somebody who named what does not exist: the names that are near it, else all that there are."""
+    import difflib  # only a mistake pays for it
+
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    return f"Did you mean {', '.join(near)}?" if near else f"There are: {', '.join(names)}."
 
 
 def wording(error: Mapping[str, Any]) -> str:

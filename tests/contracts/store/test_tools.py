@@ -1,10 +1,13 @@
 """Tenants' tools: few, read whole, and every change is seen at the next look."""
 
+import json
 from datetime import timedelta
 from random import Random
 
 import pytest
 
+from shared.adapters.dynamodb.tools import TOOL_VERSION, to_tool
+from shared.adapters.storage.documents import pack
 from shared.adapters.tools.registry import TenantRegistry
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.tool import (
@@ -49,6 +52,12 @@ def test_a_tool_is_read_as_it_was_written_whatever_its_kind(stores: Stores, tena
     assert stores.tools.get(tenant, "other") is None
     assert stores.tools.get(f"{tenant}x", "scale") is None
     assert stores.tools.all(f"{tenant}x") == ()
+
+
+def test_a_tool_that_an_earlier_release_stored_with_a_field_that_is_gone_is_read(stores: Stores) -> None:
+    tool = make_tool(stores, "weigh")
+    stored = json.loads(tool.model_dump_json()) | {"cache_seconds": 60}
+    assert to_tool(TOOL_VERSION, pack(json.dumps(stored).encode())) == tool
 
 
 def test_a_name_is_taken_once(stores: Stores, tenant: str) -> None:

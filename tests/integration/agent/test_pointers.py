@@ -114,7 +114,7 @@ class Stage:
 
     def __init__(self, fuse: Fuse) -> None:
         self.model = ByTurn([])
-        self.house = House(self.model, context_window_tokens=WINDOW, result_limit_bytes=8_192)
+        self.house = House(self.model, context_window_tokens=WINDOW)
         for name in ("a.txt", "b.txt"):
             self.house.files.write(TENANT, name, LONG.encode())
         self.log, self.blobs = self.house.log, FusedBlobs(Fuse())

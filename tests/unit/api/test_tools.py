@@ -26,7 +26,6 @@ TOOL = {
     "repeatable": True,
     "timeout_seconds": 20,
     "result_limit_bytes": 4_096,
-    "cache_seconds": 0,
 }
 FUNCTION = {**TOOL, "kind": "lambda", "config": {"function": "acta-tool-refund"}}
 
@@ -170,7 +169,7 @@ def test_an_agent_may_be_given_its_tenant_s_tools_and_no_other_s(office: Office)
         ({"kind": "lambda", "config": {"function": "acta-tool-x:1"}}, "config.function"),
         ({"effect": "twice"}, "effect"), ({"risk": "none"}, "risk"), ({"high_stakes": "yes"}, "high_stakes"),
         ({"timeout_seconds": 0}, "timeout_seconds"), ({"timeout_seconds": 601}, "timeout_seconds"),
-        ({"result_limit_bytes": 255}, "result_limit_bytes"), ({"cache_seconds": -1}, "cache_seconds"),
+        ({"result_limit_bytes": 255}, "result_limit_bytes"), ({"cache_seconds": 60}, "cache_seconds"),
         ({"version": 1}, "version"), ({"tenant": "other"}, "tenant"),
     ],
 )  # fmt: skip
