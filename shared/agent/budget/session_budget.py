@@ -69,7 +69,9 @@ def open_budget_question(change: Change, rules: AskingRules, needed: int | None 
 
 
 def unanswered_calls(answer: ModelReply | ActaError) -> int:
-    """How many models were asked, gave no answer that told its tokens, and may have to be paid for all the same."""
+    """How many models were asked, gave no answer with a count of its tokens, and may have to be paid for all the
+    same.
+    """
     match answer:
         case ModelReply():
             return sum(one.lost for one in answer.passed_over)

@@ -1,8 +1,8 @@
-"""Makes room in a conversation that nears the model's window, in a commit of its own before the turn (design §9).
+"""Makes room in a conversation that nears the model's window, in a commit of its own before the turn's (design §9).
 
-The cheapest measure first: old results become handles; then older turns become a summary; and where all that does
-not do, new results become handles too. At most once a turn, so it cannot loop. What comes out is stored whole: a
-worker that starts cold begins there, and after a crash nothing is paid for twice.
+The cheapest measure comes first: old results become handles. Then older turns become a summary. If that is not enough,
+new results become handles too. It happens at most once a turn, so it cannot loop. The result is stored whole, so a cold
+process begins reading there, and after a crash nothing is paid for twice.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from shared.domain.session.conversation import Content, Entry, ToolEntry
 
 
 class Sizes(NamedTuple):
-    """Bytes: of the request; the most it may have; what is aimed at where it has more."""
+    """Bytes: what the request has now, the most it may have, and what is aimed at where it has more."""
 
     now: int
     most: int
@@ -44,7 +44,7 @@ class Sizes(NamedTuple):
 
 
 class Shorter(NamedTuple):
-    """`entries`: what the conversation becomes; `results`: those of the last reply that become handles; `elided`: how
+    """`entries`: what the conversation becomes. `results`: results of the last reply that become handles. `elided`: how
     many handles were made. `turns`, `summarised`: see `Summarised`.
     """
 
@@ -59,17 +59,18 @@ class Shorter(NamedTuple):
 def make_room(
     turn: Turn, asked: SizedRequest, *, refused: bool = False
 ) -> Decision | ProviderOverloaded | None:
-    """`asked`: what the turn would ask; `refused`: its model has said that it is longer than the window. A decision
-    comes back where the tenant's hour has to be waited for, an error where the summariser's provider has.
+    """Commits a shorter conversation where the request does not fit.
 
-    Raises Fenced and what the engine retries.
+    `asked`: the turn's request. `refused`: the model said that it is longer than its window. Returns a decision where
+    the tenant's hour has to be waited for, and an error where the summariser's provider asks for time. Raises Fenced
+    and what the engine retries.
     """
     context, session, key = turn.context, turn.session, turn.at.key("compact")
     if not context.context_window or session.recorded(key) is not None:
         return None
     budget = session.head.budget
     per_token = budget.bytes_per_token
-    if refused:  # so it had more tokens than that, whatever was estimated
+    if refused:  # so it had more tokens than the window, whatever was estimated
         per_token = min(per_token, calibrated(budget, asked.bytes, context.context_window).bytes_per_token)
     most, aim = (
         int(tokens * per_token) for tokens in limits(context.context_window, asked.request.max_tokens)
@@ -115,7 +116,7 @@ def make_room(
 
 
 def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloaded | None:
-    """None: there is nothing worth doing."""
+    """A shorter conversation; None: nothing is worth doing."""
     session = turn.session
     old = large_old_results(session.entries)
     entries = with_elided(session.entries, {result.call_id: _whole(turn, result) for result in old})
@@ -138,7 +139,7 @@ def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloade
 
 
 def _whole(turn: Turn, result: ToolEntry) -> Content:
-    """Where all of the result is stored, which it is when this returns."""
+    """Where all of the result is stored. It is stored now if it was not."""
     return result.whole or turn.deps.repository.keep(turn.session.head, result.content)
 
 
@@ -149,7 +150,7 @@ def _freed(session: Session, shorter: Shorter) -> int:
 
 
 def _settle(change: Change, spent: Spent, attempt: int) -> None:
-    """The summariser's call is a step of the log and counts like any other."""
+    """Adds the summariser's call to the step log and to the bill, like any other call."""
     used = spent.reply.usage
     record_call(
         change,

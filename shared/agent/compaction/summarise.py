@@ -17,21 +17,21 @@ from shared.domain.untrusted.quoting import quoted, squeezed
 from shared.ports.model import ModelReply, ModelRequest
 
 TIME_SHARE = 0.4
-"""Of the turn's time, what the summariser may take."""
+"""The part of the turn's time that the summariser may take."""
 SUMMARY_SHARE = 8
-"""A summary has one part in so many of what the conversation is compacted to."""
+"""The summary gets this fraction (1/8) of the room that the conversation is compacted to."""
 SHORTEST_SUMMARY = 600
-"""Bytes; in a window so small that even this is a lot, the summary is not what fills it."""
+"""Bytes. Even in a very small window a summary gets that much."""
 WORTH = 10
-"""Turns that would free less than one part in so many of the limit are left, else every turn would summarise."""
+"""Turns that would free less than this fraction (1/10) of the limit stay, or every turn would summarise."""
 GIVEN_UP_AFTER = 2
-"""Attempts of the engine after which a summariser that does not answer is done without."""
+"""After so many attempts of the engine the turn does without a summariser that does not answer."""
 WAITED_FOR = 5
-"""Times in a row that a summariser gets the time it asks for, before it is done without."""
+"""So many times in a row a summariser gets the time it asks for; then the turn does without it."""
 
 
 class Spent(NamedTuple):
-    """A summariser's reply, who gave it, when it was asked, and what others before it may have cost."""
+    """A summariser's reply, who gave it, when it was asked, and what vanished attempts may have cost."""
 
     context: TurnContext
     reply: ModelReply
@@ -40,8 +40,8 @@ class Spent(NamedTuple):
 
 
 class Summarised(NamedTuple):
-    """`entries`: what the conversation becomes; `turns`: how many the summary stands for, or, where there is no `text`
-    of one, the note that they are missing; 0: nothing was worth summarising.
+    """`entries`: what the conversation becomes. `turns`: how many turns the summary, or the note that they are missing,
+    stands for; 0: nothing was worth summarising. `worked`: whether there is a summary.
     """
 
     entries: tuple[Entry, ...]
@@ -53,10 +53,11 @@ class Summarised(NamedTuple):
 def summarise(
     turn: Turn, entries: tuple[Entry, ...], room: int, most: int
 ) -> Summarised | Decision | ProviderOverloaded:
-    """`entries`: the conversation so far; `room`: bytes it should have; `most`: bytes a whole request may have.
+    """`entries`: the conversation so far. `room`: bytes that it should have. `most`: bytes that a whole request may
+    have.
 
-    A decision comes back where the tenant's hour has to be waited for, an error where the summariser's provider names a
-    time to wait. Raises what the engine retries.
+    Returns a decision where the tenant's hour has to be waited for, and an error where the summariser's provider names
+    a time to wait. Raises what the engine retries.
     """
     context, session = turn.context, turn.session
     head = session.head
@@ -67,7 +68,7 @@ def summarise(
     model, name = turn.deps.choose_model(context.agent, "summary")
     shown = _in_full(choice.older, session.entries)
     afforded = affordable(head, sized(request_for(shown, head.goal, name, allowance, most // 2)))
-    if afforded is None:  # nor is the turn's own call; a person is asked for more before anything is lost
+    if afforded is None:  # nor is the turn's own call affordable; a person is asked before anything is lost
         return Summarised(entries)
     request, reservation = afforded
     waits = turn.deps.tenant_hour.ensure(session, turn.at, reservation.tokens)
@@ -83,8 +84,8 @@ def summarise(
         else None
     )
     text = usable(reply, allowance) if reply is not None else None
-    told = text or left_out(choice.older, choice.turns, allowance)
-    entry = as_entry(context.clock.new_id(MESSAGE), told)
+    replacement = text or left_out(choice.older, choice.turns, allowance)
+    entry = as_entry(context.clock.new_id(MESSAGE), replacement)
     return Summarised(
         entries=(*choice.goal, entry, *choice.said, *choice.recent),
         turns=choice.turns,
@@ -94,7 +95,7 @@ def summarise(
 
 
 def _in_full(older: Sequence[Entry], entries: Sequence[Entry]) -> list[Entry]:
-    """The summariser sees what stands in the results, not that they became handles a moment ago."""
+    """The older turns with the results themselves, not with the handles that were made of them a moment ago."""
     full = {entry.call_id: entry.content for entry in entries if isinstance(entry, ToolEntry)}
     return [
         entry.model_copy(update={"content": full[entry.call_id]}) if isinstance(entry, ToolEntry) else entry
@@ -103,8 +104,8 @@ def _in_full(older: Sequence[Entry], entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _ask(turn: Turn, cheap: TurnContext, request: ModelRequest) -> ModelReply | ProviderOverloaded | None:
-    """None: there will be no summary. What may pass is waited for first, as long as its provider says or the engine
-    does.
+    """The summariser's reply; None: there will be no summary. A failure that may pass is waited out first, as long as
+    its provider or the engine says.
     """
     try:
         return cheap.model.complete(request, timeout=turn.seconds_left * TIME_SHARE)
@@ -141,7 +142,9 @@ LEFT_OUT = (
 
 
 def request_for(older: Sequence[Entry], goal: str, model_name: str, room: int, most: int) -> ModelRequest:
-    """`room`: bytes the summary may have; `most`: bytes of the transcript that the model is shown."""
+    """The summariser's request. `room`: bytes that the summary may have. `most`: bytes of the transcript that are
+    shown.
+    """
     system = SYSTEM.format(words=max(40, room // BYTES_PER_WORD))
     text = f"The goal: {goal}\n\n{quoted('transcript', 'earlier turns', _transcript(older, most))}"
     asked = UserEntry(message_id="transcript", content=Content.of(text))
@@ -149,21 +152,23 @@ def request_for(older: Sequence[Entry], goal: str, model_name: str, room: int, m
 
 
 def usable(reply: ModelReply, room: int) -> str | None:
-    """The summary's text; None: the model declined, was cut off, called something or said nothing."""
+    """The summary's text; None: the model declined, was cut off, called a tool or said nothing."""
     text = squeezed(reply.text).strip().removeprefix(GOAL_COMPLETE).strip()
     return _clipped(text, room) if reply.stop == "end" and not reply.calls and text else None
 
 
 def left_out(older: Sequence[Entry], turns: int, room: int) -> str:
-    """What stands in the place of turns that nobody summarised: the earlier summary, and that they are missing."""
+    """What stands in the place of turns that nobody summarised: the earlier summary, and a note that turns are
+    missing.
+    """
     notes = [LEFT_OUT.format(turns=turns)] if turns else []
     earlier = [_clipped(_inside(entry), room) for entry in older if _is_summary(entry)]
     return "\n\n".join([*earlier, *notes])
 
 
 def as_entry(message_id: str, text: str) -> UserEntry:
-    told = f"{PREFACE}\n{quoted('summary', 'earlier turns', text)}"
-    return UserEntry(message_id=message_id, content=Content.of(told), origin="summary")
+    text = f"{PREFACE}\n{quoted('summary', 'earlier turns', text)}"
+    return UserEntry(message_id=message_id, content=Content.of(text), origin="summary")
 
 
 def _inside(entry: Entry) -> str:

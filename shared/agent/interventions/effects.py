@@ -1,6 +1,6 @@
-"""What a decision does to the session, by the intervention's type and the option chosen (design §8).
+"""What a decision does to the session, by the intervention's type and the chosen option (design §8).
 
-The same for a person's answer and for an expiry's default; only what is recorded about who decided differs.
+A person's answer and an expiry's default do the same; the record of who decided differs.
 """
 
 from typing import Any
@@ -83,7 +83,7 @@ def settle(
 
 
 def _kept(given: dict[str, Any], message_id: str) -> dict[str, Any]:
-    """What the decision remembers: the beginning of a long answer, the whole of which is a message."""
+    """The input that the intervention keeps. Of a long answer that is the beginning; a message has all of it."""
     text = given.get("text")
     if not message_id or not isinstance(text, str) or len(text) <= MAX_KEPT_CHARS:
         return given
@@ -141,11 +141,11 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
 def _settle_doubt(
     change: Change, one: Intervention, option: str, given: dict[str, Any], expired: bool
 ) -> None:
-    """Did it happen? `retry`: no, run it; `record`: yes, and this came of it; `skip`: go on without it."""
+    """Whether the call happened: `retry`: no, run it; `record`: yes, with this result; `skip`: go on without it."""
     assert one.tool_call is not None
     open_call = change.head.open_call(one.tool_call.call_id)
     if open_call is not None and open_call.state == "done":
-        return  # its worker was late, not dead: what came of it is logged and stands
+        return  # its worker was slow, not dead: the result that it logged stands
     if option == "record":
         _answer(change, one, given["result"], ok=True)
     elif option == "skip":
@@ -156,7 +156,7 @@ def _settle_doubt(
 
 
 def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
-    """The call's one result is what the person said; the model can reason about it."""
+    """Makes what the person said the call's one result, which the model reads."""
     assert one.tool_call is not None
     call_id, name = one.tool_call.call_id, one.tool_call.name
     change.entry(ToolEntry(call_id=call_id, name=name, content=Content.of(text), ok=ok))
@@ -164,7 +164,7 @@ def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
 
 
 def _go_on(change: Change) -> None:
-    """Nothing waits for a person any more: the state is that of where the engine goes on."""
+    """No intervention is open any more: the session takes the state of what the engine does next."""
     match next_decision(change.head).next:
         case "act":
             change.to_state("waiting_for_tool")

@@ -1,4 +1,4 @@
-"""The beginning of a call's input, small enough to be shown and kept in the head; the log has the whole."""
+"""The beginning of a call's input, small enough to be shown and kept in the head. The log has the whole."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ MAX_DEPTH = 4
 
 
 def excerpt(arguments: dict[str, Any], most: int = MAX_SHOWN_BYTES) -> tuple[dict[str, Any], bool]:
-    """At most `most` bytes to show, and whether anything is missing from it. Cut parts say how much there was."""
+    """At most `most` bytes of JSON to show, and whether anything is missing. Cut parts say how large they were."""
     if _size(arguments) <= most:
         return arguments, False
     cut: dict[str, Any] = _cut(arguments, MAX_DEPTH)
@@ -22,7 +22,7 @@ def excerpt(arguments: dict[str, Any], most: int = MAX_SHOWN_BYTES) -> tuple[dic
 
 
 def ends(text: str, most: int) -> str:
-    """At most `most` characters: the beginning and the end, where what is asked stands, and how much is between."""
+    """At most `most` characters: the beginning, how much is left out, and the end, where a question usually is."""
     if len(text) <= most:
         return text
     mark = "…\n[{:,} characters are left out here]\n…"
@@ -31,7 +31,7 @@ def ends(text: str, most: int) -> str:
 
 
 def amended_note(ran: dict[str, Any] | None) -> str:
-    """Told to the model behind a result: its own call says something else, what ran is what counts."""
+    """Tells the model, after a result, with which input the call really ran."""
     shown = json.dumps(excerpt(ran or {})[0], ensure_ascii=False)
     return f"\n\n(A person changed the input of this call before it ran. It ran with: {shown})"
 

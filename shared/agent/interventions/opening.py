@@ -1,4 +1,4 @@
-"""Opens interventions: what a person is asked, and where the session goes once every one is decided."""
+"""Opens interventions: what a person is asked, and what the question shows (design §8)."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -24,15 +24,15 @@ from shared.domain.session.head import OpenCall
 from shared.ports.clock import Clock
 
 MAX_QUESTION_CHARS = 2_000
-"""The head quotes so much of a question, its beginning and its end; the whole of it is in the conversation."""
+"""Of a longer question the head keeps the beginning and the end; the conversation has all of it."""
 MAX_REVIEWED_BYTES = 8_192
-"""What a review shows of its calls' inputs, all of them together."""
+"""What a review shows of its calls' inputs, for all of them together."""
 MAX_SAID_CHARS = 1_000
-"""So much of what the agent said beside its call."""
+"""What is shown of the agent's text beside its call."""
 
 AskedBy = Literal["agent", "acta", "person"]
-"""Whose words a `question` is in. What the agent said besides stands apart in `agent_said`, so that nothing it says
-can pass for a word of Acta's or of a person's (design §8).
+"""Whose words the `question` is in. The agent's own text stands apart in `agent_said`, so that it cannot pass for words
+of Acta's or of a person's (design §8).
 """
 
 APPROVAL = {
@@ -154,7 +154,7 @@ def _open(
     call: PendingCall | None = None,
     timeout: float | None = None,
 ) -> None:
-    """`timeout`: seconds, where the policy names none."""
+    """`timeout`: seconds until the expiry, where the policy names none; None: it never expires."""
     policy = rules.policies.get(type, Policy())
     options = STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type]
     seconds = policy.timeout_seconds or timeout
@@ -175,6 +175,6 @@ def _open(
 
 
 def wait_for_people(change: Change) -> None:
-    """Something is open. While a pause is, the session is paused, whatever else it waits for."""
+    """Moves the session to `waiting_for_user`. While a pause is open its reason is `paused`, whatever else is open."""
     open_ones = change.head.interventions
     change.to_state("waiting_for_user", PAUSED if any(map(is_pause, open_ones)) else open_ones[0].type)

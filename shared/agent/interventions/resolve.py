@@ -35,9 +35,9 @@ from shared.ports.tools import Registry
 from shared.ports.workflow import Workflow
 
 MAX_AMENDED_BYTES = 65_536
-"""A person's input rides in the head until its call has run."""
+"""A person's input is part of the head until its call has run."""
 MAX_TOGETHER_BYTES = 131_072
-"""Those of one reply's calls, so that the head stays within what one item holds (design §6.1)."""
+"""For all calls of one reply: the head has to fit into one item (design §6.1)."""
 INSTEAD = (
     "Reject the call instead, with a comment that says what to change: "
     "the agent reads it and can make the call anew."
@@ -45,7 +45,7 @@ INSTEAD = (
 
 
 def amended(registry: Registry, head: Head, one: Intervention, given: dict[str, Any]) -> dict[str, Any]:
-    """The tool's whole input: `{"input": {…}}` as §8 has it, or bare. Raises ValidationFailed."""
+    """The tool's whole input, given as `{"input": {…}}` or without the `input` around it. Raises ValidationFailed."""
     assert one.tool_call is not None
     spec = registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
     wanted = _reading(registry, spec, given)
@@ -53,12 +53,12 @@ def amended(registry: Registry, head: Head, one: Intervention, given: dict[str, 
         raise ValidationFailed("modify needs the new input.", {"input": ["the tool's whole input"]})
     size = len(json.dumps(wanted))
     if size > MAX_AMENDED_BYTES:
-        told = {"input": [f"at most {MAX_AMENDED_BYTES} bytes as JSON"]}
-        raise ValidationFailed(f"The input is too long. {INSTEAD}", told)
+        details = {"input": [f"at most {MAX_AMENDED_BYTES} bytes as JSON"]}
+        raise ValidationFailed(f"The input is too long. {INSTEAD}", details)
     left = MAX_TOGETHER_BYTES - sum(len(json.dumps(call.amended)) for call in head.calls if call.amended)
     if size > left:
-        told = {"input": [f"at most {max(0, left)} bytes as JSON, beside what the other calls were given"]}
-        raise ValidationFailed(f"The inputs changed in this turn are too long together. {INSTEAD}", told)
+        details = {"input": [f"at most {max(0, left)} bytes as JSON, beside what the other calls were given"]}
+        raise ValidationFailed(f"The inputs changed in this turn are too long together. {INSTEAD}", details)
     wrong = spec and _misfit(registry, spec, wanted)
     if wrong:
         raise ValidationFailed("The input does not fit the tool.", {"input": [wrong]})
@@ -66,8 +66,10 @@ def amended(registry: Registry, head: Head, one: Intervention, given: dict[str, 
 
 
 def _reading(registry: Registry, spec: ToolSpec | None, given: dict[str, Any]) -> dict[str, Any]:
-    """Which of the two forms was given. For a tool that has a field `input` itself its schema tells; one `input`
-    within another is the nested form, so that there always is a clear way to say either.
+    """The input without the `input` around it, whichever form was given.
+
+    Where the tool itself has a field `input`, its schema decides. An `input` within an `input` is always the nested
+    form, so both forms can be given clearly.
     """
     nested = given.get("input")
     if len(given) != 1 or not isinstance(nested, dict):
@@ -91,7 +93,7 @@ def _reading(registry: Registry, spec: ToolSpec | None, given: dict[str, Any]) -
 
 
 def _misfit(registry: Registry, spec: ToolSpec, wanted: dict[str, Any]) -> str | None:
-    """What does not fit the tool's schema; None: nothing."""
+    """What does not fit the tool's schema; None: everything fits."""
     try:
         registry.check(spec, wanted)
     except ToolInputInvalid as wrong:
@@ -110,7 +112,7 @@ def _seen(text: str) -> str:
 
 
 class Given(Value):
-    """Values of another JSON type are refused, as in every other body."""
+    """An option's input. Values of another JSON type are refused, as in every body."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
@@ -120,7 +122,7 @@ class Answer(Given):
 
 
 class Raise(Given):
-    """Within the bounds a session can be started with."""
+    """The bounds are those that a session can be started with."""
 
     token_budget: int | None = Field(default=None, ge=1, le=100_000_000)
     cost_budget_usd: float | None = Field(default=None, gt=0, le=1_000_000)
@@ -135,7 +137,7 @@ class Hint(Given):
 
 
 class Resolution(NamedTuple):
-    """What the caller sends. `input` depends on type and option (design §8)."""
+    """What the caller sends. `input`: its fields depend on the intervention's type and the option (design §8)."""
 
     option: str
     input: dict[str, Any] | None
@@ -162,8 +164,10 @@ def resolve(
     record: Record = None,
     roles: Set[str] = NOBODY,
 ) -> tuple[Head, Intervention]:
-    """`roles`: those of the person's token. Raises InterventionNotFound, RoleMissing, ValidationFailed, Conflict
-    (decided already; the recorded one in its details).
+    """Commits the decision, wakes the engine, and returns the head and the closed intervention.
+
+    `roles`: those of the person's token. Raises InterventionNotFound, RoleMissing, ValidationFailed, and Conflict where
+    it was decided already; its details have the recorded decision.
     """
     session = deps.repository.newest(tenant, session_id)
     message_id = deps.repository.clock.new_id(MESSAGE)
@@ -207,7 +211,7 @@ def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: s
 
 
 def _check(deps: ResolveDeps, head: Head, one: Intervention, chosen: Resolution) -> dict[str, Any]:
-    """The option's input, checked. Raises ValidationFailed naming the field."""
+    """The option's input, checked. Raises ValidationFailed, which names the field, and Conflict."""
     if chosen.option not in one.options:
         raise ValidationFailed("Unknown option.", {"option": [f"one of {', '.join(one.options)}"]})
     given = chosen.input or {}
@@ -240,7 +244,7 @@ def _answer(deps: ResolveDeps, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
-    """Limits that stay as they are, or are used up already, would only lead back to the same question."""
+    """Refuses limits that are not raised or are used up already: they would only lead back to the same question."""
     limits = {"token_budget": head.budget.token_budget, "cost_budget_usd": head.budget.cost_budget_usd or 0}
     used = {"token_budget": tokens_used(head), "cost_budget_usd": spent_usd(head)}
     if "cost_budget_usd" in raised and head.budget.cost_budget_usd is None and head.usage.cost_usd is None:

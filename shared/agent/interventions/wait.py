@@ -18,11 +18,11 @@ from shared.ports.workflow import TokenGone, Workflow
 def ask(
     repository: SessionRepository, workflow: Workflow, timeouts: Timeouts, at: Position, wait: Wait
 ) -> None:
-    """Stores the token on condition that something is open; else sends it at once.
+    """Stores the token where something is open; otherwise sends it at once.
 
-    What is due is done first: warnings, and expiries with their default action, recorded as expiries. A token that
-    comes late, its worker was slow, replaces none that the engine got after it; it is sent, so that should the engine
-    wait on it after all, it asks again.
+    What is due comes first: warnings, and expiries with their default action. A token of a slow worker may come after
+    the engine has got a newer one. It does not replace the newer one; it is sent, so that an engine that does wait on
+    it asks again.
     """
     session = repository.turn(at)
 
@@ -52,7 +52,7 @@ def ask(
 
 
 def _is_live(head: Head, at: Position, wait: Wait) -> bool:
-    """Whether there is something to wait for, and no later wait."""
+    """Whether something is open and this is the newest wait."""
     if is_overtaken(head, at) or head.is_over or not head.interventions:
         return False
     at_another_turn = head.run is not None and head.run.turn != at.turn
@@ -66,7 +66,7 @@ def _warning_due(one: Intervention, now: datetime, timeouts: Timeouts) -> bool:
 
 
 def wake(workflow: Workflow, session: Session, token: str) -> None:
-    """Lets the engine go on from the head. A token nobody waits on any more is no error: the log has moved on."""
+    """Lets the engine go on from the head. A token that nobody waits on is no error: the session has moved on."""
     _send(workflow, token, next_decision(session.head))
 
 

@@ -1,4 +1,4 @@
-"""Pause, resume, cancel and delete. Each is a commit: the log is the fence (design §6.4)."""
+"""Pause, resume, cancel and delete. Each is a commit, and workers that come later find it in the log (design §6.4)."""
 
 from collections.abc import Set
 from contextlib import suppress
@@ -30,7 +30,7 @@ PAUSE = "Paused."
 
 
 class Cancelled(NamedTuple):
-    """`in_flight`: calls that had started before the cancel and may still act."""
+    """`in_flight`: ids of calls that had started before the cancel and may still act."""
 
     head: Head
     in_flight: tuple[str, ...]
@@ -43,7 +43,9 @@ class Cancelled(NamedTuple):
 def pause(
     repository: SessionRepository, tenant: str, session_id: str, by: str, record: Record = None
 ) -> Head:
-    """Opens a checkpoint review without a deadline. Twice is once. Raises Conflict where nothing runs."""
+    """Opens a checkpoint review without a deadline; a paused session stays as it is. Raises Conflict where nothing
+    runs.
+    """
     session = repository.newest(tenant, session_id)
     rules = AskingRules(repository.clock, NO_POLICIES)
 
@@ -69,9 +71,10 @@ def resume(
     record: Record = None,
     roles: Set[str] = NOBODY,
 ) -> Head:
-    """Resolves the pause with `continue`, else the review that the agent asked for. Raises Conflict where the session
-    is not paused and does not run, or its pause was lifted and a review stays, and RoleMissing where that review needs
-    a role that is not among `roles`.
+    """Ends the pause with `continue`; where there is none, the review that the agent asked for.
+
+    Raises Conflict where the session is neither paused nor running, or where its pause was lifted before and a review
+    is still open; RoleMissing where that review needs a role that is not among `roles`.
     """
     session = repository.newest(tenant, session_id)
 
@@ -107,7 +110,9 @@ def cancel(
     by: str,
     record: Record = None,
 ) -> Cancelled:
-    """After this returns no call with an effect is started. Raises Conflict where the run has ended otherwise."""
+    """Once this has returned no call with an effect starts any more. Raises Conflict where the run has ended
+    otherwise.
+    """
     session = repository.newest(tenant, session_id)
 
     def build(_: Session, change: Change) -> CommitDraft | None:
@@ -136,17 +141,17 @@ def delete(
     session_id: str,
     by: str,
 ) -> None:
-    """Cancels if needed, commits that it is deleted, then removes every item and blob. Raises SessionNotFound, and
-    what the stores and the engine raise: then nothing is removed of a session whose end is not in its log (§6.1).
+    """Cancels the run if needed, commits that the session is deleted, then removes every item and blob.
 
-    Repeating one that was cut short finishes it.
+    A deletion that was cut short is finished by repeating it. Raises SessionNotFound, and what the stores and the
+    engine raise; then nothing has been removed of a session whose end is not in its log.
     """
     try:
         session = repository.newest(tenant, session_id)
         _end(repository, workflow, session.head, by)
         repository.commit(session, f"delete/{repository.clock.new_id('evt')}", _deleted)
     except (PoisonedSession, Fenced):
-        pass  # no head to cancel from, or deleted by another: that nothing is left of it stops its workers as well
+        pass  # no readable head, or deleted by somebody else: a session without a log stops its workers as well
     except SessionNotFound:
         _remove(log, blobs, tenant, session_id)
         raise
@@ -154,8 +159,9 @@ def delete(
 
 
 def _end(repository: SessionRepository, workflow: Workflow, head: Head, by: str) -> None:
-    """Once the session is deleted nobody knows its execution any more, so that is stopped before, and again where
-    whoever ended the run may have died before it could: it would wait for a person for a year.
+    """Stops the execution, which nobody can find once the session is deleted: it might wait for a person for a year.
+
+    It is stopped even where the run has ended, because whoever ended it may have died before stopping it.
     """
     if head.coarse in ("active", "waiting_for_user"):
         with suppress(Conflict):  # the run has ended meanwhile

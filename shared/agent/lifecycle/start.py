@@ -1,4 +1,4 @@
-"""Sessions begin, and people say things to them (design §3)."""
+"""Starts a session, and takes what people say to it (design §3)."""
 
 from collections.abc import Mapping, Set
 from datetime import datetime
@@ -34,7 +34,11 @@ class NewSession(NamedTuple):
 
 
 def start(repository: SessionRepository, workflow: Workflow, new: NewSession, record: Record = None) -> Head:
-    """Commits the session, then starts the engine. Raises KeyTaken (nothing written), StoreUnavailable, …"""
+    """Commits the session, then starts the engine.
+
+    Raises KeyTaken where another request used the idempotency key meanwhile (nothing is written), and what the stores
+    and the engine raise.
+    """
     clock = repository.clock
     now = clock.now()
     change = Change(_empty_head(new, clock.new_id(SESSION), now), number=1, now=now)
@@ -60,7 +64,7 @@ def post_message(
     record: Record = None,
     roles: Set[str] = NOBODY,
 ) -> Head:
-    """Answers an open clarification, else queues for the next turn, else starts a new run.
+    """The message answers an open clarification; else it waits for the next turn; else it starts a new run.
 
     Raises SessionNotFound, KeyTaken, Conflict (too many messages queued), RoleMissing (the question needs a role that
     is not among `roles`).
@@ -99,7 +103,7 @@ def post_message(
 
 
 def restart(repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str) -> None:
-    """Starts or wakes the engine once more: the first try may have died before it could. Harmless otherwise."""
+    """Starts or wakes the engine once more: an earlier try may have died before it could. Otherwise harmless."""
     recover(repository, workflow, tenant, session_id)
 
 

@@ -1,5 +1,6 @@
-"""The text of a turn while its model speaks, for whoever watches (design §9). It is best effort: a write that fails or
-takes long leaves the turn alone, and none of it is ever read to decide anything.
+"""The text of a turn while its model speaks, for people who watch (design §9).
+
+It is best effort. A write that fails or takes long does not disturb the turn, and nothing is ever decided from it.
 """
 
 import threading
@@ -16,7 +17,7 @@ from shared.ports.clock import Clock
 from shared.ports.partials import Partials
 
 Apart = Callable[[Callable[[], None]], None]
-"""Runs something beside the caller."""
+"""Runs something in parallel to the caller."""
 
 
 def on_a_thread(work: Callable[[], None]) -> None:
@@ -24,7 +25,7 @@ def on_a_thread(work: Callable[[], None]) -> None:
 
 
 class RunningText(NamedTuple):
-    """`every`: at most one write in so much time, none in a turn that is over sooner."""
+    """`every`: at most one write in so much time; a turn that is over sooner has none."""
 
     partials: Partials
     clock: Clock
@@ -32,12 +33,12 @@ class RunningText(NamedTuple):
     apart: Apart = on_a_thread
 
     def listener(self, at: Position, key: str) -> Callable[[str], None]:
-        """What is given the text piece by piece, on whichever thread reads the answer."""
+        """A function that takes the text piece by piece, on the thread that reads the answer."""
         return _Listener(self, at, key)
 
 
 class _Listener:
-    """One turn's. At most one write at a time, so that none overtakes another; a failed one is the last."""
+    """Writes one turn's text. One write at a time, so that none overtakes another. A failed write is the last."""
 
     def __init__(self, to: RunningText, at: Position, key: str) -> None:
         self._to = to
@@ -58,14 +59,14 @@ class _Listener:
         partial = Partial(key=self._key, text=self._text, at=now)
         try:
             self._to.apart(lambda: self._write(partial))
-        except RuntimeError:  # no thread to be had: it stays busy, and says no more
+        except RuntimeError:  # no thread could be started: it stays busy and writes nothing more
             return
 
     def _write(self, partial: Partial) -> None:
         try:
             self._to.partials.put(self._at.tenant, self._at.session_id, partial)
         except Exception:
-            return  # it stays busy, and says no more
+            return  # it stays busy and writes nothing more
         self._busy = False
 
 

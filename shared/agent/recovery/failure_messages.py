@@ -1,4 +1,4 @@
-"""What a person is told of an error that was left after the engine's retries, by the name of its class (design §2)."""
+"""The code and the message that a failed run shows, by the error class that was left after the retries (design §2)."""
 
 from shared.domain.errors import (
     ProviderOverloaded,
@@ -38,8 +38,8 @@ _BY_CLASS = {
     StoreThrottled: _STORE,
     StoreUnavailable: _STORE,
 }
-FAILURES = {error.__name__: told for error, told in _BY_CLASS.items()}
-"""Code and message by the class's name: the engine knows no more of it."""
+FAILURES = {error.__name__: failure for error, failure in _BY_CLASS.items()}
+"""Class name -> code and message. The engine knows no more of an error than its class name."""
 
 
 def failure_of(error: str) -> Failure:

@@ -1,4 +1,4 @@
-"""What the engine does besides thinking and acting: give a session up, hand it to the next generation (design §2)."""
+"""The engine gives a run up, or hands it to the next generation (design §2)."""
 
 from contextlib import suppress
 
@@ -14,10 +14,10 @@ from shared.ports.workflow import Workflow
 
 
 def give_up(repository: SessionRepository, at: Position, error: str) -> None:
-    """Ends the run `failed` after its retries; `error` is the name of the class that was left.
+    """Ends the run `failed` after the engine's retries. `error`: the name of the error class that was left.
 
-    Of a turn that is over it ends nothing: either another execution is further on, or this one is, and recovery takes
-    it up there.
+    It does nothing for a turn that is over. Then another execution is further on, or this one is, and recovery
+    continues it there.
     """
 
     def build(_: Session, change: Change) -> CommitDraft | None:
@@ -32,8 +32,9 @@ def give_up(repository: SessionRepository, at: Position, error: str) -> None:
 
 
 def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -> None:
-    """The generation is committed first, then its execution is started; a repeated call only starts again. Of a run
-    that has ended there is none.
+    """Commits the next generation, then starts its execution. A repeated call only starts it again.
+
+    A run that has ended gets none. Raises Fenced where another run or generation has the session.
     """
     session = repository.turn(at)
     key = at.key("roll_over")

@@ -1,7 +1,7 @@
 """A session goes on from its log when its execution is gone or was never started (design §2).
 
-The log alone says where: an execution that never began is started as it was decided; one that has closed is followed by
-the next generation, committed before it is started, as in a roll-over; one that waits for a token nobody sent gets it.
+The log alone says where. An execution that never began is started as it was decided. One that has closed is followed by
+the next generation, which is committed before it is started. One that waits for a token that nobody sent gets it.
 """
 
 from typing import Literal
@@ -17,7 +17,7 @@ from shared.domain.session.head import Head, Restarts, Run
 from shared.ports.workflow import TokenGone, Workflow
 
 MOST_RESTARTS = 5
-"""Of one turn, before the run is failed: something about this session ends its engine each time."""
+"""Restarts of one turn before the run fails: something about this session ends its engine each time."""
 EXHAUSTED = "RECOVERY_EXHAUSTED"
 REPAIRABLE = ("STEP_FAILED", EXHAUSTED, "PROVIDER_", "STORE_UNAVAILABLE")
 """Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""
@@ -29,7 +29,9 @@ RecoveryResult = Literal["nothing", "started", "restarted", "woken", "failed"]
 def recover(
     repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str
 ) -> RecoveryResult:
-    """Harmless where nothing is wrong. Raises SessionNotFound, and what the stores raise."""
+    """Starts, restarts or wakes the session's engine where that is needed. Raises SessionNotFound, and what the stores
+    raise.
+    """
     session = repository.newest(tenant, session_id)
     run = session.head.run
     if run is None or session.head.is_over or session.head.state == "idle":
@@ -44,8 +46,10 @@ def recover(
 
 
 def next_generation(repository: SessionRepository, workflow: Workflow, session: Session) -> RecoveryResult:
-    """Of a session whose execution has closed. Its last commit, a roll-over and another recovery may all have come
-    since the head was read: the commit is made on condition that none has.
+    """Starts the next generation of a session whose execution has closed.
+
+    A last commit of that execution, a roll-over or another recovery may have come since the head was read. The commit
+    is made only where none has.
     """
     at = position(session.head)
     key = at.key("revive")
@@ -75,8 +79,9 @@ def next_generation(repository: SessionRepository, workflow: Workflow, session: 
 
 
 def repair(repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str) -> RecoveryResult:
-    """An operator has a failed run tried again, or a stuck one looked at. Raises SessionNotFound, and Conflict where
-    the run failed for a reason that another try does not change.
+    """Tries a failed run again, or recovers one that stands still; an operator asks for it.
+
+    Raises SessionNotFound, and Conflict where the run failed for a reason that another try does not change.
     """
     session = repository.newest(tenant, session_id)
     if session.head.state != "failed":
@@ -106,9 +111,11 @@ def repair(repository: SessionRepository, workflow: Workflow, tenant: str, sessi
 
 
 def wake_engine(repository: SessionRepository, workflow: Workflow, session: Session) -> None:
-    """Wakes the engine if it waits and nothing is open any more, or ends it where the run is over; both may be done
-    twice. An engine that is gone is followed by the next generation at once; one that is just about to ask again finds
-    nothing open and goes on by itself.
+    """Wakes the engine where it waits and nothing is open any more, and stops it where the run is over. May be
+    repeated.
+
+    An engine that is gone is followed by the next generation at once. One that is just about to ask again finds nothing
+    open and goes on by itself.
     """
     head, run = session.head, session.head.run
     if run is None or head.interventions:
@@ -124,7 +131,7 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
 
 
 def _send_token(workflow: Workflow, head: Head) -> bool:
-    """Whether somebody waited for it."""
+    """Sends the stored task token. Returns whether an execution waited for it."""
     if head.wait is None or head.interventions:
         return False
     try:
@@ -140,8 +147,8 @@ def _follow(change: Change, run: Run, restarts: Restarts) -> None:
 
 
 def _counted(change: Change, run: Run) -> Restarts:
-    """Waiting for people may last for many restarts of whatever the engine runs on; work, and a wait that is over, must
-    not.
+    """The restarts of this turn, this one included. A wait for people whose time is not over is not counted: it may
+    outlast many restarts of what the engine runs on.
     """
     open_ones = change.head.interventions
     if open_ones and all(one.timeout_at is None or one.timeout_at > change.now for one in open_ones):
@@ -151,5 +158,5 @@ def _counted(change: Change, run: Run) -> Restarts:
 
 
 def _again(head: Head) -> Decision:
-    """Where a failed run takes up: its calls were dropped when it failed, so with its plan or with a new one."""
+    """Where a repaired run goes on. Its calls were dropped when it failed, so with its plan, or with a new one."""
     return Decision(next=next_turn_kind(head), at=position(head))

@@ -1,4 +1,4 @@
-"""Each minute: finds the sessions whose execution is gone, and those whose wake-up was lost (design §2)."""
+"""Finds, each minute, the sessions whose execution is gone and those whose wake-up was lost (design §2)."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -12,14 +12,15 @@ from shared.ports.workflow import Workflow
 
 PAGE = 500
 WOKEN_WITHIN = timedelta(hours=1)
-"""A decision makes its session active; a wake-up that was lost is looked for so long after that."""
+"""For so long after a session became active a lost wake-up is looked for."""
 
 Unreadable = Callable[[str, Exception], None]
 
 
 class SweepDeps(NamedTuple):
-    """`grace`: how long a session is left to whoever is at work on it; `warn`: how long before its end a wait has to be
-    looked after (both seconds); `time_is_left`: for another session; `unreadable`: is told which one and why.
+    """What a sweep needs. `grace`: seconds for which a session is left to the worker it may have. `warn`: seconds
+    before its end at which a wait is looked after. `time_is_left`: whether another session can be looked at.
+    `unreadable`: is called with the id and the error of a session that cannot be read.
     """
 
     repository: SessionRepository
@@ -32,8 +33,8 @@ class SweepDeps(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Sessions. `looked`: those that were read; `failed`: given up; `unreadable`: an error came instead; `left`: there
-    was no time for them.
+    """Numbers of sessions. `looked`: that were read; `failed`: given up; `unreadable`: that raised an error; `left`:
+    for which no time was left.
     """
 
     looked: int = 0
@@ -49,10 +50,10 @@ class Tally(NamedTuple):
 
 
 def sweep(deps: SweepDeps, *, everything: bool = False) -> Tally:
-    """`everything`: every live session, however young, and those that wait for people without an end too.
+    """Recovers every session that needs it; those without an execution come first.
 
-    Those without an execution come first. An error of one session does not stop the others; one of the index or of the
-    engine's listing is raised.
+    `everything`: looks at every live session, however young, and at those that wait for people without a deadline. An
+    error of one session does not stop the others. Raises what the index and the engine's listing raise.
     """
     running = frozenset(deps.workflow.running())
     lost, doubtful = [], []

@@ -1,4 +1,4 @@
-"""How a run ends: completed, failed or cancelled. Nothing is left waiting for a person behind it."""
+"""How a run ends: completed, failed or cancelled. Every open intervention is withdrawn with it."""
 
 from shared.agent.session.position import position
 from shared.agent.session.repository import CommitDraft
@@ -8,6 +8,7 @@ from shared.domain.session.head import MAX_ANSWER_CHARS, Failure, Result
 
 
 def failed(change: Change, code: str, message: str) -> CommitDraft:
+    """`code` and `message` are shown to the user (design §3, `error`)."""
     _withdraw(change)
     change.set(error=Failure(code=code, message=message), calls=())
     change.to_state("failed", code.lower())
@@ -24,8 +25,8 @@ def completed(
     message_id: str | None,
     by: str | None = None,
 ) -> CommitDraft:
-    """`answer` is the reply's text or the plan's closing reason; the head keeps the beginning of a long one. `by`: who
-    finished it, where a person did.
+    """`answer`: the reply's text or the plan's closing reason; of a long one the head keeps the beginning. `by`: the
+    person who finished the run, if one did.
     """
     _withdraw(change, by)
     kept = answer
@@ -39,8 +40,8 @@ def completed(
 
 
 def cancelled(change: Change, by: str | None) -> CommitDraft:
-    """Calls that have started stay listed, those in doubt too: they may still act and their finish may still be
-    recorded. `by` None: nobody decided in time.
+    """Calls that have started stay in the head, and so do calls whose end is unknown: they may still act, and their
+    finish may still be recorded. `by` None: nobody decided in time.
     """
     _withdraw(change, by)
     begun = (call for call in change.head.calls if call.may_act)
@@ -51,7 +52,7 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
 
 
 def _withdraw(change: Change, by: str | None = None) -> None:
-    """`by`: the person whose decision left nothing to decide."""
+    """Closes every open intervention. `by`: the person whose decision left nothing to decide."""
     withdrawn = {"state": "withdrawn", "resolved_at": change.now, "resolved_by": by}
     for one in change.head.interventions:
         change.close_intervention(one.model_copy(update=withdrawn))

@@ -1,4 +1,4 @@
-"""Keeps commits small: large texts go to the blob store first, then the pointer is committed (design §6.1)."""
+"""Keeps commits small: a text over 4 KB goes to the blob store first, then its pointer is committed (design §6.1)."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ E = TypeVar("E", bound=UserEntry | AssistantEntry | ToolEntry)
 
 
 def offloaded(commit: Commit, blobs: BlobStore) -> Commit:
-    """The commit as it is stored. Every blob it points to exists when this returns."""
+    """Stores the commit's large texts and returns the commit as it is put: every blob it points to exists."""
     if not commit.entries and commit.compacted is None:
         return commit
     head = commit.head
@@ -26,7 +26,7 @@ def offloaded(commit: Commit, blobs: BlobStore) -> Commit:
 
 
 def offloaded_entries(entries: Iterable[E], head: Head, blobs: BlobStore) -> tuple[E, ...]:
-    """The entries as they are stored, large texts as pointers."""
+    """Stores the entries' large texts and returns the entries with pointers in their place."""
     return tuple(_offloaded(entry, head, blobs) for entry in entries)
 
 
@@ -56,14 +56,14 @@ def _put(content: Content, head: Head, blobs: BlobStore) -> Content:
 
 
 def stored(content: Content, head: Head, blobs: BlobStore) -> Content:
-    """The pointer to a text of any size, which is stored when this returns."""
+    """Stores a text of any size and returns its pointer."""
     if content.blob is not None:
         return content.offloaded(content.blob)
     return content.offloaded(blobs.put(head.tenant, head.session_id, content.loaded))
 
 
 def read_compacted(text: str) -> Compacted:
-    """Raises SchemaUnknown, PoisonedSession."""
+    """A compacted conversation from its JSON. Raises SchemaUnknown, PoisonedSession."""
     try:
         version = json.loads(text)["version"]
         if version == COMPACTED_VERSION:
@@ -76,7 +76,7 @@ def read_compacted(text: str) -> Compacted:
 
 
 def pointers(entries: Iterable[Entry]) -> list[str]:
-    """Names of the blobs that the entries point to and do not hold."""
+    """Names of the blobs whose texts the entries point to and do not hold."""
     names: list[str] = []
     for entry in entries:
         contents = [entry.content]
@@ -94,7 +94,7 @@ def _private(entry: AssistantEntry) -> Content | None:
 
 
 def load_entry(entry: E, texts: Mapping[str, str]) -> E:
-    """The entry with every pointer resolved from `texts` (blob name -> text); itself where it has none."""
+    """The entry with its texts in place. `texts`: blob name -> text, for each of its pointers."""
     if not pointers((entry,)):
         return entry
     changed: dict[str, object] = {"content": _text(entry.content, texts)}
@@ -106,7 +106,7 @@ def load_entry(entry: E, texts: Mapping[str, str]) -> E:
 
 
 def load_call(call: ToolCall, texts: Mapping[str, str]) -> ToolCall:
-    """The call with its input in place."""
+    """The call with its input in place. `texts`: blob name -> text."""
     if call.input_content is None:
         return call
     text = _text(call.input_content, texts).loaded
@@ -114,7 +114,7 @@ def load_call(call: ToolCall, texts: Mapping[str, str]) -> ToolCall:
 
 
 def _json(text: str) -> dict[str, Any]:
-    """What was stored as an object. Raises PoisonedSession."""
+    """A JSON object that was stored as text. Raises PoisonedSession."""
     try:
         read = json.loads(text)
     except ValueError:

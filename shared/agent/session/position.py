@@ -52,7 +52,7 @@ class Timeouts(NamedTuple):
 
 
 def wait_decision(head: Head, timeouts: Timeouts) -> Decision:
-    """The engine waits; `wake_at` are the times at which it looks again: each warning, each expiry."""
+    """The engine waits for people. `wake_at`: when it looks again, at each warning and each expiry."""
     times = []
     for one in head.interventions:
         if one.timeout_at is not None:
@@ -62,7 +62,7 @@ def wait_decision(head: Head, timeouts: Timeouts) -> Decision:
 
 
 def next_decision(head: Head) -> Decision:
-    """Where the engine goes on: open calls first, then the next turn, which waits if a person is asked."""
+    """Where the engine goes on: first the open calls, then the next turn. That turn waits where a person is asked."""
     at = position(head)
     if head.is_over:
         return Decision(next="failed" if head.state == "failed" else "done", at=at)
@@ -73,8 +73,10 @@ def next_decision(head: Head) -> Decision:
 
 
 def next_turn_kind(head: Head) -> Literal["plan", "think"]:
-    """A plan that goes on is thought about, unless an earlier run left it: the message that began this one is
-    delivered by the turn that plans for it, and until then that turn is due.
+    """`think` where the session has a live plan, `plan` where it has none.
+
+    A live plan of an earlier run does not count: this run's first message is not delivered yet, and the turn that
+    delivers it plans for it.
     """
     is_new = head.run is not None and head.run.goal_id in head.undelivered
     return "think" if head.plan is not None and head.plan.is_live and not is_new else "plan"

@@ -1,4 +1,4 @@
-"""Reads a session's log and moves it: the one loop in which commits are made (design §6.1)."""
+"""Reads a session's log and appends to it: the one loop in which commits are made (design §6.1)."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -36,16 +36,20 @@ ATTEMPTS = 12
 """Lost races for a commit number in a row before the engine is asked to try again later."""
 PAUSE_SECONDS = 0.05
 NEAR_COMMITS = 100
-"""So few commits are read at once, without asking first where the conversation begins."""
+"""A log of at most so many commits is read at once, without first asking where the conversation begins."""
 WARM_SESSIONS = 8
-"""Conversations a warm worker keeps; a Lambda serves one session at a time, so few are ever warm."""
+"""Conversations that a warm process keeps. A Lambda serves one session at a time, so few are of use."""
 
 
 Record = Callable[[Commit], IdempotencyRecord] | None
 
 
 class CommitDraft:
-    """What a use case wants committed: the change, and what goes with it."""
+    """What a use case wants committed: the change, and what goes with it.
+
+    `decision`: what the engine is told. `delivered`: ids of users' messages that enter the conversation. `lease`:
+    tokens of the tenant's hour, granted in the same transaction.
+    """
 
     def __init__(
         self,
@@ -67,7 +71,7 @@ Build = Callable[[Session, Change], CommitDraft | None]
 
 
 class SessionRepository:
-    """`log`, `blobs` and `clock` are ports; the cache lives as long as the worker's process."""
+    """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives."""
 
     def __init__(self, log: SessionLog, blobs: BlobStore, clock: Clock) -> None:
         self._log = log
@@ -76,8 +80,10 @@ class SessionRepository:
         self._warm: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
     def conversation(self, at: Position) -> Session:
-        """What a model is shown of the session, its texts loaded. Warm: only the tail is read; cold: everything since
-        the last compaction.
+        """The session with all that a model is shown of it, texts loaded.
+
+        A warm process reads only the newest commits, a cold one everything since the last compaction. Raises Fenced
+        where there is no commit that this turn began with.
         """
         name = (at.tenant, at.session_id)
         session = self._warm.pop(name, None)
@@ -149,7 +155,7 @@ class SessionRepository:
         raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
 
     def _refresh_or_leave(self, session: Session) -> None:
-        """Raises Fenced where the number was taken by what is left of a deleted session."""
+        """Reads what others committed. Raises Fenced where the number is taken by the rest of a deleted session."""
         before = session.number
         self.refresh(session)
         head = session.head
@@ -168,7 +174,7 @@ class SessionRepository:
         return commit
 
     def _cold(self, at: Position) -> Session:
-        """Of a long session the turn is read first: its head tells how far back the conversation goes."""
+        """Of a long session the turn is read first: its head says how far back the conversation goes."""
         near = at.first <= NEAR_COMMITS
         commits = self._since(at, 1 if near else at.first)
         begin = max(1, commits[-1].head.compacted_at)
@@ -201,12 +207,12 @@ class SessionRepository:
         return read_compacted(self._texts(head, [name])[name])
 
     def load(self, session: Session) -> None:
-        """Resolves everything that the thread's entries point to."""
+        """Loads every text that the session's entries point to."""
         names = pointers(session.unloaded())
         session.load(self._texts(session.head, names))
 
     def load_input(self, session: Session, call: ToolCall) -> ToolCall:
-        """The call with its input, wherever that is stored."""
+        """The call with its input loaded."""
         if call.input_content is None or call.input_content.blob is None:
             return call
         return load_call(call, self._texts(session.head, [call.input_content.blob]))
@@ -216,15 +222,15 @@ class SessionRepository:
         return self._blobs.get(head.tenant, head.session_id, (name,))[name]
 
     def keep(self, head: Head, content: Content) -> Content:
-        """Stores a text, small as it may be, and gives the pointer to it."""
+        """Stores a text of any size and returns the pointer to it."""
         return stored(content, head, self._blobs)
 
     def as_stored(self, head: Head, entries: Iterable[E]) -> tuple[E, ...]:
-        """The entries with their large texts in the blob store."""
+        """Stores the entries' large texts and returns the entries with pointers to them."""
         return offloaded_entries(entries, head, self._blobs)
 
     def _texts(self, head: Head, names: list[str]) -> Mapping[str, str]:
-        """Raises PoisonedSession: blobs come before their pointers, so one that is missing has been taken away."""
+        """Raises PoisonedSession. A blob is stored before its pointer, so a missing one has been taken away."""
         try:
             return self._blobs.get(head.tenant, head.session_id, names) if names else {}
         except BlobMissing:
@@ -232,8 +238,8 @@ class SessionRepository:
 
 
 def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
-    """The index item is written only when the coarse state changes, or when a wait ends by itself and otherwise than
-    before (design §6.1).
+    """The index item, where it has to be written: the coarse state has changed, or a wait by itself now ends at another
+    time. Otherwise None: a plain put is cheaper than a transaction (design §6.1).
     """
     head = commit.head
     same = before is not None and before.coarse == head.coarse and commit.number > 1
@@ -243,7 +249,7 @@ def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
 
 
 def _live(head: Head, at: datetime) -> Live | None:
-    """What recovery has to know of the session, so that it finds it should its execution be lost (design §2)."""
+    """What recovery has to know of the session to find it when its execution is lost (design §2)."""
     match head.coarse:
         case "active":
             return Live("active", at)
@@ -255,5 +261,5 @@ def _live(head: Head, at: datetime) -> Live | None:
 
 
 def _ends(head: Head) -> datetime | None:
-    """When the first of the open interventions runs out; None: people have all the time."""
+    """When the first open intervention expires; None: none does."""
     return min((one.timeout_at for one in head.interventions if one.timeout_at is not None), default=None)

@@ -1,4 +1,4 @@
-"""A session as a worker holds it: the head, the conversation in delivery order, and the keys already committed."""
+"""A session as a process holds it: the head, the conversation in delivery order, and the keys already committed."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,20 +13,21 @@ ORPHANED = "Error: this call was not finished, because the run was ended before.
 
 
 class Recorded(NamedTuple):
-    """What a commit with a given key decided."""
+    """What the commit with a given key decided, and its number."""
 
     number: int
     decision: Decision | None
 
 
 class Session:
-    """Folded from commits in order, from any number on: what came before is simply not in `entries`.
+    """Folded from commits in order, beginning at any number: what came before is not in `entries`.
 
-    User entries wait until a commit delivers them; tool entries join when the next assistant entry does, in the
-    order of the calls they answer. So the conversation is the same whichever way parallel commits fell.
+    A user's entry waits in `waiting` until a commit delivers it. Tool entries join the conversation together with the
+    next assistant entry, in the order of the calls that they answer. So the conversation is the same whatever the order
+    of parallel commits was.
 
-    `holds_conversation`: its entries are what a model is shown, so a compaction changes them; who reads only a turn,
-    or tells a session's history, does without.
+    `holds_conversation`: the entries are what a model is shown, so a compaction replaces them. Readers of a single turn
+    or of a session's history leave it False.
     """
 
     def __init__(self, first: Commit, compacted: Compacted | None = None) -> None:
@@ -42,7 +43,9 @@ class Session:
         self.fold(first, compacted)
 
     def fold(self, commit: Commit, compacted: Compacted | None = None) -> None:
-        """`compacted`: what the commit made of the conversation, where it did and the reader wants to know."""
+        """Takes in the next commit. `compacted`: the conversation that the commit replaces the entries with, if it
+        does.
+        """
         if commit.number != self.number + 1:
             raise ValueError(f"commit {commit.number} does not follow {self.number}")
         for entry in commit.entries:
@@ -72,7 +75,7 @@ class Session:
         return self._keys.get(key)
 
     def forget_keys_before(self, number: int) -> None:
-        """Keys of turns that are over are never asked for again."""
+        """Drops the keys of turns that are over: nobody asks for them again."""
         self._keys = {key: done for key, done in self._keys.items() if done.number >= number}
 
     def call(self, call_id: str) -> ToolCall | None:
@@ -80,8 +83,9 @@ class Session:
         return next((call for call in self._calls if call.call_id == call_id), None)
 
     def orphans(self) -> tuple[ToolEntry, ...]:
-        """Results for calls of the last reply that have none and will get none: the run ended, or was overtaken.
-        Every call gets exactly one result (design §6.3); these go into the commit of the next reply.
+        """Results for calls of the last reply that have none and will get none, because the run ended or was overtaken.
+
+        Every call gets exactly one result. These go into the commit of the next reply.
         """
         return tuple(
             ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(ORPHANED), ok=False)
@@ -90,21 +94,21 @@ class Session:
         )
 
     def outcomes(self) -> tuple[tuple[ToolCall, ToolEntry | None], ...]:
-        """The last reply's calls and their results, None where one has none yet."""
+        """The last reply's calls with their results; None: not there yet."""
         return tuple((call, self.results.get(call.call_id)) for call in self._calls)
 
     def pending(self, orphans: tuple[ToolEntry, ...] = ()) -> tuple[Entry, ...]:
-        """What the next request adds behind `entries`: results in call order, then the users' messages."""
+        """What the next request adds after `entries`: results in call order, then the users' messages."""
         results = self.results | {orphan.call_id: orphan for orphan in orphans}
         ordered = (results[call.call_id] for call in self._calls if call.call_id in results)
         return (*ordered, *self.waiting.values())
 
     def unloaded(self) -> list[Entry]:
-        """Entries that may still point to texts: those that came since the last `load`."""
+        """Entries that came since the last `load`: their texts may not be loaded."""
         return [*self.entries[self._loaded :], *self.results.values(), *self.waiting.values()]
 
     def load(self, texts: Mapping[str, str]) -> None:
-        """Resolves every pointer; `texts` has all of them (blob name -> text)."""
+        """Puts the texts in place of the pointers. `texts`: blob name -> text, for every pointer."""
         fresh = self.entries[self._loaded :]
         self.entries[self._loaded :] = [load_entry(entry, texts) for entry in fresh]
         self._loaded = len(self.entries)

@@ -1,4 +1,4 @@
-"""One tool call through the effect ledger (design §6.3): start logged, effect, finish logged."""
+"""One tool call: its start is logged, it runs, its finish is logged (the effect ledger, design §6.3)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -28,17 +28,16 @@ LOST = (
 
 
 class ToolRuntime(NamedTuple):
-    """What a call needs of the world."""
+    """What tool calls need from the process. `policies`: how an agent asks people, by tenant and agent id."""
 
     repository: SessionRepository
     registry: Registry
     toolbox: Toolbox
     policies: Callable[[str, str], Policies] = lambda tenant, agent_id: NO_POLICIES
-    """By tenant and agent: how people are asked."""
 
 
 class CallResult(NamedTuple):
-    """Text for the model; `ok` False where it is an error; `whole`: where all of a large result is stored."""
+    """`text`: for the model; `ok` False: it is an error; `whole`: where all of a large result is stored."""
 
     text: str
     ok: bool
@@ -46,7 +45,10 @@ class CallResult(NamedTuple):
 
 
 def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, deadline_seconds: float) -> None:
-    """Runs the call unless its finish is logged already. What the engine retries is raised."""
+    """Runs the call unless its finish is logged already.
+
+    `attempt`: the engine's retry count. `deadline_seconds`: what the tool may take. Raises what the engine retries.
+    """
     repository = runtime.repository
     session = repository.turn(at)
     if session.recorded(at.call_key(call_id, "finish")) is not None:
@@ -58,7 +60,9 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
     call = _as_it_runs(repository, session, call, open_call)
     amended = open_call.amended is not None
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
-    if spec is None and open_call.state == "started":  # taken away meanwhile, with how often it may run
+    if (
+        spec is None and open_call.state == "started"
+    ):  # the tool was removed: nobody knows any more whether it may run twice
         ask_whether_it_happened(runtime, session, at, call)
         return
     started = repository.clock.now()
@@ -70,7 +74,9 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
         ask_whether_it_happened(runtime, session, at, call)
         return
     result = _run(runtime, spec, call, session.head, deadline_seconds, rerun)
-    logged = spec is not None and spec.effect != "read"  # then its finish is told whatever came (§6.1)
+    logged = (
+        spec is not None and spec.effect != "read"
+    )  # then its finish is recorded whatever came meanwhile (§6.1)
 
     def build(now: Session, change: Change) -> CommitDraft | None:
         if not logged:
@@ -96,8 +102,10 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
 
 
 def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -> None:
-    """The call's Lambda died or timed out for good. The model is told, so that every call has its result; where the
-    tool runs once only and may have run, a person is asked.
+    """Settles a call whose Lambda died or timed out for good.
+
+    The model gets an error as the call's result, so that every call has one. Where the tool may run only once and may
+    have run, a person is asked instead. `error`: the name of the error class that was left.
     """
     repository = runtime.repository
     session = repository.turn(at)
@@ -125,13 +133,13 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
 def _as_it_runs(
     repository: SessionRepository, session: Session, call: ToolCall, open_call: OpenCall
 ) -> ToolCall:
-    """The call with the input that runs: a person's amendment, else the model's."""
+    """The call with the input it runs with: a person's, where one changed it, else the model's."""
     loaded = repository.load_input(session, call)
     return loaded.model_copy(update={"input": effective(loaded, open_call)})
 
 
 def ask_whether_it_happened(runtime: ToolRuntime, session: Session, at: Position, call: ToolCall) -> None:
-    """A call that runs once only died between its start and its finish: it is never repeated blindly (§6.3)."""
+    """Asks a person about a `once` call that died between its start and its finish: it is never repeated blindly."""
     repository = runtime.repository
     rules = AskingRules(repository.clock, runtime.policies(at.tenant, session.head.agent_id))
 
@@ -186,8 +194,10 @@ def _run(
 def _finish(
     now: Session, change: Change, call: ToolCall, result: CallResult, duration_ms: int
 ) -> CommitDraft:
-    """Settles the call. Where the run is over it only records what happened and moves nothing (§6.1); so it does
-    where the call has its one result already: a person said what came of it, or the model was told that nobody knows.
+    """Records the result and moves the session on.
+
+    Where the run is over it only records what happened. The same holds where the call has its one result already: a
+    person said what came of it, or the model was told that nobody knows.
     """
     content = Content.of(result.text)
     answered = now.call(call.call_id) is None or call.call_id in now.results

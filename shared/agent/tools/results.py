@@ -1,6 +1,7 @@
-"""What of a tool's result the model gets (design §7): text from outside fenced, a large one as its head and a handle.
+"""What the model gets of a tool's result (design §7): text from outside is quoted as data, and of a large result it
+gets the beginning and a handle.
 
-This is the one place where a result becomes text for a model, so no tool has to remember either.
+This is the one place where a result becomes text for a model, so no tool has to think of either.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,14 +19,14 @@ PAGE_BYTES = 8_192
 
 
 class ResultText(NamedTuple):
-    """`whole`: where all of the result is stored, if `text` has only its head."""
+    """`whole`: where all of the result is stored, if `text` has only its beginning."""
 
     text: str
     whole: Content | None = None
 
 
 def result_text(said: str | OutsideText, limit: int, keep: Callable[[Content], Content]) -> ResultText:
-    """`limit`: bytes of the result itself; `keep` stores a text and gives the pointer to it."""
+    """`limit`: bytes of the result that the model gets; `keep`: stores a text and returns its pointer."""
     outside = said if isinstance(said, OutsideText) else None
     text = outside.plain if outside is not None else str(said)
     content, whole, notes = Content.of(text), None, []
@@ -60,7 +61,7 @@ def read_result(repository: SessionRepository, head: Head, arguments: Mapping[st
 
 
 def _cut(data: bytes, offset: int, limit: int) -> str:
-    """At most `limit` bytes from `offset` on, whole characters only; one at least, so that paging always moves on."""
+    """At most `limit` bytes from `offset` on, in whole characters. At least one character, so that paging moves on."""
     begin = _boundary(data, offset)
     end = min(begin + limit, len(data))
     while end > begin and end < len(data) and _is_inside(data[end]):

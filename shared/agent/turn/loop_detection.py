@@ -1,4 +1,4 @@
-"""Sees after a turn whether the run goes in circles, and what the model is told about it (design §5)."""
+"""Sees after a turn whether the run goes in circles, and what to tell the model then (design §5)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,6 @@
-"""The volatile end of a request: where the plan stands, what to mind. It changes each turn and so comes last."""
+"""The end of a request, which changes each turn: plan status, memories, limits, hint. It comes last, so that everything
+before it stays the same and the provider can cache it (design §9).
+"""
 
 from collections.abc import Iterable
 
@@ -6,7 +8,7 @@ from shared.domain.plan.plan import ExecutionPlan, PlanStep
 from shared.domain.session.head import Head
 
 PLAN_RETRIES = 3
-"""With fuller feedback each; then one simpler request, then a person is asked (design §4)."""
+"""Each retry says more about what is wanted. Then comes one simpler request, then a person is asked (design §4)."""
 
 MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]", "skipped": "[-]"}
 
@@ -28,8 +30,8 @@ nothing but a description. You can revise the plan later."""
 
 
 def planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
-    """Each retry tells more of what is wanted; the last one asks for less (design §4). The refusal itself is in the
-    conversation, as the call's result.
+    """Each retry says more about what is wanted, and the last one asks for less (design §4). The refusal itself is in
+    the conversation, as the call's result. `notes`: memories of earlier sessions.
     """
     attempts = head.progress.planning_attempts
     if attempts > PLAN_RETRIES:

@@ -25,12 +25,12 @@ from shared.ports.model import ModelReply
 from shared.ports.tools import Registry
 
 MAX_UNKNOWN_NAME_CHARS = 64
-"""Of a tool the model made up, what the refusal repeats: as much as a tool's name may have."""
+"""The refusal repeats so much of a name that the model made up: as much as a tool's name may have."""
 
 
 class AppliedReply(NamedTuple):
-    """`text`: with what it goes on with before it. `calls`: those that have to run, withheld ones included;
-    `called`: whether there was any at all. `question`, `closing`: see `Facts`.
+    """`text`: of the whole answer, the half that was cut off before included. `calls`: those that have to run, withheld
+    ones included. `called`: whether the reply had any call. `question`, `closing`: see `Facts`.
     """
 
     message_id: str
@@ -96,8 +96,8 @@ def apply_reply(
         )
     )
     if text.strip():
-        told = {"message_id": identified.message_id} | ({"continues": first.message_id} if first else {})
-        change.event("thought" if identified.calls else "message.assistant", told)
+        data = {"message_id": identified.message_id} | ({"continues": first.message_id} if first else {})
+        change.event("thought" if identified.calls else "message.assistant", data)
     elif reply.thinking.strip():
         change.event("thought", {"message_id": identified.message_id})
     plan_before = change.head.plan
@@ -173,7 +173,7 @@ def _update_plan(
 
 
 class _Outcome:
-    """What the reply's calls amount to, while they are gone through."""
+    """Collects what the reply's calls lead to."""
 
     def __init__(self) -> None:
         self.to_run: list[ToolCall] = []
@@ -213,7 +213,7 @@ def _result(call: ToolCall, text: str, ok: bool = True) -> ToolEntry:
 
 
 def _refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
-    """Told to the model as the call's result; a refused plan update is an event as well."""
+    """Makes the refusal the call's result, which the model reads. A refused plan update is an event as well."""
     change.entry(_result(call, f"Error: {refusal}", ok=False))
     if call.name == UPDATE_PLAN:
         action = call.input.get("action") if isinstance(call.input, dict) else None
@@ -225,7 +225,7 @@ def _refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
 
 
 def _shown(action: object) -> str | None:
-    """An action as the event tells it; one the model made up can be of any length."""
+    """The action for the event. A model can make one up of any length."""
     return action[:MAX_NAMED_CHARS] if isinstance(action, str) else None
 
 
@@ -268,9 +268,9 @@ def first_half(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:
 
 
 def _first_half_of_release_before(head: Head, replies: Sequence[AssistantEntry]) -> AssistantEntry | None:
-    """That release told the model to go on, and stored no more than that it had told it something."""
-    told = head.state == "executing" and head.progress.cut_offs == 1 and head.progress.hint
-    last = replies[-1] if told and replies else None
+    """The release before stored a hint and no id: the reply to be continued is the last one, if it is all text."""
+    asked = head.state == "executing" and head.progress.cut_offs == 1 and head.progress.hint
+    last = replies[-1] if asked and replies else None
     return last if last is not None and not last.calls and last.content.loaded.strip() else None
 
 
