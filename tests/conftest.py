@@ -6,10 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from infra.local.issuer import Issuer
+
+hypothesis.settings.load_profile(
+    "ci"
+)  # the same examples each time, and no deadline that a busy machine misses
 
 RUNNING = "ACTA_TEST_STATE"
 """The state directory of a stack that is up already (`acta up`), to test against instead of a new one."""

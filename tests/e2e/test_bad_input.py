@@ -64,31 +64,26 @@ def test_the_longest_message_is_taken(ann: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    "session_id",
+    ("session_id", "code"),
     [
-        "ses_01AAAAAAAAAAAAAAAAAAAAAAAA",
-        "x",
-        "%20",
-        "..%2f..",
-        "ses_%00",
-        "a#b",
-        "T%23a",
-        "é",
-        "x" * 600,
-        "-",
-        "'",
+        ("ses_01AAAAAAAAAAAAAAAAAAAAAAAA", "SESSION_NOT_FOUND"),
+        ("%20", "SESSION_NOT_FOUND"),
+        ("..%2f..", "NOT_FOUND"),
+        ("ses_%00", "NOT_FOUND"),
+        ("T%23a", "NOT_FOUND"),
+        ("é", "SESSION_NOT_FOUND"),
+        ("x" * 600, "SESSION_NOT_FOUND"),
     ],
 )
-def test_a_session_that_does_not_exist_is_not_found_whatever_its_name(ann: Person, session_id: str) -> None:
-    path = f"/v1/sessions/{session_id.replace('#', '%23')}"
+def test_a_session_that_does_not_exist_is_not_found_whatever_its_name(
+    ann: Person, session_id: str, code: str
+) -> None:
+    path = f"/v1/sessions/{session_id}"
     for answer in (
         ann.get(path), ann.get(path + "/plan"), ann.get(path + "/events"), ann.get(path + "/interventions"),
         ann.post(path + "/cancel"), ann.post(path + "/messages", {"content": "hi"}), ann.delete(path),
     ):  # fmt: skip
-        assert answer.status_code in (400, 404), answer.text
-        body = answer.json()
-        assert body["success"] is False
-        assert body["error"]["code"] in ("SESSION_NOT_FOUND", "NOT_FOUND", "VALIDATION_ERROR")
+        refused(answer, 404, code)
 
 
 def test_a_path_nobody_answers_is_not_found_and_a_wrong_method_names_the_right_ones(ann: Person) -> None:

@@ -1,5 +1,6 @@
 """The tenant's storage over HTTP: bytes in, the same bytes out, and no way around the tenant's folder."""
 
+import json
 import socket
 from urllib.parse import quote, urlsplit
 
@@ -9,10 +10,9 @@ from tests.e2e.behind import Behind
 from tests.e2e.person import Person, carries_the_headers, refused
 
 LIMIT = 4 * 1024 * 1024
-OUTSIDE = [
-    "../x", "a/../x", "a/..", "..", ".", "./x", "a/./x", "a//x", "/x", "a/", "%2e%2e/x", "%2E%2E%2Fx", "a%2f..%2fx",
-    "..%2f..%2fother/files/x", "%252e%252e/x", "..%5cx", "a%00b", "%ff", "a%0ab", "..%c0%afx", "%2fx", "x" * 1_100,
-]  # fmt: skip
+OUTSIDE = ["../x", "a//x", "/x", "%2e%2e/x", "..%2f..%2fother/files/x", "%252e%252e/x", "a%00b", "%ff"]
+"""One for each way in which what is in front of Acta could read a path: dots, empty parts, encoded, encoded twice,
+and no text at all. Every other spelling: `tests/unit/api/test_admin.py`."""
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_path_that_leads_out_or_is_ambiguous_is_refused_and_nothing_is_written
     """Sent over a bare socket: an HTTP library would tidy the path up first."""
     for method in ("PUT", "GET", "DELETE"):
         status, body = raw_request(ann, method, f"/v1/files/{path}", b"x" if method == "PUT" else b"")
-        assert status in (400, 401, 404), body
-        assert b'"success":false' in body
+        error = json.loads(body)["error"]
+        assert (status, error["code"], list(error["details"])) == (400, "VALIDATION_ERROR", ["path"]), body
     assert behind.objects_of(ann.tenant) == []
     assert ann.files() == set()
 

@@ -161,10 +161,7 @@ def _native(provider: str, key: str | None, base_url: str | None, api: Api) -> M
 
 
 def _no_key(provider: str) -> str:
-    source = KEYED.get(provider)
-    place = (
-        f": in AWS it belongs in the secret acta/<env>/{provider}, locally in {source.key}" if source else ""
-    )
+    place = f": it belongs in the secret acta/<env>/{provider}" if provider in KEYED else ""
     return f"no API key is configured{place}"
 
 

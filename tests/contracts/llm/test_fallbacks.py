@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from llmock.scenarios import Fail, Match, Reply, SlowFirstToken, StreamFault, ToolCall
 
-from infra.engine.workflow import definition
-from infra.environments import LOCAL
 from shared.adapters.llm.fallback import with_fallbacks
 from shared.adapters.llm.react.model import ReActModel
 from shared.domain.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
@@ -85,15 +83,12 @@ def test_a_provider_that_never_recovers_gets_one_request_for_each_attempt_of_the
 ) -> None:
     """So attempts x models bounds them, and attempts x the step's deadline the time: the SDKs add none."""
     llmock.add(Fail(status, times=None))
-    named = {"ProviderUnavailable", "ProviderOverloaded"}
-    retriers = definition(LOCAL)["States"]["Think"]["Retry"]
-    (attempts,) = {1 + each["MaxAttempts"] for each in retriers if named <= set(each["ErrorEquals"])}
     for count, one in ((1, model), (2, chained)):
-        before = len(llmock.requests)
-        for _ in range(attempts):
+        for _ in range(2):
+            before = len(llmock.requests)
             with pytest.raises((ProviderOverloaded, ProviderUnavailable)):
                 one.complete(request(), timeout=LONG)
-        assert len(llmock.requests) - before == attempts * count
+            assert len(llmock.requests) - before == count
 
 
 def test_the_text_is_told_piece_by_piece_as_it_comes(model: Model, llmock: Any) -> None:
