@@ -34,7 +34,7 @@ class StreamOptions(NamedTuple):
 
 class ModelRequest(NamedTuple):
     """`system`, `tools` and `entries` only ever grow at the end from one turn to the next (prompt caching);
-    `tail` (plan status, memories, hints) changes each turn and is rendered last. All contents are loaded.
+    `suffix` (plan status, memories, hints) changes each turn and is rendered last. All contents are loaded.
     `tool_choice`: `auto`, or the name of the one tool the model has to call. `stream_options`: not part of
     the question.
     """
@@ -43,7 +43,7 @@ class ModelRequest(NamedTuple):
     system: str
     tools: tuple[ToolDefinition, ...]
     entries: tuple[Entry, ...]
-    tail: str
+    suffix: str
     max_tokens: int
     tool_choice: str = "auto"
     stream_options: StreamOptions = StreamOptions()
@@ -66,7 +66,7 @@ class RequestedCall(NamedTuple):
     malformed: str | None = None
 
 
-class PassedOver(NamedTuple):
+class FailedModel(NamedTuple):
     """A model that was asked before, in vain. `code`: as events tell it; `lost`: it may have to be paid for."""
 
     provider: str
@@ -89,7 +89,7 @@ class ModelReply(NamedTuple):
     raw: Any = None
     provider: str = ""
     model: str = ""
-    passed_over: tuple[PassedOver, ...] = ()
+    failed_models: tuple[FailedModel, ...] = ()
 
 
 class Model(Protocol):

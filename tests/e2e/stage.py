@@ -50,7 +50,7 @@ class Stage:
         return ["".join(block["text"] for block in body["system"]) for body in self.requests]
 
     @property
-    def tails(self) -> list[str]:
+    def suffixes(self) -> list[str]:
         """The last words of each request, where plan status and hints are."""
         return [body["messages"][-1]["content"][-1]["text"] for body in self.requests]
 

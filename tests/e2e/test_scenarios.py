@@ -42,9 +42,9 @@ def test_files_are_counted_per_folder_over_several_steps(stage: Stage, ann: Pers
     assert statuses(seen) == ["completed"] * 3
     evidence = [len(step["evidence"]) for step in seen.session["plan"]["steps"]]
     assert evidence == [2, 0, 1], "calls are credited to the step they were made in"
-    shown = [line[:6] for line in stage.tails[2].splitlines() if line.startswith("[")]
+    shown = [line[:6] for line in stage.suffixes[2].splitlines() if line.startswith("[")]
     assert shown == ["[>] 1.", "[ ] 2.", "[ ] 3."], "where the plan stands is told at the end"
-    assert "[x] 2. Count the files -> reports 2, notes 1" in stage.tails[3]
+    assert "[x] 2. Count the files -> reports 2, notes 1" in stage.suffixes[3]
 
 
 def test_the_trace_tells_thought_action_input_and_observation_in_order(stage: Stage) -> None:
@@ -89,8 +89,8 @@ def test_a_large_task_ends_gracefully_at_its_step_limit_and_keeps_what_is_there(
     assert seen.session["result"]["answer"] == "Part 5 comes next."
     assert ann.files() == {f"part-{n}.md" for n in range(1, 5)}
     assert statuses(seen) == ["completed", "pending"]
-    assert "Only 2 of 5 turns are left" in stage.tails[4]
-    assert "Only 1 of 5 turns are left" in stage.tails[5]
+    assert "Only 2 of 5 turns are left" in stage.suffixes[4]
+    assert "Only 1 of 5 turns are left" in stage.suffixes[5]
 
 
 def test_a_plan_is_revised_mid_way_and_after_a_message_and_every_version_stays_readable(
@@ -109,7 +109,7 @@ def test_a_plan_is_revised_mid_way_and_after_a_message_and_every_version_stays_r
         "plan.revised",
         "plan.revised",
     ]
-    assert "Plan, version 2" in stage.tails[3]
+    assert "Plan, version 2" in stage.suffixes[3]
 
 
 def test_a_failing_tool_is_tried_again_then_the_model_is_told_and_finds_another_way(stage: Stage) -> None:
@@ -117,7 +117,7 @@ def test_a_failing_tool_is_tried_again_then_the_model_is_told_and_finds_another_
     assert [event["data"]["ok"] for event in seen.of("tool.finished")] == [False, False, True, True]
     (hint,) = hints(seen)
     assert "tried before" in hint
-    assert [hint in tail for tail in stage.tails] == [False, False, False, False, True, False]
+    assert [hint in suffix for suffix in stage.suffixes] == [False, False, False, False, True, False]
     assert asked_for(seen) == []
 
 
@@ -125,7 +125,7 @@ def test_text_without_a_call_mid_plan_goes_on_with_what_is_open_told(stage: Stag
     seen = stage.play(scenarios.TEXT_MID_PLAN)
     assert asked_for(seen) == []
     assert len(hints(seen)) == 2
-    assert all("plan steps 1, 2 are open" in tail for tail in stage.tails[2:4])
+    assert all("plan steps 1, 2 are open" in suffix for suffix in stage.suffixes[2:4])
 
 
 def test_a_third_text_in_a_row_asks_the_user_who_sets_it_going_again(stage: Stage) -> None:
@@ -144,7 +144,7 @@ def test_a_model_that_repeats_itself_gets_a_hint_then_a_person_is_asked_then_the
     ladder = [e["type"] for e in seen.of("hint.injected", "intervention.opened", "run.finished")]
     assert ladder == ["hint.injected", "intervention.opened", "run.finished"]
     assert asked_for(seen) == ["error_recovery"]
-    assert any("That file was deleted." in tail for tail in stage.tails)
+    assert any("That file was deleted." in suffix for suffix in stage.suffixes)
     assert seen.session["error"]["code"] == "STUCK"
 
 
@@ -152,7 +152,7 @@ def test_a_call_that_succeeds_again_and_again_is_pointed_out_too(stage: Stage) -
     seen = stage.play(scenarios.SAME_SUCCESS)
     (hint,) = hints(seen)
     assert "its result is above" in hint
-    assert [hint in tail for tail in stage.tails] == [False] * 5 + [True]
+    assert [hint in suffix for suffix in stage.suffixes] == [False] * 5 + [True]
 
 
 def test_a_claim_of_completion_over_open_steps_is_refused_in_words_and_as_a_call(stage: Stage) -> None:
@@ -173,7 +173,7 @@ def test_a_model_that_does_not_plan_is_asked_with_fuller_words_then_more_simply_
     stage: Stage, ann: Person
 ) -> None:
     seen = stage.play(scenarios.NEVER_PLANS)
-    planning, simpler = stage.tails[:4], stage.tails[4]
+    planning, simpler = stage.suffixes[:4], stage.suffixes[4]
     assert sorted(planning, key=len) == planning
     assert len(set(planning)) == 4
     assert len(simpler) < len(planning[3])

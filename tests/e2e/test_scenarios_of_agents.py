@@ -132,14 +132,14 @@ def test_what_a_session_noted_for_later_reaches_the_next_one_and_what_it_noted_f
     )
     stage.prepare(do(plan("Find the invoices")), do(*notes), end("Found.", 1))
     boss.finished(boss.start("Find the invoices"))
-    assert note in stage.tails[2], "a scratchpad for the rest of its session"
+    assert note in stage.suffixes[2], "a scratchpad for the rest of its session"
 
     stage.prepare(do(plan("Sum them up")), end("42.", 1))
     boss.finished(boss.start("Sum up the invoices"))
 
     later = stage.requests[3:]
     assert len(later) == 2
-    assert all(lesson in tail for tail in stage.tails[3:])
+    assert all(lesson in suffix for suffix in stage.suffixes[3:])
     assert not any(lesson in text for text in stage.systems), "the prefix stays as it is"
     assert not any(note in text_of(body) for body in later)
 
@@ -148,7 +148,7 @@ def test_a_model_without_tools_is_worked_with_in_text(stage: Stage, boss: Person
     seen = stage.play(scenarios.REACT, agent_id=hire(boss, protocol="react"))
     assert all("tools" not in body for body in stage.requests)
     assert "could not be read" in text_of(stage.requests[2]), "what was wrong is fed back"
-    assert "steps 1 are open" in stage.tails[6]
+    assert "steps 1 are open" in stage.suffixes[6]
     assert [event["data"]["name"] for event in seen.of("tool.finished")] == [
         "read_file",
         "list_files",

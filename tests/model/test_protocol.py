@@ -26,7 +26,7 @@ PATIENCE = 120.0
 
 
 def test_a_text_is_streamed_to_its_end_and_counted(model: OpenAIModel) -> None:
-    reply = model.complete(request(user("Say hello."), tools=(), tail="", max_tokens=200), timeout=PATIENCE)
+    reply = model.complete(request(user("Say hello."), tools=(), suffix="", max_tokens=200), timeout=PATIENCE)
 
     assert reply.text.strip()
     assert reply.calls == ()

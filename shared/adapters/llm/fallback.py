@@ -18,7 +18,7 @@ from shared.domain.errors import (
     StreamBroken,
     TransientError,
 )
-from shared.ports.model import Model, ModelReply, ModelRequest, PassedOver, StreamOptions
+from shared.ports.model import FailedModel, Model, ModelReply, ModelRequest, StreamOptions
 
 LEAST_SECONDS = 1.0
 """With less than this left nobody else is asked."""
@@ -66,7 +66,7 @@ class FallbackModel:
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         until = self._now() + timeout
-        passed: list[PassedOver] = []
+        passed: list[FailedModel] = []
         errors: list[Away] = []
         for at, (model, name) in enumerate(self._models):
             left, behind = until - self._now(), len(self._models) - at - 1
@@ -86,13 +86,13 @@ class FallbackModel:
                 if ear.heard:
                     raise StreamBroken(str(error)) from None
                 errors.append(error)
-                passed.append(PassedOver(model.provider, name, CODES[type(error)], lost))
+                passed.append(FailedModel(model.provider, name, CODES[type(error)], lost))
             except SessionError as error:
                 if not at or ear.heard:
                     raise
-                passed.append(PassedOver(model.provider, name, error.code))
+                passed.append(FailedModel(model.provider, name, error.code))
             else:
-                return reply._replace(provider=model.provider, model=name, passed_over=tuple(passed))
+                return reply._replace(provider=model.provider, model=name, failed_models=tuple(passed))
         raise _all_away(errors)
 
 

@@ -47,8 +47,8 @@ def takes_forced_tool(model: str) -> bool:
 
 
 def takes_back_thinking(model: str) -> bool:
-    """From Claude 5.1 on a thinking block is bound to every byte before it, the volatile tail included, and a
-    request that replays one after a changed tail may be refused. Leaving the blocks out is allowed."""
+    """From Claude 5.1 on a thinking block is bound to every byte before it, the volatile suffix included, and a
+    request that replays one after a changed suffix may be refused. Leaving the blocks out is allowed."""
     return re.fullmatch(_UP_TO_CLAUDE_5, model) is not None
 
 

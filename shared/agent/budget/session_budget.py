@@ -74,7 +74,7 @@ def unanswered_calls(answer: ModelReply | ActaError) -> int:
     """
     match answer:
         case ModelReply():
-            return sum(one.lost for one in answer.passed_over)
+            return sum(one.lost for one in answer.failed_models)
         case ProviderOverloaded():
             return answer.lost
         case ProviderTimeout() | StreamBroken():
@@ -143,7 +143,7 @@ def record_call(
             cost_usd=cost,
         )
     )
-    for one in reply.passed_over:
+    for one in reply.failed_models:
         data = {"code": one.code, "wait_seconds": 0, "model": one.model, "answered_by": model}
         change.event("llm.retried", data)
     before = change.head.usage

@@ -11,7 +11,7 @@ def sized(request: ModelRequest) -> SizedRequest:
     """The request and the bytes that its tokens are estimated from. Walks over the whole conversation."""
     tools = sum(len(tool.description) + len(str(tool.input_schema)) for tool in request.tools)
     entries = sum(map(_entry_bytes, request.entries))
-    return SizedRequest(request, len(request.system) + tools + entries + len(request.tail))
+    return SizedRequest(request, len(request.system) + tools + entries + len(request.suffix))
 
 
 def _entry_bytes(entry: Entry) -> int:

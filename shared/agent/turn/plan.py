@@ -28,7 +28,7 @@ def request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> Mod
         system=context.system,
         tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
         entries=entries,
-        tail=planning_suffix(head, context.specs, context.notes),
+        suffix=planning_suffix(head, context.specs, context.notes),
         max_tokens=context.max_output_tokens,
         tool_choice=UPDATE_PLAN,
     )

@@ -39,7 +39,7 @@ def request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> Mod
             ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in context.specs.values()
         ),
         entries=entries,
-        tail=turn_suffix(head, context.notes),
+        suffix=turn_suffix(head, context.notes),
         max_tokens=context.max_output_tokens,
     )
 

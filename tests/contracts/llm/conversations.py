@@ -40,7 +40,7 @@ def result(call_id: str, text: str, *, ok: bool = True) -> ToolEntry:
 def request(
     *entries: Entry,
     model: str = "test-model",
-    tail: str = "Plan: step 1 of 2.",
+    suffix: str = "Plan: step 1 of 2.",
     tools: tuple[ToolDefinition, ...] = (READ_FILE, UPDATE_PLAN),
     tool_choice: str = "auto",
     system: str = "You work.",
@@ -51,7 +51,7 @@ def request(
         system=system,
         tools=tools,
         entries=entries or (user(f"Say hello. {SECRET_TEXT}"),),
-        tail=tail,
+        suffix=suffix,
         max_tokens=max_tokens,
         tool_choice=tool_choice,
     )

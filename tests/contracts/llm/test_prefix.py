@@ -1,4 +1,4 @@
-"""Each request starts with the previous one's content up to its volatile tail: what prompt caching lives on.
+"""Each request starts with the previous one's content up to its volatile suffix: what prompt caching lives on.
 
 Cache breakpoints are marks on that content, not part of it, so they are left out of the comparison.
 """
@@ -17,7 +17,7 @@ from shared.domain.session.conversation import Entry
 from shared.ports.model import ModelRequest
 from tests.contracts.llm.conversations import assistant, call, request, result, user
 
-TAIL = "<tail of this turn>"
+SUFFIX = "<suffix of this turn>"
 CLAUDE = {"model": "claude-sonnet-4-6", "blocks": [{"type": "thinking", "thinking": "t", "signature": "s"}]}
 MARKS = {"cache_control", "prompt_cache_breakpoint"}
 Body = dict[str, Any]
@@ -85,11 +85,13 @@ def _by_gpt(turn: int, text: str, calls: int) -> Body:
 def test_fifty_turns_only_ever_append(to_body: Callable[[ModelRequest], Body], model: str) -> None:
     previous = None
     for entries in _turns(50):
-        body = _without_marks(to_body(request(*entries, tail=TAIL, model=model)))
-        stable = json.dumps(body.pop("messages", None) or body.pop("input")).split(json.dumps(TAIL)[1:-1])[0]
+        body = _without_marks(to_body(request(*entries, suffix=SUFFIX, model=model)))
+        stable = json.dumps(body.pop("messages", None) or body.pop("input")).split(json.dumps(SUFFIX)[1:-1])[
+            0
+        ]
         rest = json.dumps(body)
         if previous is not None:
-            # the block that opens the tail is the only thing after the stable part
+            # the block that opens the suffix is the only thing after the stable part
             head = previous[0].rpartition(", {")[0]
             head = head.removesuffix('{"type": "text", "text": "').removesuffix(
                 ', {"role": "user", "content": ['
@@ -101,12 +103,12 @@ def test_fifty_turns_only_ever_append(to_body: Callable[[ModelRequest], Body], m
 
 
 @pytest.mark.parametrize("to_body", TO_BODY)
-def test_the_tail_comes_last_and_only_once(to_body: Callable[[ModelRequest], Body]) -> None:
+def test_the_suffix_comes_last_and_only_once(to_body: Callable[[ModelRequest], Body]) -> None:
     for entries in _turns(12):
-        body = to_body(request(*entries, tail=TAIL, model="gpt-6-sol"))
+        body = to_body(request(*entries, suffix=SUFFIX, model="gpt-6-sol"))
         text = json.dumps(body.get("messages") or body["input"], ensure_ascii=False)
-        assert text.count(TAIL) == 1
-        assert not text.split(TAIL)[1].strip('"}] ')
+        assert text.count(SUFFIX) == 1
+        assert not text.split(SUFFIX)[1].strip('"}] ')
 
 
 def _messages_blocks(body: Body) -> list[Body]:
@@ -138,7 +140,7 @@ def _prefixes(blocks: list[Body]) -> list[str]:
 
 
 def _last_stable(blocks: list[Body]) -> int:
-    return max(at for at, block in enumerate(blocks) if block.get("text") != TAIL)
+    return max(at for at, block in enumerate(blocks) if block.get("text") != SUFFIX)
 
 
 @pytest.mark.parametrize("most_calls", [3, 15])
@@ -147,7 +149,7 @@ def test_anthropic_reads_in_each_turn_all_that_the_turn_before_it_had_written(mo
     written: set[str] = set()
     before = -1
     for entries in _turns(40, most_calls):
-        blocks = _messages_blocks(anthropic_request.to_body(request(*entries, tail=TAIL)))
+        blocks = _messages_blocks(anthropic_request.to_body(request(*entries, suffix=SUFFIX)))
         prefixes, marked = _prefixes(blocks), _marked(blocks)
         looked_at = {at for mark in marked for at in range(max(0, mark - 20), mark + 1)}
         read = max((at for at in looked_at if prefixes[at] in written), default=-1)
@@ -163,7 +165,7 @@ def test_gpt_from_5_6_on_reads_in_each_turn_what_the_turn_before_it_had_written(
     written: set[str] = set()
     before = -1
     for entries in _turns(40):
-        body = _responses(request(*entries, tail=TAIL, model="gpt-6-sol"))
+        body = _responses(request(*entries, suffix=SUFFIX, model="gpt-6-sol"))
         blocks = _response_blocks(body)
         prefixes, marked = _prefixes(blocks), _marked(blocks)
         assert max((at for at in marked if prefixes[at] in written), default=-1) == before
@@ -172,17 +174,17 @@ def test_gpt_from_5_6_on_reads_in_each_turn_what_the_turn_before_it_had_written(
         written |= {prefixes[at] for at in marked}
         before = max(marked)
         told = {at for at, block in enumerate(blocks) if block.get("type") == "input_text"}
-        assert before == max(at for at in told if blocks[at]["text"] != TAIL)
+        assert before == max(at for at in told if blocks[at]["text"] != SUFFIX)
 
 
 def test_the_tail_is_never_written_to_a_cache() -> None:
     for entries in _turns(20):
         for body in (
-            anthropic_request.to_body(request(*entries, tail=TAIL)),
-            _responses(request(*entries, tail=TAIL, model="gpt-6-sol")),
+            anthropic_request.to_body(request(*entries, suffix=SUFFIX)),
+            _responses(request(*entries, suffix=SUFFIX, model="gpt-6-sol")),
         ):
             blocks = _messages_blocks(body) if "messages" in body else _response_blocks(body)
-            assert all(blocks[at].get("text") != TAIL for at in _marked(blocks))
+            assert all(blocks[at].get("text") != SUFFIX for at in _marked(blocks))
             assert any(blocks[at].get("text") == "You work." for at in _marked(blocks))
 
 

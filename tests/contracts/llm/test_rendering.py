@@ -77,8 +77,8 @@ def test_replies_in_a_row_and_a_reply_at_the_end_are_never_prefilled() -> None:
     entries = (user("go"), assistant("One."), assistant("Two."))
 
     for messages in (
-        _anthropic(*entries, tail="")["messages"],
-        _openai(*entries, tail="", system="")["messages"],
+        _anthropic(*entries, suffix="")["messages"],
+        _openai(*entries, suffix="", system="")["messages"],
     ):
         assert [m["role"] for m in messages] == ["user", "assistant", "user", "assistant", "user"]
 
@@ -96,7 +96,7 @@ def test_names_and_ids_of_the_models_own_invention_are_made_acceptable() -> None
 
 
 def test_blank_texts_are_left_out_because_anthropic_refuses_them() -> None:
-    messages = _anthropic(user(" "), user("go"), assistant("\n", call("c1")), result("c1", ""), tail=" ")[
+    messages = _anthropic(user(" "), user("go"), assistant("\n", call("c1")), result("c1", ""), suffix=" ")[
         "messages"
     ]
 
@@ -131,7 +131,7 @@ def test_thinking_goes_back_in_its_place_to_the_model_that_thought_it() -> None:
     assert [blocks[1]["text"], blocks[4]["text"]] == ["One.", "Two.!"]
 
 
-def test_thinking_goes_to_no_other_provider_or_model_nor_where_it_is_bound_to_the_tail() -> None:
+def test_thinking_goes_to_no_other_provider_or_model_nor_where_it_is_bound_to_the_suffix() -> None:
     for model, thought in (
         ("claude-sonnet-4-6", _thought("claude-opus-4-6")),
         ("claude-sonnet-4-6", _thought("claude-sonnet-4-6", provider="openai")),

@@ -56,9 +56,9 @@ def test_a_call_that_was_malformed_is_shown_with_an_empty_input() -> None:
 
 
 def test_somebody_else_has_the_last_word() -> None:
-    assert _kinds(_body(user("go"), assistant("One."), tail=""))[-1] == "user"
-    assert _kinds(_body(user(" "), tail="", system=""))[-1] == "user"
-    assert _kinds(_body(user("go"), assistant("", call("c1")), result("c1", "A"), tail=""))[-1] == (
+    assert _kinds(_body(user("go"), assistant("One."), suffix=""))[-1] == "user"
+    assert _kinds(_body(user(" "), suffix="", system=""))[-1] == "user"
+    assert _kinds(_body(user("go"), assistant("", call("c1")), result("c1", "A"), suffix=""))[-1] == (
         "function_call_output"
     )
 

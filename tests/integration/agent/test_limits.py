@@ -42,7 +42,7 @@ def test_the_last_turns_are_announced_to_the_model() -> None:
     house = House(model)
     house.start("Look", max_steps=5)
     house.run()
-    assert "Only 2 of 5 turns are left" in model.requests[-2].tail
+    assert "Only 2 of 5 turns are left" in model.requests[-2].suffix
 
 
 def test_a_spent_budget_pauses_and_a_raised_one_goes_on() -> None:
@@ -158,9 +158,9 @@ def test_a_model_that_never_plans_is_asked_again_with_fuller_feedback_and_then_a
     head = house.head(session)
     assert [one.type for one in head.interventions] == ["clarification_needed"]
     assert len(model.requests) == 5
-    tails = [request.tail for request in model.requests]
-    assert sorted(tails[:4], key=len) == tails[:4]
-    assert len(set(tails)) == 5
+    suffixes = [request.suffix for request in model.requests]
+    assert sorted(suffixes[:4], key=len) == suffixes[:4]
+    assert len(set(suffixes)) == 5
     rejected = [s.event for s in house.poll(session).events if s.event.type == "plan.rejected"]
     assert [(one.data["action"], one.data["code"]) for one in rejected] == [("none", "NO_PLAN")] * 5
     assert len({one.step_number for one in rejected}) == 5
@@ -175,14 +175,14 @@ def test_a_failing_call_repeated_brings_a_hint_then_a_person_then_the_end() -> N
     head = house.head(session)
     assert [one.type for one in head.interventions] == ["error_recovery"]
     assert head.interventions[0].options == ("retry", "cancel")
-    assert hints(house, session)[0] in model.requests[-1].tail
+    assert hints(house, session)[0] in model.requests[-1].suffix
 
     house.resolve(session, head.interventions[0], "retry", hint="There is no such file.")
     house.run()
 
     ended = house.head(session)
     assert (ended.state, ended.error and ended.error.code) == ("failed", "STUCK")
-    assert any("There is no such file." in request.tail for request in model.requests)
+    assert any("There is no such file." in request.suffix for request in model.requests)
 
 
 def test_identical_successful_calls_are_seen_too() -> None:
@@ -362,7 +362,7 @@ def test_a_note_of_the_session_is_told_at_the_end_of_later_requests() -> None:
     house = House(model)
     session = house.start("Go").session_id
     house.run()
-    assert "The total is 42." in model.requests[-1].tail
+    assert "The total is 42." in model.requests[-1].suffix
     assert house.head(session).usage.tool_calls == 0
 
 
@@ -375,5 +375,5 @@ def test_a_memory_of_one_session_reaches_the_next() -> None:
     house.run()
     house.start("Read the reports again")
     house.run()
-    assert "Reports live in the folder q3." in model.requests[-1].tail
+    assert "Reports live in the folder q3." in model.requests[-1].suffix
     assert "Reports live in the folder q3." not in model.requests[-1].system

@@ -83,11 +83,11 @@ def test_an_update_that_is_no_object_is_refused_like_any_other() -> None:
 def test_each_retry_tells_more_then_one_asks_for_less_then_a_person_is_asked() -> None:
     bad = made(steps=ONE * 11)
     house, model, session = run(bad, bad, bad, bad, bad)
-    tails = [request.tail for request in model.requests]
-    assert len(tails) == 5
-    assert ["read_file" in tail for tail in tails] == [False, False, True, True, False]
-    assert ["open-invoices.md" in tail for tail in tails] == [False, False, False, True, False]
-    assert "a single step" in tails[4]
+    suffixes = [request.suffix for request in model.requests]
+    assert len(suffixes) == 5
+    assert ["read_file" in suffix for suffix in suffixes] == [False, False, True, True, False]
+    assert ["open-invoices.md" in suffix for suffix in suffixes] == [False, False, False, True, False]
+    assert "a single step" in suffixes[4]
     (asked,) = house.head(session).interventions
     assert (asked.type, asked.options) == ("clarification_needed", ("answer", "cancel"))
     assert len(rejected(house, session)) == 5
@@ -106,7 +106,7 @@ def test_an_answer_gives_planning_all_its_retries_again() -> None:
     house.say(session, "Just do it")
     house.run()
     assert house.head(session).state == "completed"
-    assert model.requests[5].tail == model.requests[0].tail
+    assert model.requests[5].suffix == model.requests[0].suffix
 
 
 def test_while_planning_nothing_but_the_plan_is_offered_and_nothing_else_runs() -> None:

@@ -45,7 +45,7 @@ def test_a_text_that_was_cut_off_is_gone_on_with_and_both_parts_are_one_answer()
     head = house.head(session)
     assert (head.state, head.result and head.result.goal_met) == ("completed", True)
     assert answer(house, session) == "The answer is forty-two. And more."
-    assert model.requests[-1].tail.endswith(GO_ON)
+    assert model.requests[-1].suffix.endswith(GO_ON)
     first, rest = of(house, session, "message.assistant")
     assert (first.data["content"], rest.data["content"]) == (
         "GOAL_COMPLETE\nThe answer is fo",
@@ -82,7 +82,7 @@ def test_a_person_s_hint_in_the_same_words_joins_no_replies() -> None:
     house.resolve(session, asked, "retry", hint=GO_ON)
     house.run()
 
-    assert GO_ON in model.requests[5].tail
+    assert GO_ON in model.requests[5].suffix
     said = of(house, session, "message.assistant")
     assert [message.data["content"] for message in said[:2]] == ["It is not there.", "Then not."]
     assert not any("continues" in message.data for message in said)
@@ -98,9 +98,9 @@ def test_a_second_cut_off_in_a_row_is_told_to_the_model_and_nothing_is_joined() 
     house, session, model = run(
         plans("tell"), cut("A long te"), cut("xt that does not e"), DONE, completes("Short.")
     )
-    tails = [request.tail for request in model.requests]
-    assert [GO_ON in tail for tail in tails] == [False, False, True, False, False]
-    assert [SMALLER in tail for tail in tails] == [False, False, False, True, False]
+    suffixes = [request.suffix for request in model.requests]
+    assert [GO_ON in suffix for suffix in suffixes] == [False, False, True, False, False]
+    assert [SMALLER in suffix for suffix in suffixes] == [False, False, False, True, False]
     assert answer(house, session) == "Short."
     assert house.head(session).progress.cut_offs == 0
 
@@ -112,7 +112,7 @@ def test_after_a_whole_reply_the_next_cut_off_is_a_first_one_again() -> None:
     one, two, three, four = (event.data for event in of(house, session, "message.assistant"))
     assert (two["continues"], four["continues"]) == (one["message_id"], three["message_id"])
     assert not {"continues"} & (one.keys() | three.keys())
-    assert [GO_ON in request.tail for request in model.requests] == [
+    assert [GO_ON in request.suffix for request in model.requests] == [
         False,
         False,
         True,
@@ -137,7 +137,7 @@ def test_a_call_that_was_cut_off_is_not_run_and_asked_for_again() -> None:
     )
     told = [entry for entry in model.requests[2].entries if isinstance(entry, ToolEntry)][-1]
     assert (told.ok, "cut off" in told.content.loaded) == (False, True)
-    assert model.requests[2].tail.endswith(AGAIN)
+    assert model.requests[2].suffix.endswith(AGAIN)
     assert house.files.read(TENANT, "a.md") == b"whole"
     assert len(of(house, session, "tool.started")) == 1
 
@@ -146,14 +146,14 @@ def test_whole_calls_before_the_cut_run_and_what_was_cut_is_told_after_them() ->
     listing = call("list_files")
     house, session, model = run(plans("look"), cut("Looking.", listing, HALF_CALL), DONE, completes("Seen."))
     assert [event.data["name"] for event in of(house, session, "tool.finished")] == ["list_files"]
-    assert model.requests[2].tail.endswith(AGAIN)
+    assert model.requests[2].suffix.endswith(AGAIN)
     assert house.files.list(TENANT, "", 10, None).files == ()
 
 
 def test_a_call_that_is_cut_off_again_is_to_be_made_in_smaller_pieces() -> None:
     _, _, model = run(plans("write"), cut("", HALF_CALL), cut("", HALF_CALL), DONE, completes("Given up."))
-    assert model.requests[2].tail.endswith(AGAIN)
-    assert SMALLER in model.requests[3].tail
+    assert model.requests[2].suffix.endswith(AGAIN)
+    assert SMALLER in model.requests[3].suffix
 
 
 def test_a_reply_that_was_cut_off_completes_no_plan() -> None:
@@ -167,7 +167,7 @@ def test_a_reply_that_was_cut_off_completes_no_plan() -> None:
 
 def test_one_that_reached_its_limit_before_it_said_anything_is_told_to_be_shorter() -> None:
     _, _, model = run(plans("tell"), cut("")._replace(thinking="Hm, hm"), DONE, completes("Told."))
-    assert SMALLER in model.requests[2].tail
+    assert SMALLER in model.requests[2].suffix
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ def test_one_that_reached_its_limit_before_it_said_anything_is_told_to_be_shorte
 )
 def test_a_plan_that_was_cut_off_is_asked_for_again_then_in_smaller_pieces(half: ModelReply) -> None:
     house, session, model = run(half, half, plans("tell"), DONE, completes("Told."))
-    assert AGAIN in model.requests[1].tail
-    assert SMALLER in model.requests[2].tail
-    assert SMALLER not in model.requests[3].tail
+    assert AGAIN in model.requests[1].suffix
+    assert SMALLER in model.requests[2].suffix
+    assert SMALLER not in model.requests[3].suffix
     assert house.head(session).state == "completed"
 
 
@@ -190,7 +190,7 @@ def test_a_crash_does_not_begin_the_ladder_anew() -> None:
         house.repository = house.fresh_journal()
 
     house.run(cold)
-    assert SMALLER in model.requests[3].tail
+    assert SMALLER in model.requests[3].suffix
     assert house.head(session).state == "completed"
 
 

@@ -45,7 +45,7 @@ def test_each_has_what_is_left_and_begins_within_an_equal_share_of_it() -> None:
     models = [Slow(watch, 30), Slow(watch, 10), Slow(watch, 1, answers=True)]
     reply = chain(watch, *models).complete(ASKED, timeout=120)
     assert [model.given for model in models] == [[(120, 40)], [(90, 45)], [(80, None)]]
-    assert (reply.model, [one.model for one in reply.passed_over]) == ("m2", ["m0", "m1"])
+    assert (reply.model, [one.model for one in reply.failed_models]) == ("m2", ["m0", "m1"])
 
 
 def test_with_no_time_left_nobody_else_is_asked() -> None:

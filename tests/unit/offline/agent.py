@@ -92,7 +92,7 @@ class Agent:
             system="You are an agent.",
             tools=tuple(_definition(name) for name in names),
             entries=tuple(self.entries),
-            tail="",
+            suffix="",
             max_tokens=self.max_tokens,
             tool_choice="update_plan" if planning else "auto",
         )

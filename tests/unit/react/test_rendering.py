@@ -129,10 +129,10 @@ def test_an_invented_tool_name_cannot_forge_a_fence(name: str) -> None:
 def test_the_order_to_answer_comes_last_and_names_the_one_action() -> None:
     free, forced = request(user("x")), request(user("x"), tool_choice="update_plan")
 
-    assert to_inner(free).tail.startswith("[runtime #")
-    assert "\nPlan: step 1 of 2.\n[end #" in to_inner(free).tail
-    assert '"update_plan"' not in to_inner(free).tail
-    assert '"update_plan"' in to_inner(forced).tail
+    assert to_inner(free).suffix.startswith("[runtime #")
+    assert "\nPlan: step 1 of 2.\n[end #" in to_inner(free).suffix
+    assert '"update_plan"' not in to_inner(free).suffix
+    assert '"update_plan"' in to_inner(forced).suffix
     assert to_inner(forced).system == to_inner(free).system
 
 
@@ -140,7 +140,7 @@ def test_fifty_turns_only_ever_append() -> None:
     entries: list[Entry] = [user("Summarise everything.")]
     previous: tuple[str, list[str]] = ("", [])
     for turn in range(50):
-        inner = to_inner(request(*entries, tail=f"turn {turn}"))
+        inner = to_inner(request(*entries, suffix=f"turn {turn}"))
         texts = [entry.content.loaded for entry in inner.entries]
         if turn:
             assert inner.system == previous[0]

@@ -1,7 +1,7 @@
 """Entries as Messages API messages.
 
-The volatile tail is the last block of the last user message; all before it is a pure function of the
-entries, so that each request starts with the previous one's content up to its tail. Cache breakpoints
+The volatile suffix is the last block of the last user message; all before it is a pure function of the
+entries, so that each request starts with the previous one's content up to its suffix. Cache breakpoints
 (`cache_control`) are no part of that content: three of them, after system and tools, after the last stable
 block, and where the previous request had its last one, so that turns of more than 20 blocks still find it.
 """
@@ -35,7 +35,7 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     go back, which is nobody's else's."""
     messages = to_messages(request.entries, request.model, provider)
     _mark_stable(messages)
-    _add_tail(messages, _tail(request))
+    _add_suffix(messages, _suffix(request))
     tools: list[Block] = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in on_wire(request.tools)
@@ -142,14 +142,14 @@ def _mark_stable(messages: list[Message]) -> None:
             block["cache_control"] = _EPHEMERAL
 
 
-def _tail(request: ModelRequest) -> str:
+def _suffix(request: ModelRequest) -> str:
     if request.tool_choice == "auto" or catalogue.takes_forced_tool(request.model):
-        return request.tail
-    return ordered(request.tail, request.tool_choice)
+        return request.suffix
+    return ordered(request.suffix, request.tool_choice)
 
 
-def _add_tail(messages: list[Message], tail: str) -> None:
-    if tail.strip():
-        _add(messages, "user", [_text(tail)])
+def _add_suffix(messages: list[Message], suffix: str) -> None:
+    if suffix.strip():
+        _add(messages, "user", [_text(suffix)])
     elif messages[-1]["role"] == "assistant":  # an answer may not be prefilled
         _add(messages, "user", [_text(GO_ON)])

@@ -65,9 +65,9 @@ def _said(entries: Sequence[Entry], called: dict[str, ToolCall]) -> tuple[str, .
     return tuple(text for text in texts if text.strip())
 
 
-def ordered(tail: str, tool: str) -> str:
-    """The tail for a model that cannot be forced to call the tool, and so is told to."""
-    return f"{tail}\n\n{ORDER.format(tool)}" if tail.strip() else ORDER.format(tool)
+def ordered(suffix: str, tool: str) -> str:
+    """The suffix for a model that cannot be forced to call the tool, and so is told to."""
+    return f"{suffix}\n\n{ORDER.format(tool)}" if suffix.strip() else ORDER.format(tool)
 
 
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")

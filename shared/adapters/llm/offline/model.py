@@ -115,4 +115,4 @@ def _chars_of(request: ModelRequest) -> int:
         + sum(len(call.name) + len(json.dumps(call.input)) for call in getattr(entry, "calls", ()))
         for entry in request.entries
     )
-    return len(request.system) + tools + spoken + len(request.tail)
+    return len(request.system) + tools + spoken + len(request.suffix)

@@ -1,6 +1,6 @@
 """Entries as Chat Completions messages.
 
-Stable as in `anthropic_request`: all but the tail is a pure function of the entries. User texts in a row are
+Stable as in `anthropic_request`: all but the suffix is a pure function of the entries. User texts in a row are
 joined, because chat templates of many compatible servers insist on alternating roles.
 
 Servers of models that think contradict one another: some refuse a forced tool while they think, some insist on being
@@ -38,9 +38,9 @@ def to_body(request: ModelRequest, *, official: bool, without: Collection[str] =
     """
     messages = to_messages(request.system, request.entries, request.model, without)
     forced = request.tool_choice != "auto"
-    tail = ordered(request.tail, request.tool_choice) if forced and FORCED in without else request.tail
-    if tail.strip():
-        _add_user(messages, tail)
+    suffix = ordered(request.suffix, request.tool_choice) if forced and FORCED in without else request.suffix
+    if suffix.strip():
+        _add_user(messages, suffix)
     elif messages[-1]["role"] in ("assistant", "system"):
         _add_user(messages, GO_ON)
     limit = "max_completion_tokens" if official or catalogue.counts_reasoning(request.model) else "max_tokens"

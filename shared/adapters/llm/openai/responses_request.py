@@ -1,9 +1,9 @@
 """Entries as input items of the Responses API, stateless: nothing is stored there, everything is sent.
 
-Stable as in `anthropic_request`: all but the tail, which is the last item, is a pure function of the entries.
+Stable as in `anthropic_request`: all but the suffix, which is the last item, is a pure function of the entries.
 Reasoning goes back in its place to the model that thought it, encrypted as it came; the API withholds from the
 model what it cannot use. Models from GPT 5.6 on find a cached prefix only at a breakpoint and would set theirs
-behind the tail, so they are given three: after the system prompt, at the end of what is stable, and where the
+behind the suffix, so they are given three: after the system prompt, at the end of what is stable, and where the
 previous request had that end. Breakpoints are no part of the content.
 """
 
@@ -41,8 +41,8 @@ def to_body(request: ModelRequest, *, official: bool, reasoning: bool = True) ->
     items += to_items(request.entries, request.model if reasoning else "", in_blocks=marked)
     if marked:
         _mark(items)
-    if request.tail.strip():
-        items.append(_said("user", request.tail))
+    if request.suffix.strip():
+        items.append(_said("user", request.suffix))
     elif not items or items[-1].get("role") in ("assistant", "system"):
         items.append(_said("user", GO_ON))
     body: dict[str, Any] = {

@@ -79,7 +79,7 @@ def to_inner(request: ModelRequest) -> ModelRequest:
         system=f"{request.system}\n\n{rules}" if request.system.strip() else rules,
         tools=(),
         entries=tuple(_rendered(request.entries)),
-        tail=f"{quoted('runtime', request.tail)}\n\n{last}" if request.tail.strip() else last,
+        suffix=f"{quoted('runtime', request.suffix)}\n\n{last}" if request.suffix.strip() else last,
         tool_choice="auto",
         stream_options=request.stream_options._replace(
             on_text=None
