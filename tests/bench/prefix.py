@@ -28,8 +28,8 @@ from shared.ports.model import ModelReply, ModelRequest, RequestedCall, TokenUsa
 from tests.bench.script import Reply, note, reading
 from tests.bench.stand import GOAL
 from tests.bench.table import columns, heading, number
-from tests.house import TENANT, House
-from tests.scripted import USAGE, ScriptedModel
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import USAGE, ScriptedModel
 
 COUNTS = (5, 20, 50, 100)
 SIZE = "2KB"

@@ -8,8 +8,8 @@ from shared.ports.model import ModelReply, RequestedCall
 from tests.bench.table import columns, heading
 from tests.e2e.scenarios import ALL
 from tests.e2e.script import Scenario
-from tests.house import TENANT, House
-from tests.scripted import USAGE, ScriptedModel
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import USAGE, ScriptedModel
 
 
 class Played(NamedTuple):

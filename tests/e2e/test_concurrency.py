@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tests.bench.script import Call, Reply
+from tests.doubles.http_sink import Sink
 from tests.e2e.behind import Behind
 from tests.e2e.conftest import Admit
 from tests.e2e.conversing import ConversingProvider, anthropic_at, http_tool, planned
 from tests.e2e.gate import Gate
 from tests.e2e.person import PATIENCE_SECONDS, Person, Seen
-from tests.sink import Sink
 
 REPLIES = planned(
     Reply("Both.", (Call("book", {"n": 1}), Call("book", {"n": 2}))),

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from tests.doubles.keyed_provider import KeyedProvider
 from tests.e2e.behind import Behind, as_text
 from tests.e2e.conftest import Admit
 from tests.e2e.person import Person
 from tests.e2e.thinking import calls, end, plan
-from tests.keyed import KeyedProvider
 
 OLD, NEW = "sk-ant-the-old-key-of-the-test", "sk-ant-the-new-key-of-the-test"
 

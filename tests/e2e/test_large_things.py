@@ -10,14 +10,14 @@ from shared.adapters.dynamodb import session_items as items
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.domain.session.commit import Commit
-from tests import longlog
 from tests.bench.script import Call, Reply
+from tests.doubles.http_sink import Reply as Answer
+from tests.doubles.http_sink import Sink
 from tests.e2e.behind import Behind, payloads
 from tests.e2e.conftest import Admit
 from tests.e2e.conversing import ConversingProvider, anthropic_at, http_tool, planned
 from tests.e2e.person import Json, Person
-from tests.sink import Reply as Answer
-from tests.sink import Sink
+from tests.in_process import longlog
 
 MB = 1_000_000
 MOST_CHARS = 500_000

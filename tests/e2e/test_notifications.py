@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.contracts.emulator.cloud import eventually
+from tests.doubles.http_sink import Heard, Reply, Sink
 from tests.e2e.behind import Behind
 from tests.e2e.person import Person, Seen
 from tests.e2e.samples import DELETION, GOAL, OLD
-from tests.sink import Heard, Reply, Sink
 
 FUNCTION = "acta-local-notify"
 SECRET = "whsec_" + base64.b64encode(b"a key of thirty-two bytes or so.").decode()

@@ -9,10 +9,10 @@ import pytest
 from llmock.scenarios import Reply as ModelReply
 from llmock.scenarios import ToolCall
 
+from tests.doubles.http_sink import Reply, Sink
 from tests.e2e.behind import Behind
 from tests.e2e.conftest import Admit
 from tests.e2e.person import Person, refused
-from tests.sink import Reply, Sink
 
 FUNCTION = "acta-tool-weigh"
 CODE = """

@@ -12,7 +12,7 @@ import pytest
 
 from tests.contracts.emulator.cloud import Cloud, eventually
 from tests.contracts.emulator.conftest import emulator_on
-from tests.sink import Reply, Sink
+from tests.doubles.http_sink import Reply, Sink
 
 # Tells what it was given; what it is answered decides whether it ends well.
 TELLER = """

@@ -14,7 +14,7 @@ import pytest
 from infra.local.emulator_process import HOST, EmulatorProcess
 from tests.contracts.emulator.cloud import PROBE, ROLE, Cloud, refusal, zipped
 from tests.contracts.emulator.conftest import KEYED
-from tests.sink import Sink
+from tests.doubles.http_sink import Sink
 
 EVIL = "https://evil.example"
 PAGES = {

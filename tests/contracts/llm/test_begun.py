@@ -16,7 +16,7 @@ from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import PATIENCE, request
 from tests.contracts.llm.served import Served
 from tests.contracts.llm.wires import answer, response_events, said, sse
-from tests.scripted import ScriptedModel, says
+from tests.in_process.scripted import ScriptedModel, says
 
 pytestmark = pytest.mark.contract
 

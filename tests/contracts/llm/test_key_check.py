@@ -8,7 +8,7 @@ import pytest
 from infra.local.emulator_process import free_port
 from shared.adapters.llm.health import check
 from tests.contracts.llm.conversations import KEY
-from tests.keyed import KeyedProvider
+from tests.doubles.keyed_provider import KeyedProvider
 
 
 @pytest.fixture(params=["anthropic", "openai"])

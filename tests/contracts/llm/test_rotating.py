@@ -10,7 +10,7 @@ from shared.domain.errors import ProviderKeyRefused, ProviderOverloaded, Provide
 from shared.ports.model import Model, ModelReply, ModelRequest
 from shared.settings import Settings
 from tests.contracts.llm.conversations import request
-from tests.scripted import ScriptedModel, says
+from tests.in_process.scripted import ScriptedModel, says
 
 REFUSED = ProviderKeyRefused("provider answered 401")
 

@@ -19,7 +19,7 @@ from tests.doubles.clock import FakeClock
 from tests.fixtures.house import StoredHouse
 from tests.fixtures.stored import items_in
 from tests.fixtures.write import SHAPES, amid_calls
-from tests.scripted import ScriptedModel
+from tests.in_process.scripted import ScriptedModel
 
 pytestmark = pytest.mark.contract
 

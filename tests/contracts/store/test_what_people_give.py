@@ -13,10 +13,10 @@ from shared.domain.session.conversation import UserEntry
 from shared.domain.untrusted.nesting import MAX_DEPTH
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.fixtures.house import StoredHouse
-from tests.house import TENANT
-from tests.integration.agent.policies import ENDS, WAYS
-from tests.integration.agent.test_ledger import RefundRegistry
-from tests.scripted import ScriptedModel, call, plans, says
+from tests.in_process.house import TENANT
+from tests.in_process.scripted import ScriptedModel, call, plans, says
+from tests.integration.agent.interventions.policies import ENDS, WAYS
+from tests.integration.agent.tools.test_effect_ledger import RefundRegistry
 
 pytestmark = pytest.mark.contract
 

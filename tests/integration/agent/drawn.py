@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from shared.domain.errors import ProviderOverloaded, StreamBroken
 from shared.ports.model import ModelReply, ModelRequest, RequestedCall
-from tests.scripted import call, completes, plans, says, step
+from tests.in_process.scripted import call, completes, plans, says, step
 
 LONG = "A line of a text that is kept elsewhere.\n" * 150
 Turn = ModelReply | Exception

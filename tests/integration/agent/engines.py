@@ -13,9 +13,9 @@ from shared.ports.model import ModelReply, ModelRequest
 from shared.ports.tools import CallContext
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.log import MemoryLog
-from tests.house import TENANT, House
-from tests.lockstep import Lockstep
-from tests.scripted import call, completes, plans, says, step
+from tests.in_process.house import TENANT, House
+from tests.in_process.lockstep import Lockstep
+from tests.in_process.scripted import call, completes, plans, says, step
 
 LONG = "A line that is stored elsewhere.\n" * 200
 REPLIES = (

@@ -14,8 +14,8 @@ from shared.domain.session.head import Head
 from shared.ports.model import ModelReply
 from shared.ports.tools import CallContext
 from tests.doubles.workflow import MemoryWorkflow
-from tests.house import TENANT, House
-from tests.scripted import ScriptedModel, call, completes, plans, says, step
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
 GRACE = 60.0
 WARN = 300.0

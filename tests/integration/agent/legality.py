@@ -10,7 +10,7 @@ from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import AssistantEntry, ToolEntry, UserEntry
 from shared.domain.session.head import TRANSITIONS, Head
-from tests.whole import WholeHistory
+from tests.in_process.whole import WholeHistory
 
 
 def fitting(one: Intervention, option: str, text: str) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from shared.domain.plan.plan import ExecutionPlan
 from shared.ports.model import ModelReply
-from tests.house import House
-from tests.scripted import ScriptedModel, call, says
+from tests.in_process.house import House
+from tests.in_process.scripted import ScriptedModel, call, says
 
 ONE = [{"description": "Do it"}]
 

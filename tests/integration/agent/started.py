@@ -12,8 +12,8 @@ from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolEntry
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
-from tests.house import TENANT, House
-from tests.integration.agent.test_ledger import Crash, Sink, house_with_sink
+from tests.in_process.house import TENANT, House
+from tests.integration.agent.tools.test_effect_ledger import Crash, Sink, house_with_sink
 
 
 class Halt(Exception):

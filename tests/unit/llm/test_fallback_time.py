@@ -5,7 +5,7 @@ import pytest
 from shared.adapters.llm.fallback import FallbackModel, Named, with_fallbacks
 from shared.domain.errors import ProviderOverloaded, ProviderTimeout, ProviderUnavailable
 from shared.ports.model import Model, ModelReply, ModelRequest, StreamOptions
-from tests.scripted import ScriptedModel, says
+from tests.in_process.scripted import ScriptedModel, says
 
 ASKED = ModelRequest("m", "", (), (), "", 100)
 

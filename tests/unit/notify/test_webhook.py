@@ -14,7 +14,7 @@ from shared.ports.notifier import NotDelivered, NotificationRefused
 from shared.settings import Settings
 from tests.contracts.store.documents import make_intervention
 from tests.doubles.clock import FakeClock
-from tests.sink import Reply, Sink
+from tests.doubles.http_sink import Reply, Sink
 
 SECRET = "a secret of thirty-two characters"
 

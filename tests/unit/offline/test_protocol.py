@@ -3,7 +3,7 @@
 import pytest
 
 from shared.adapters.llm.offline.model import OfflineModel
-from tests.house import TENANT, House
+from tests.in_process.house import TENANT, House
 from tests.unit.offline.storage import DEMO, STORAGE
 
 

@@ -11,7 +11,7 @@ from shared.domain.errors import ProviderOverloaded
 from shared.domain.rules.next_action import claims_completion
 from shared.ports.model import ModelReply, RequestedCall, StopReason
 from tests.contracts.llm.conversations import request, user
-from tests.scripted import USAGE, ScriptedModel
+from tests.in_process.scripted import USAGE, ScriptedModel
 
 
 def reply_to(text: str, *, tool_choice: str = "auto", stop: StopReason = "end", **more: Any) -> ModelReply:

@@ -14,7 +14,7 @@ from shared.domain.errors import ToolFailed, ToolUnanswered
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 from shared.settings import Settings
-from tests.sink import Reply, Sink
+from tests.doubles.http_sink import Reply, Sink
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -1,0 +1,223 @@
+"""The whole house in one process: memory adapters, a model of the test's choice, and the engine's loop."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from shared.adapters.egress.address import Guard
+from shared.adapters.tools.builtin.files import BuiltinTools
+from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.adapters.tools.registry import TenantRegistry
+from shared.adapters.tools.tenant.http import HttpTool
+from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.adapters.tools.tenant.toolbox import TenantTools
+from shared.agent.budget.tenant_hour import TenantHour
+from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
+from shared.agent.interventions.wait import ask
+from shared.agent.lifecycle import control
+from shared.agent.lifecycle.start import NewSession, post_message, start
+from shared.agent.model_call.context import Attempts, RelevantMemories, TurnDeps
+from shared.agent.model_call.streaming import RunningText
+from shared.agent.queries.history import History
+from shared.agent.queries.poll import Cursor, Snapshot, poll
+from shared.agent.recovery.give_up import give_up, roll_over
+from shared.agent.session.position import Timeouts, position
+from shared.agent.session.repository import SessionRepository
+from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call
+from shared.agent.turn.turn import take_turn
+from shared.domain.definitions.agent import DEFAULT_AGENT
+from shared.domain.errors import EngineError
+from shared.domain.interventions.intervention import NO_POLICIES, Intervention, Policies
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Head, Wait
+from shared.ports.model import Model
+from shared.ports.partials import Partials
+from shared.ports.tools import Registry
+from shared.settings import Settings
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.clock import FakeClock
+from tests.doubles.definitions import MemoryDefinitions
+from tests.doubles.files import MemoryFiles
+from tests.doubles.index import MemoryIndex
+from tests.doubles.log import MemoryLog
+from tests.doubles.memories import MemoryMemories
+from tests.doubles.partials import MemoryPartials
+from tests.doubles.table import MemoryTable
+from tests.doubles.workflow import MemoryWorkflow
+from tests.in_process.whole import WholeHistory
+
+TENANT, USER = "acme", "ann"
+MOST_STEPS = 2_000
+START = Cursor()
+
+
+class House:
+    """`model` answers every call. Time stands still unless a test moves `clock`."""
+
+    def __init__(self, model: Model, **settings: Any) -> None:
+        self.settings = Settings(**{"env": "test", "table": "t", "bucket": "b", **settings})
+        self.clock = FakeClock()
+        table = MemoryTable()
+        self.log = MemoryLog(table, self.clock)
+        self.index = MemoryIndex(table, self.clock)
+        self.blobs = MemoryBlobs()
+        self.files = MemoryFiles(self.clock)
+        self.workflow = MemoryWorkflow()
+        self.partials: Partials = MemoryPartials(table)
+        self.memories = MemoryMemories(table, self.clock)
+        self.memories_of_run = RelevantMemories(self.memories)
+        self.definitions = MemoryDefinitions(table, self.clock)
+        self.registry: Registry = TenantRegistry(self.definitions.at)
+        self.timeouts = Timeouts(
+            self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
+        )
+        self.model = model
+        self.repository = SessionRepository(self.log, self.blobs, self.clock)
+        toolbox = TenantTools(
+            MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
+            HttpTool(Guard(self.settings)),
+            LambdaTool(),
+        )
+        self.runtime = ToolRuntime(
+            SessionRepository(self.log, self.blobs, self.clock), self.registry, toolbox, self._policies
+        )
+        longest = self.settings.max_message_chars
+        self.desk = ResolveDeps(self.fresh_journal(), self.index, self.workflow, self.registry, longest)
+        self.roles = frozenset({"member"})
+        self.attempts = Attempts()
+        self.decisions: list[Decision] = []
+        self.waits: list[int] = []
+
+    def fresh_journal(self) -> SessionRepository:
+        return SessionRepository(self.log, self.blobs, self.clock)
+
+    @property
+    def worker(self) -> TurnDeps:
+        limit = self.settings.tenant_tokens_per_hour
+        return TurnDeps(
+            repository=self.repository,
+            choose_model=lambda agent, purpose: (self.model, agent.model_for(purpose) or "test-model"),
+            definitions=self.definitions,
+            memories_of_run=self.memories_of_run,
+            registry=self.registry,
+            timeouts=self.timeouts,
+            tenant_hour=TenantHour(self.repository, self.index, self.timeouts, limit),
+            attempts=self.attempts,
+            roll_over_events=self.settings.roll_over_events,
+            max_output_tokens=self.settings.max_output_tokens,
+            context_window=lambda model: self.settings.context_window_tokens,
+            running_text=self._running_text(),
+        )
+
+    def _running_text(self) -> RunningText | None:
+        every = timedelta(milliseconds=self.settings.partial_text_ms)
+        return RunningText(self.partials, self.clock, every, lambda work: work()) if every else None
+
+    def _policies(self, tenant: str, agent_id: str) -> Policies:
+        agent = self.definitions.at(tenant).agent(agent_id)
+        return agent.interventions if agent is not None else NO_POLICIES
+
+    def start(self, message: str | None, **limits: Any) -> Head:
+        new = NewSession(
+            tenant=TENANT, user=USER, agent_id=limits.get("agent_id", DEFAULT_AGENT), message=message,
+            max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
+            cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0), metadata={},
+        )  # fmt: skip
+        return start(self.fresh_journal(), self.workflow, new)
+
+    def say(self, session_id: str, text: str) -> Head:
+        return post_message(
+            self.fresh_journal(), self.workflow, TENANT, session_id, text, USER, roles=self.roles
+        )
+
+    def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
+        chosen, asked = Resolution(option, given or None, None), one.intervention_id
+        return resolve(self.desk, TENANT, session_id, asked, chosen, USER, roles=self.roles)[1]
+
+    def cancel(self, session_id: str) -> Head:
+        return control.cancel(self.fresh_journal(), self.workflow, TENANT, session_id, USER).head
+
+    def delete(self, session_id: str) -> None:
+        control.delete(self.fresh_journal(), self.workflow, self.log, self.blobs, TENANT, session_id, USER)
+
+    def pause(self, session_id: str) -> Head:
+        return control.pause(self.fresh_journal(), TENANT, session_id, USER)
+
+    def resume(self, session_id: str) -> Head:
+        return control.resume(self.fresh_journal(), self.workflow, TENANT, session_id, USER, roles=self.roles)
+
+    def head(self, session_id: str) -> Head:
+        return self.fresh_journal().newest(TENANT, session_id).head
+
+    def history(self, session_id: str) -> WholeHistory:
+        return WholeHistory(History(self.log, self.blobs, TENANT, session_id))
+
+    def poll(self, session_id: str, after: Cursor = START) -> Snapshot:
+        return poll(self.log, self.clock, TENANT, session_id, after, 0)
+
+    def time_out(self, session_id: str) -> None:
+        """The engine's wait is over: Ask is entered again with a new token."""
+        head = self.head(session_id)
+        assert head.wait is not None
+        self.workflow.expire(head.wait.token)
+        self._state(Decision(next="ask", at=position(head)))
+
+    def run(self, before: Callable[[Decision], object] = lambda decision: None) -> None:
+        """Drives every execution that was started or woken until all have ended or wait for people.
+
+        `before` is called ahead of each state with the decision that led to it.
+        """
+        for _ in range(MOST_STEPS):
+            decision = self.workflow.take()
+            if decision is None:
+                return
+            self._execute(decision, before)
+        raise AssertionError("the engine did not come to rest")
+
+    def go_on(self, decision: Decision) -> None:
+        """As the engine does with a step whose worker died: it is made again, and the execution goes on."""
+        self._execute(decision, lambda _: None)
+
+    def _execute(self, decision: Decision, before: Callable[[Decision], object]) -> None:
+        for _ in range(MOST_STEPS):
+            self.decisions.append(decision)
+            before(decision)
+            try:
+                following = self._state(decision)
+            except EngineError as error:
+                give_up(self.fresh_journal(), decision.at, type(error).__name__)
+                return
+            if following is None:
+                return
+            decision = following
+        raise AssertionError("the execution did not end")
+
+    def _state(self, decision: Decision) -> Decision | None:
+        at = decision.at
+        match decision.next:
+            case "plan":
+                return take_turn(self.worker, "plan", at, 0, 60)
+            case "think":
+                return take_turn(self.worker, "think", at, 0, 60)
+            case "act":
+                for call_id in decision.calls or ():
+                    try:
+                        run_call(self.runtime, at, call_id, 0, 60)
+                    except EngineError as error:
+                        abandon_call(self.runtime, at, call_id, type(error).__name__)
+                return Decision(next="think", at=at)
+            case "ask":
+                token = self.workflow.wait(decision)
+                wait = Wait(token=token, entered=self.clock.now())
+                ask(self.fresh_journal(), self.workflow, self.timeouts, at, wait)
+                return None
+            case "wait":
+                self.waits.append(decision.wait_seconds or 0)
+                return Decision(next=decision.then or "think", at=at)
+            case "roll_over":
+                roll_over(self.fresh_journal(), self.workflow, at)
+                self.workflow.close(decision)
+                return None
+            case "done" | "failed":
+                self.workflow.close(decision)
+                return None

@@ -1,0 +1,21 @@
+"""A log that loses answers."""
+
+from shared.domain.session.commit import Commit
+from shared.ports.log import NO_ITEMS, NumberTaken, TransactionItems
+from tests.in_process.house import House
+
+
+class LossyLog:
+    """Writes, then loses the answer of the nth put: the SDK's own retry would meet the commit."""
+
+    def __init__(self, house: House, nth: int) -> None:
+        self._log, self._left = house.log, nth
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._log, name)
+
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        self._log.append(commit, extra_items)
+        self._left -= 1
+        if self._left == 0:
+            raise NumberTaken

@@ -1,0 +1,49 @@
+"""Several engines at one session: one set of commits, each effect once (design §6.1, §6.3)."""
+
+from random import Random
+
+import pytest
+
+from tests.in_process.house import TENANT
+from tests.integration.agent.engines import Engines, clean, conversation
+
+CLEAN = clean()
+SCHEDULES = [(2, seed) for seed in range(40)] + [(10, seed) for seed in range(6)]
+
+
+@pytest.mark.parametrize(("count", "seed"), SCHEDULES)
+def test_many_engines_at_one_session_leave_the_log_of_one(count: int, seed: int) -> None:
+    engines = Engines("idempotent", Random(seed).choice)
+    engines.run(count)
+    assert engines.house.head(engines.session).state == "completed"
+    assert sorted(map(str, engines.told)) == sorted(map(str, CLEAN))
+    assert len(set(engines.notes.effects)) == 3
+    keys = [commit.key for commit in engines.house.log.tail(TENANT, engines.session, 1).commits]
+    assert len(keys) == len(set(keys))
+    calls, results = conversation(engines)
+    assert sorted(calls) == sorted(results)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_call_that_runs_once_has_its_effect_once_however_many_engines_there_are(seed: int) -> None:
+    """An engine that finds a call begun cannot know that the other still lives: a person is asked, and whatever the
+    person says of a call that ended meanwhile, nothing happens twice and the run goes on to its end.
+    """
+    engines = Engines("once", Random(seed).choice)
+    engines.run(3)
+    house, option = engines.house, Random(seed).choice(["retry", "record", "skip"])
+    house.runtime = house.runtime._replace(
+        registry=house.registry, toolbox=engines.notes.hand(lambda: None, house.runtime.toolbox)
+    )
+    for _ in range(10):
+        head = house.head(engines.session)
+        if head.is_over:
+            break
+        for one in head.interventions:
+            given = {"result": "Noted."} if option == "record" else {}
+            house.resolve(engines.session, one, option, **given)
+        house.run()
+    assert house.head(engines.session).state == "completed"
+    assert len(engines.notes.effects) == len(set(engines.notes.effects)) == 3
+    calls, results = conversation(engines)
+    assert sorted(calls) == sorted(results)

@@ -1,0 +1,80 @@
+"""An operator has failed runs tried again (design §3: failed -> executing)."""
+
+import pytest
+
+from shared.agent.recovery.failure_messages import FAILURES
+from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.recover import recover, repair
+from shared.domain.errors import Conflict
+from tests.in_process.house import TENANT
+from tests.in_process.scripted import call, plans, says
+from tests.integration.agent.fragile import (
+    SCRIPT,
+    FragileHouse,
+)
+
+
+def test_an_operator_has_a_failed_run_tried_again_and_it_ends_well() -> None:
+    house = FragileHouse(SCRIPT)
+    session = house.start("Tidy up").session_id
+    house.run_until("think")
+    give_up(house.fresh_journal(), house.decisions[-1].at, "StoreUnavailable")
+    house.lose(session)
+    assert house.head(session).state == "failed"
+
+    assert repair(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+    assert house.head(session).state == "executing"
+    house.run()
+    (asked,) = house.head(session).interventions
+    house.resolve(session, asked, "approve")
+    house.run()
+
+    head = house.head(session)
+    assert (head.state, head.error) == ("completed", None)
+
+
+@pytest.mark.parametrize("error", [*FAILURES, "States.Timeout", "Runtime.ExitError"])
+def test_whatever_the_engine_gave_up_on_can_be_repaired(error: str) -> None:
+    house = FragileHouse(SCRIPT)
+    session = house.start("Tidy up").session_id
+    first = house.workflow.take()
+    assert first is not None
+    give_up(house.fresh_journal(), first.at, error)
+    house.lose(session)
+    assert repair(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+
+
+def test_a_run_that_failed_before_it_had_a_plan_is_planned_again() -> None:
+    house = FragileHouse(SCRIPT)
+    session = house.start("Tidy up").session_id
+    first = house.workflow.take()
+    assert first is not None
+    give_up(house.fresh_journal(), first.at, "StoreUnavailable")
+    house.lose(session)
+
+    repair(house.fresh_journal(), house.workflow, TENANT, session)
+
+    assert house.head(session).state == "planning"
+    house.run()
+    assert house.head(session).state == "waiting_for_user"
+
+
+def test_what_the_agent_failed_itself_is_not_repaired() -> None:
+    house = FragileHouse([plans("a"), says("", call("update_plan", action="fail", reason="cannot"))])
+    session = house.start("Go").session_id
+    house.run()
+    assert house.head(session).state == "failed"
+
+    with pytest.raises(Conflict):
+        repair(house.fresh_journal(), house.workflow, TENANT, session)
+
+    assert house.head(session).state == "failed"
+
+
+def test_a_repair_of_a_session_that_has_not_failed_looks_after_it_as_tend_does() -> None:
+    house = FragileHouse(SCRIPT)
+    session = house.start("Tidy up").session_id
+    house.lose(session)
+
+    assert repair(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+    assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "nothing"

@@ -1,0 +1,80 @@
+"""A whole run with a tool that a tenant's admin added, against a server that counts what is done to it."""
+
+from shared.domain.definitions.tool import Effect, HttpConfig, ToolDefinition
+from shared.domain.session.conversation import ToolEntry
+from tests.doubles.http_sink import Reply, Sink
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
+
+SCRIPT = [
+    plans("pay"),
+    says("", call("refund", order=7)),
+    says("", step(1, "completed", "ok")),
+    completes("Paid."),
+]
+
+
+def house_with_refund(sink: Sink, effect: Effect = "once") -> House:
+    house = House(ScriptedModel(SCRIPT), env="local", http_tool_allow=sink.at)
+    house.definitions.tools.create(
+        TENANT,
+        ToolDefinition(
+            name="refund",
+            description="Pays an order back",
+            input_schema={
+                "type": "object",
+                "properties": {"order": {"type": "integer"}},
+                "additionalProperties": False,
+            },
+            kind="http",
+            config=HttpConfig(url=sink.url("/refunds"), method="POST"),
+            effect=effect,
+            risk="write",
+            version=1,
+            created_at=house.clock.now(),
+            updated_at=house.clock.now(),
+        ),
+    )
+    return house
+
+
+def results(house: House, session_id: str) -> list[str | None]:
+    placed, _ = house.history(session_id).messages(0, 50)
+    entries = [m.entry for m in placed if isinstance(m.entry, ToolEntry) and m.entry.name == "refund"]
+    return [entry.content.text for entry in entries]
+
+
+def test_an_added_tool_runs_once_under_its_effect_s_key_and_its_answer_is_fenced() -> None:
+    with Sink({"/refunds": Reply(body=b'{"refunded": 7}')}) as sink:
+        house = house_with_refund(sink)
+        session = house.start("Pay back order 7").session_id
+        house.run()
+    assert house.head(session).state == "completed"
+    (heard,) = sink.heard
+    assert heard.body == {"order": 7}
+    assert heard.headers["idempotency-key"].startswith("eff_")
+    assert results(house, session) == [
+        '--- answer: refund (15 bytes) ---\n{"refunded": 7}\n--- end of answer: refund ---'
+    ]
+    assert isinstance(house.model, ScriptedModel)
+    offered = [tool.name for tool in house.model.requests[1].tools]
+    assert offered[-1] == "refund"
+
+
+def test_a_call_that_runs_once_and_got_no_answer_is_asked_about() -> None:
+    with Sink({"/refunds": Reply(body=b"half", length=8)}) as sink:
+        house = house_with_refund(sink)
+        session = house.start("Pay back order 7").session_id
+        house.run()
+        (doubt,) = house.head(session).interventions
+        assert (doubt.type, len(sink.heard)) == ("error_recovery", 1)
+        house.resolve(session, doubt, "record", result="Refunded.")
+        house.run()
+    assert (house.head(session).state, len(sink.heard)) == ("completed", 1)
+
+
+def test_another_tenant_s_tool_is_no_tool() -> None:
+    with Sink() as sink:
+        house = house_with_refund(sink)
+        assert "refund" in house.registry.specs(TENANT, "default")
+        assert "refund" not in house.registry.specs("other", "default")

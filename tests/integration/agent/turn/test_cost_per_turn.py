@@ -1,0 +1,145 @@
+"""What a turn asks of the stores, counted: it does not grow with the session or with the results (design §6.1)."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+import pytest
+
+from shared.agent.session.position import position
+from shared.domain.session.commit import Commit, Decision
+from shared.ports.log import NO_ITEMS, Tail, TransactionItems
+from shared.ports.model import ModelReply
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.definitions import MemoryDefinitions, MemorySnapshot
+from tests.doubles.log import MemoryLog
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, call, plans, says
+
+SMALL, LARGE = 2_048, 40_960
+STEPS = ("list", "read", "collect", "compare", "write", "check", "tell")
+
+
+class CountingLog(MemoryLog):
+    """The given log, every request to it counted; transactions apart from plain puts."""
+
+    def __init__(self, log: MemoryLog, asked: Counter[str]) -> None:
+        vars(self).update(vars(log))
+        self.asked = asked
+
+    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+        self.asked["tail"] += 1
+        return super().tail(tenant, session_id, since, limit)
+
+    def latest(self, tenant: str, session_id: str) -> Commit | None:
+        self.asked["latest"] += 1
+        return super().latest(tenant, session_id)
+
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        self.asked["put" if extra_items == NO_ITEMS else "transaction"] += 1
+        super().append(commit, extra_items)
+
+
+class CountingBlobs(MemoryBlobs):
+    def __init__(self, asked: Counter[str]) -> None:
+        super().__init__()
+        self.asked = asked
+
+    def put(self, tenant: str, session_id: str, text: str) -> str:
+        self.asked["blob put"] += 1
+        return super().put(tenant, session_id, text)
+
+    def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
+        wanted = tuple(names)
+        self.asked["blob get"] += len(wanted)
+        return super().get(tenant, session_id, wanted)
+
+
+class CountingDefinitions(MemoryDefinitions):
+    def __init__(self, definitions: MemoryDefinitions, asked: Counter[str]) -> None:
+        vars(self).update(vars(definitions))
+        self.asked = asked
+
+    def at(self, tenant: str) -> MemorySnapshot:
+        self.asked["definitions"] += 1
+        return super().at(tenant)
+
+
+class CountedHouse(House):
+    def __init__(self, model: ScriptedModel) -> None:
+        super().__init__(model)
+        self.asked: Counter[str] = Counter()
+        self.log = CountingLog(self.log, self.asked)
+        self.blobs = CountingBlobs(self.asked)
+        self.definitions = CountingDefinitions(self.definitions, self.asked)
+        self.repository = self.fresh_journal()
+        self.runtime = self.runtime._replace(repository=self.fresh_journal())
+
+
+def turns(
+    replies: Sequence[ModelReply], files: int, size: int
+) -> tuple[list[Counter[str]], CountedHouse, str]:
+    """What each turn asked, from one Think to the next; the house after it, and the session."""
+    house = CountedHouse(
+        ScriptedModel([plans(*STEPS), *replies, says("", call("update_plan", action="fail", reason="over"))])
+    )
+    for number in range(files):
+        house.files.write(TENANT, f"{number}.txt", f"note {number} ".encode() * (size // 8))
+    session = house.start(
+        "Read everything", max_steps=len(replies) + 10, token_budget=1_000_000_000
+    ).session_id
+    marks: list[Counter[str]] = []
+
+    def mark(decision: Decision) -> None:
+        if decision.next == "think":
+            marks.append(house.asked.copy())
+
+    house.run(mark)
+    assert len(marks) == len(replies) + 1
+    return [after - before for before, after in pairwise(marks)], house, session
+
+
+def reading(count: int) -> list[ModelReply]:
+    return [says("Next.", call("read_file", path=f"{number}.txt")) for number in range(count)]
+
+
+@pytest.mark.parametrize("count", [5, 40])
+def test_every_turn_of_a_read_is_two_puts_and_one_look_at_the_log_per_lambda(count: int) -> None:
+    asked, _, _ = turns(reading(count), count, SMALL)
+
+    assert asked == [Counter({"put": 2, "tail": 2, "definitions": 1})] * count
+
+
+def test_a_large_result_is_stored_once_and_fetched_once_beside_the_log() -> None:
+    asked, _, _ = turns(reading(10), 10, LARGE)
+
+    small = Counter({"put": 2, "tail": 2, "definitions": 1})
+    # the result that one turn stores is what the next one's Think fetches
+    assert asked[0] == small + Counter({"blob put": 1})
+    assert asked[1:] == [small + Counter({"blob put": 1, "blob get": 1})] * 9
+
+
+def test_a_call_that_is_not_read_only_adds_one_put_for_its_start() -> None:
+    writes = [says("Next.", call("create_file", path=f"{n}.md", content=f"text {n}")) for n in range(10)]
+
+    asked, _, _ = turns(writes, 0, SMALL)
+
+    assert asked == [Counter({"put": 3, "tail": 2, "definitions": 1})] * 10
+
+
+def test_each_further_call_of_a_turn_adds_one_put_and_one_look_at_the_log() -> None:
+    three = [says("Next.", *(call("read_file", path=f"{3 * n + i}.txt") for i in range(3))) for n in range(5)]
+
+    asked, _, _ = turns(three, 15, SMALL)
+
+    assert asked == [Counter({"put": 4, "tail": 4, "definitions": 1})] * 5
+
+
+def test_a_worker_that_starts_in_mid_session_reads_the_log_once_however_many_turns_there_were() -> None:
+    _, house, session = turns(reading(8), 8, SMALL)
+    at = position(house.head(session))
+    house.asked.clear()
+
+    house.fresh_journal().conversation(at)
+
+    assert house.asked == Counter({"tail": 1})

@@ -1,0 +1,32 @@
+"""A tool the model made up is explained to it, in few words."""
+
+from shared.agent.turn.reply import MAX_UNKNOWN_NAME_CHARS
+from shared.domain.session.conversation import ToolEntry
+from shared.ports.model import ModelRequest
+from tests.in_process.house import House
+from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
+
+
+def told_of(name: str) -> str:
+    """What the model is told of its call."""
+    script = [plans("look"), says("", call(name)), says("", step(1, "completed", "ok")), completes("Done.")]
+    model = ScriptedModel(script)
+    house = House(model)
+    session = house.start("Look").session_id
+    house.run()
+    assert house.head(session).state == "completed"
+    return result_in(model.requests[2])
+
+
+def result_in(request: ModelRequest) -> str:
+    entries = [entry for entry in request.entries if isinstance(entry, ToolEntry)]
+    return entries[-1].content.loaded
+
+
+def test_a_near_name_is_offered() -> None:
+    assert told_of("raed_file").startswith("Error: There is no tool 'raed_file'. Did you mean read_file")
+
+
+def test_of_a_name_of_any_length_only_the_beginning_is_repeated() -> None:
+    usual, long = told_of("x" * MAX_UNKNOWN_NAME_CHARS), told_of("x" * 50_000)
+    assert long == usual
