@@ -11,32 +11,31 @@
     ├── SessionError         the run ends `failed` with `code`
     │   └── AgentMissing, PriceUnknown, ModelRefused, ProviderRejected, ContextTooLong, ProviderKeyRefused,
     │       ProviderQuotaExceeded
-    ├── ModelFeedback        the model is told, as text, and goes on
+    ├── ModelFeedback        the model gets the message as the result of its call, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
-    └── CallerError          the HTTP caller is told, as `code` and status
+    └── CallerError          the HTTP caller gets `code`, a status and the message
         └── ValidationFailed, NotFound, Conflict, ... (see shared/api/response/errors.py for the statuses)
 
-A message of any of these may reach a log: it never quotes prompts, replies, plan text, files or tokens. The
-text for the model or the caller is the message itself where the class says so (`ModelFeedback`, `CallerError`).
+Any of these messages may reach a log, so no message quotes prompts, replies, plan text, files or tokens.
 """
 
 from collections.abc import Mapping, Sequence
 
 
 class ActaError(Exception):
-    """Base of all."""
+    """The base of all errors below."""
 
 
 class EngineError(ActaError):
-    """Leaves the Lambda, so that the engine sees the class name."""
+    """Leaves the Lambda uncaught, so that the state machine sees the class name."""
 
 
 class TransientError(EngineError):
-    """May pass: the engine tries again."""
+    """Another attempt may succeed: the engine retries."""
 
 
 class StoreThrottled(TransientError):
-    """DynamoDB, S3 or Step Functions asked for less."""
+    """DynamoDB, S3 or Step Functions refused because of too many requests."""
 
 
 class StoreUnavailable(TransientError):
@@ -44,12 +43,14 @@ class StoreUnavailable(TransientError):
 
 
 class CommitContention(TransientError):
-    """Too many writers took the next commit number in a row."""
+    """Each attempt at a commit, or at a lease of the tenant's hour, was overtaken by another writer."""
 
 
 class ProviderOverloaded(TransientError):
-    """429, 503 or 529. `retry_after`: seconds the provider asked for, None if it named none. `lost`: models asked
-    before in the same turn that gave no answer and may have to be paid for.
+    """The provider answered 429, 503 or 529.
+
+    `retry_after`: seconds that the provider asks to wait; None: it named none. `lost`: how many models were asked
+    earlier in the same turn without an answer; they may have to be paid for.
     """
 
     def __init__(self, message: str, retry_after: float | None = None, lost: int = 0) -> None:
@@ -59,7 +60,7 @@ class ProviderOverloaded(TransientError):
 
 
 class ProviderTimeout(TransientError):
-    """No answer within the time the step had. `began`: whether a part of one had come."""
+    """The provider did not finish its answer in time. `began`: whether a part of the answer had arrived."""
 
     def __init__(self, message: str, began: bool = False) -> None:
         super().__init__(message)
@@ -67,48 +68,50 @@ class ProviderTimeout(TransientError):
 
 
 class ProviderUnavailable(TransientError):
-    """Connection refused or lost, or another 5xx."""
+    """The connection was refused or lost, or the provider answered with another 5xx."""
 
 
 class StreamBroken(TransientError):
-    """An answer began and did not end: dropped, truncated or not parseable."""
+    """An answer began and did not end properly: the stream was dropped, truncated or not parseable."""
 
 
 class ToolUnanswered(EngineError):
-    """Whether a tool outside had its effect is unknown. Another attempt finds the start logged: it reruns an
-    `idempotent` tool under the same key and asks a person about one that runs `once` (design §6.3).
+    """A tool gave no answer, so nobody knows whether it had its effect.
+
+    The next attempt finds the start of the call in the log. It runs an `idempotent` tool again under the same key, and
+    asks a person about a tool whose effect is `once` (design §6.3).
     """
 
 
 class FinalError(EngineError):
-    """Retrying cannot help."""
+    """A retry cannot help."""
 
 
 class Fenced(FinalError):
-    """The session's head belongs to another run or generation: this worker is overtaken and wrote nothing."""
+    """Another run or generation has taken over the session. This worker is too late and has written nothing."""
 
 
 class Refused(FinalError):
-    """The engine's event is not one this Lambda understands."""
+    """This Lambda does not understand the event that the state machine sent."""
 
 
 class SchemaUnknown(FinalError):
-    """A stored document has a schema version this release does not know; it is not touched."""
+    """A stored document has a schema version that this release does not know. The document is left as it is."""
 
 
 class PoisonedSession(FinalError):
-    """A stored document of a version this release knows cannot be read: it is damaged, and stays so."""
+    """A stored document is damaged: this release knows its schema version and still cannot read it."""
 
 
 class SessionError(ActaError):
-    """Ends the run `failed`; `code` is shown to the user, the message too, and behind it what a person can do."""
+    """Ends the run as `failed`. The user sees `code`, the message, and `remedy`: what a person can do about it."""
 
     code = "INTERNAL_ERROR"
     remedy = ""
 
     @property
     def explained(self) -> str:
-        """The reason and the remedy, as two sentences."""
+        """The message and the remedy, each as a sentence."""
         reason = str(self).strip()
         if reason and reason[-1] not in ".!?":
             reason += "."
@@ -116,14 +119,14 @@ class SessionError(ActaError):
 
 
 class AgentMissing(SessionError):
-    """The agent the session runs as is not there any more."""
+    """The session's agent was deleted."""
 
     code = "AGENT_NOT_FOUND"
     remedy = "Make the agent again under its id, or start a session with another one."
 
 
 class PriceUnknown(SessionError):
-    """The session has a cost budget, and a model of its agent has no price the calls could be counted at."""
+    """The session has a cost budget, but the price of one of its agent's models is unknown."""
 
     code = "PRICE_UNKNOWN"
     remedy = (
@@ -140,14 +143,14 @@ class ModelRefused(SessionError):
 
 
 class ProviderRejected(SessionError):
-    """400: the provider does not accept the request as it is."""
+    """The provider answered 400: it does not accept the request."""
 
     code = "PROVIDER_REJECTED"
     remedy = "Check that the agent's model exists at this provider and takes tools."
 
 
 class ContextTooLong(ProviderRejected):
-    """The request is longer than the model's window, although the conversation is kept to what that is taken for."""
+    """The provider says that the request is too long, although it fits the context window that Acta assumes."""
 
     code = "CONTEXT_TOO_LONG"
     remedy = (
@@ -157,25 +160,25 @@ class ContextTooLong(ProviderRejected):
 
 
 class ProviderKeyRefused(SessionError):
-    """401 or 403: the API key is missing or not accepted."""
+    """The provider answered 401 or 403: the API key is missing or not accepted."""
 
     code = "PROVIDER_KEY_REFUSED"
     remedy = "Store a valid key for this provider, then write to the session again."
 
 
 class ProviderQuotaExceeded(SessionError):
-    """402, or 429 that says the quota is used up: waiting does not help, a person must act."""
+    """The provider answered 402, or 429 because the quota is used up. Waiting does not help: a person must act."""
 
     code = "PROVIDER_QUOTA_EXCEEDED"
     remedy = "Raise the quota or the balance at the provider, then write to the session again."
 
 
 class ModelFeedback(ActaError):
-    """Goes back to the model as an ordinary error text: the message says what to do instead."""
+    """The model gets the message as the result of its call. The message says what to do instead."""
 
 
 class ToolFailed(ModelFeedback):
-    """A tool's own failure."""
+    """The tool ran and failed, or could not run."""
 
 
 class ToolInputInvalid(ModelFeedback):
@@ -183,7 +186,7 @@ class ToolInputInvalid(ModelFeedback):
 
 
 class PlanRefused(ModelFeedback):
-    """An `update_plan` that the plan's rules do not allow. `code` names the rule."""
+    """The rules for plans do not allow this `update_plan`. `code` names the rule."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -191,7 +194,7 @@ class PlanRefused(ModelFeedback):
 
 
 class CallerError(ActaError):
-    """Answered over HTTP in the error envelope; `details` maps a field to what is wrong with it."""
+    """The HTTP answer is an error envelope. `details`: by field, sentences about what is wrong with it."""
 
     code = "INTERNAL_ERROR"
 
@@ -205,7 +208,7 @@ class ValidationFailed(CallerError):
 
 
 class CursorInvalid(ValidationFailed):
-    """`field`: the parameter that the cursor came in."""
+    """`field`: the parameter that held the cursor."""
 
     def __init__(self, field: str = "cursor") -> None:
         message = "This is not a cursor of an earlier answer; without one, reading begins at the start."
@@ -221,7 +224,7 @@ class Forbidden(CallerError):
 
 
 class RoleMissing(Forbidden):
-    """Whoever decides needs a role of their own. `ids` tell a log what was refused."""
+    """Only people with this role may decide. `ids`: the session and the intervention, for the log."""
 
     def __init__(self, role: str, session_id: str, intervention_id: str) -> None:
         super().__init__(f"Deciding this needs the role {role}.", {"role": [role]})

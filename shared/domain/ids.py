@@ -1,6 +1,6 @@
-"""Opaque, time-ordered ids: 48 bits of milliseconds and 80 of chance in Crockford's base 32 (ULID's layout).
+"""Opaque ids that sort by time: 48 bits of milliseconds and 80 random bits in Crockford's base 32, as in ULID.
 
-Ids of one millisecond order by chance; nothing relies on their order but the newest-first listing of sessions.
+Ids made in the same millisecond sort at random. Only listings with the newest first rely on the order.
 """
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -9,8 +9,8 @@ SESSION, RUN, MESSAGE, CALL, EFFECT, INTERVENTION = "ses", "run", "msg", "call",
 AGENT, MEMORY = "agt", "mem"
 
 
-def make_id(prefix: str, milliseconds: int, chance: bytes) -> str:
-    """`milliseconds` since 1970 and 10 bytes of chance give `prefix_` and 26 characters."""
-    value = (milliseconds << 80) | int.from_bytes(chance[:10])
+def make_id(prefix: str, milliseconds: int, randomness: bytes) -> str:
+    """Returns `prefix_` and 26 characters. `milliseconds`: since 1970. `randomness`: 10 random bytes."""
+    value = (milliseconds << 80) | int.from_bytes(randomness[:10])
     digits = "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))
     return f"{prefix}_{digits}"

@@ -1,9 +1,12 @@
-"""The base of every domain document: frozen, closed, and cheap to import."""
+"""The base class of every domain document."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Value(BaseModel):
-    """Immutable; unknown fields are refused; the validator is built at first use, not at import (cold start)."""
+    """Instances are immutable. Unknown fields raise a ValidationError.
+
+    Pydantic builds the validator at the first use, not at import: this keeps cold starts short.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -36,7 +36,7 @@ def _stays_open(head: Head, one: Intervention) -> bool:
     """Whether the question loses its deadline and waits for a person: a paused session does not end by itself, and no
     run completes over a message that no turn has read.
     """
-    if one.default_action == "finish" and head.owes_an_answer:
+    if one.default_action == "finish" and head.has_unread_message:
         return True
     return one.default_action in ("cancel", "finish") and any(map(is_pause, head.interventions))
 

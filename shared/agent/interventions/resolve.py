@@ -220,7 +220,7 @@ def _check(deps: ResolveDeps, head: Head, one: Intervention, chosen: Resolution)
             return {"input": amended(deps.registry, head, one, given)}
         case "clarification_needed", "answer":
             return _answer(deps, _parse(Answer, given))
-        case "budget_exceeded", "finish" if head.owes_an_answer:
+        case "budget_exceeded", "finish" if head.has_unread_message:
             raise Conflict(
                 "A message waits for the agent, and a run does not finish over one. Raise the budget, so that it can "
                 "be answered, or cancel the run."

@@ -90,7 +90,7 @@ def resume(
                 for review in (one for one in reviews if one is not ended):
                     change.replace_intervention(outlasting(review))
             return CommitDraft(change, record=record)
-        if change.head.coarse == "active":
+        if change.head.coarse_state == "active":
             return None
         raise Conflict(f"The session is {change.head.state}, not paused.")
 
@@ -163,7 +163,7 @@ def _end(repository: SessionRepository, workflow: Workflow, head: Head, by: str)
 
     It is stopped even where the run has ended, because whoever ended it may have died before stopping it.
     """
-    if head.coarse in ("active", "waiting_for_user"):
+    if head.coarse_state in ("active", "waiting_for_user"):
         with suppress(Conflict):  # the run has ended meanwhile
             cancel(repository, workflow, head.tenant, head.session_id, by)
     elif head.run is not None:

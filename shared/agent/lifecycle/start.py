@@ -44,9 +44,9 @@ def start(repository: SessionRepository, workflow: Workflow, new: NewSession, re
     change = Change(_empty_head(new, clock.new_id(SESSION), now), number=1, now=now)
     decision = None
     if new.message is None:
-        change.born("idle")
+        change.first_state("idle")
     else:
-        change.born("planning")
+        change.first_state("planning")
         decision = _begin_run(change, clock.new_id(RUN), clock.new_id(MESSAGE), new.message, new.max_steps)
     commit = repository.create("start", change, CommitDraft(change, decision, record=record))
     if decision is not None:

@@ -12,7 +12,7 @@ from shared.agent.session.position import position
 from shared.domain.errors import EngineError
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
-from shared.domain.session.partial import Partial, tail_of
+from shared.domain.session.partial import Partial, last_part
 from shared.ports.clock import Clock
 from shared.ports.partials import Partials
 
@@ -49,7 +49,7 @@ class _Listener:
         self._busy = False
 
     def __call__(self, text: str) -> None:
-        self._text = tail_of(self._text + text)
+        self._text = last_part(self._text + text)
         now = self._to.clock.now()
         if self._due is None:
             self._due = now + self._to.every

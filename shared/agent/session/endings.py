@@ -44,7 +44,7 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     finish may still be recorded. `by` None: nobody decided in time.
     """
     _withdraw(change, by)
-    begun = (call for call in change.head.calls if call.may_act)
+    begun = (call for call in change.head.calls if call.is_in_flight)
     change.set(calls=tuple(call.model_copy(update={"state": "started"}) for call in begun))
     change.to_state("cancelled", "cancelled")
     change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})

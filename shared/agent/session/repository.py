@@ -242,15 +242,19 @@ def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
     time. Otherwise None: a plain put is cheaper than a transaction (design §6.1).
     """
     head = commit.head
-    same = before is not None and before.coarse == head.coarse and commit.number > 1
-    if same and before is not None and (head.coarse != "waiting_for_user" or _ends(before) == _ends(head)):
+    same = before is not None and before.coarse_state == head.coarse_state and commit.number > 1
+    if (
+        same
+        and before is not None
+        and (head.coarse_state != "waiting_for_user" or _ends(before) == _ends(head))
+    ):
         return None
-    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse, _live(head, commit.at))
+    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse_state, _live(head, commit.at))
 
 
 def _live(head: Head, at: datetime) -> Live | None:
     """What recovery has to know of the session to find it when its execution is lost (design §2)."""
-    match head.coarse:
+    match head.coarse_state:
         case "active":
             return Live("active", at)
         case "waiting_for_user":

@@ -17,7 +17,7 @@ from shared.domain.interventions.intervention import NO_POLICIES, Policies
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position, StepRecord, milliseconds
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry
-from shared.domain.session.head import Head, OpenCall, effective
+from shared.domain.session.head import Head, OpenCall, input_to_run
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext, Registry, Toolbox
 
@@ -135,7 +135,7 @@ def _as_it_runs(
 ) -> ToolCall:
     """The call with the input it runs with: a person's, where one changed it, else the model's."""
     loaded = repository.load_input(session, call)
-    return loaded.model_copy(update={"input": effective(loaded, open_call)})
+    return loaded.model_copy(update={"input": input_to_run(loaded, open_call)})
 
 
 def ask_whether_it_happened(runtime: ToolRuntime, session: Session, at: Position, call: ToolCall) -> None:

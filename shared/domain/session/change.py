@@ -1,7 +1,7 @@
-"""The draft of a commit: a head being changed, and the events the changes leave behind.
+"""A commit while it is being built: the changed head, and the events and entries that go with it.
 
-Every use case builds its commit with one of these, so that state changes are legal, events dense and the head's
-counters right in one place.
+Every use case builds its commits with `Change`. So one place checks that state changes are legal, numbers events
+without gaps and keeps the head's counters right.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,10 @@ from shared.domain.session.head import TRANSITIONS, Head, IllegalTransition, Ses
 
 
 class Change:
-    """Mutable, short-lived, local to one attempt at a commit."""
+    """Mutable. Each attempt at a commit makes its own.
+
+    `head`: the newest head, and from then on the changed one. `number`: the commit's. `now`: the time of the commit.
+    """
 
     def __init__(self, head: Head, number: int, now: datetime) -> None:
         self.head = head
@@ -33,7 +36,10 @@ class Change:
         self.head = self.head.model_copy(update=fields)
 
     def to_state(self, state: SessionState, reason: str | None = None) -> None:
-        """A legal change and its event; nothing where the session is there already for the same reason."""
+        """Changes the session's state and adds the event. Does nothing where state and reason are the same already.
+
+        Raises IllegalTransition.
+        """
         before = self.head.state
         if before == state and self.head.state_reason == reason:
             return
@@ -42,24 +48,29 @@ class Change:
         self.set(state=state, state_reason=reason)
         self.event("state.changed", {"from": before, "to": state, "reason": reason})
 
-    def born(self, state: SessionState) -> None:
-        """The first state of a session, which has none before."""
+    def first_state(self, state: SessionState) -> None:
+        """Sets the state of a new session and adds the event. Raises IllegalTransition."""
         if state not in TRANSITIONS[None]:
             raise IllegalTransition(f"new -> {state}")
         self.set(state=state)
         self.event("state.changed", {"from": None, "to": state, "reason": None})
 
     def event(self, type: EventType, data: dict[str, Any] | None = None) -> None:
+        """Adds an event."""
         self.draft(EventDraft(type=type, data=data or {}))
 
     def draft(self, draft: EventDraft) -> None:
+        """Adds an event. It carries the number of the step that this change has taken, if it has."""
         self._drafts.append((draft, self._step.step_number if self._step else None))
 
     def entry(self, entry: Entry) -> None:
+        """Adds an entry to the conversation."""
         self._entries.append(entry)
 
     def user_message(self, message_id: str, text: str) -> None:
-        """Adds what a person said: to the log now, to the conversation when a turn delivers it (design §6.6)."""
+        """Adds a person's message. It is in the log at once, and in the conversation when a turn delivers it: messages
+        stand in the order in which the model saw them (design §6.6).
+        """
         self.entry(UserEntry(message_id=message_id, content=Content.of(text)))
         self.event("message.user", {"message_id": message_id})
         self.set(
@@ -68,22 +79,23 @@ class Change:
         )
 
     def compact(self, compacted: Compacted) -> None:
-        """From this commit on the conversation is what `compacted` holds."""
+        """Replaces the conversation by `compacted`, from this commit on."""
         self._compacted = Content.of(compacted.model_dump_json())
         self.set(compacted_at=self.number)
 
     @property
     def interventions(self) -> tuple[Intervention, ...]:
-        """Those that this change opened or closed: their items are written with the commit."""
+        """The interventions that this change opened, replaced or closed. Their items are written with the commit."""
         return tuple(self._interventions.values())
 
     def open_intervention(self, opened: Intervention) -> None:
+        """Adds an intervention to the head, and its event."""
         self._interventions[opened.intervention_id] = opened
         self.set(interventions=(*self.head.interventions, opened))
         self.event("intervention.opened", {"intervention_id": opened.intervention_id, "type": opened.type})
 
     def replace_intervention(self, changed: Intervention) -> None:
-        """The same one with another field, still open."""
+        """Replaces an open intervention by `changed`, which has the same id and is still open."""
         self._interventions[changed.intervention_id] = changed
         same = changed.intervention_id
         self.set(
@@ -91,7 +103,7 @@ class Change:
         )
 
     def close_intervention(self, closed: Intervention) -> None:
-        """`closed` is resolved, expired or withdrawn; the caller adds the event that says so."""
+        """Takes an intervention out of the head. `closed`: it is resolved, expired or withdrawn. Adds no event."""
         self._interventions[closed.intervention_id] = closed
         self.set(
             interventions=tuple(
@@ -100,11 +112,14 @@ class Change:
         )
 
     def step(self, build: Callable[[int], StepRecord]) -> None:
-        """Takes the next number of the step log; later events of this change carry it."""
+        """Adds a step to the step log. `build` gets its number. Events added from now on carry that number."""
         self._step = build(self.head.last_step + 1)
         self.set(last_step=self._step.step_number)
 
     def commit(self, key: str, decision: Decision | None = None, delivered: tuple[str, ...] = ()) -> Commit:
+        """The finished commit. `key`: unique in the session, the same for each attempt at the same thing. `decision`:
+        what the engine does next. `delivered`: ids of the users' messages that join the conversation.
+        """
         events = tuple(
             Event(seq=seq, at=self.now, type=draft.type, step_number=step, data=draft.data)
             for seq, (draft, step) in enumerate(self._drafts, start=self.head.last_seq + 1)

@@ -1,4 +1,4 @@
-"""One numbered entry of a session's log: its events and the head after them (design §3, §6.1)."""
+"""A commit: one numbered entry of a session's log, with its events and the head after them (design §3, §6.1)."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -19,8 +19,10 @@ EventType = Literal[
 
 
 class EventDraft(Value):
-    """An event before the commit that gives it its number. `message.*` and `thought` name a `message_id`; the
-    text itself is the conversation entry's and is added when the event is read.
+    """An event that has no number yet; its commit gives it one.
+
+    The data of `message.*` and `thought` has a `message_id` and no text: the text stands in the conversation's entry
+    and is added when the event is read.
     """
 
     type: EventType
@@ -28,7 +30,7 @@ class EventDraft(Value):
 
 
 class Event(Value):
-    """`seq` is dense from 1 over the session; `step_number` is the step log's, None outside a step."""
+    """`seq`: 1, 2, 3, … in the session, without gaps. `step_number`: the step of the step log; None: outside a step."""
 
     seq: int
     at: datetime
@@ -43,9 +45,9 @@ NextState = Literal["plan", "think", "act", "ask", "wait", "roll_over", "done", 
 
 
 class Position(Value):
-    """Where the engine stands; all that travels through the state machine besides the decision.
+    """The point in the run that the engine has reached. The state machine carries this and the decision, nothing else.
 
-    `first` is the number of the commit this turn began with: a worker reads the log from there.
+    `first`: the number of the commit that this turn began with. Workers read the log from there.
     """
 
     tenant: str
@@ -56,17 +58,19 @@ class Position(Value):
     first: int
 
     def key(self, kind: str) -> str:
-        """The commit key of this turn's step of that kind (`plan`, `think`, `ask`, …)."""
+        """The commit key for this turn and `kind` (`plan`, `think`, `ask`, …)."""
         return f"{self.run_id}/{self.generation}/{self.turn}/{kind}"
 
     def call_key(self, call_id: str, kind: str) -> str:
-        """The commit key of a call's start or finish: the same in every generation, as the call is."""
+        """The commit key for the start or the finish of a call. It is the same in every generation."""
         return f"{self.run_id}/{call_id}/{kind}"
 
 
 class Decision(Value):
-    """What the engine does next. `calls`: for `act`; `wait_seconds` and `then`: for `wait`; `wake_at`: for `ask`,
-    the seconds since 1970 at which the wait looks again (warnings and expiries), empty: people have all the time.
+    """What the engine does next.
+
+    `calls`: for `act`, the ids of the calls to run. `wait_seconds` and `then`: for `wait`, how long, and the state
+    after it. `wake_at`: for `ask`, seconds since 1970 at which a warning or an expiry is due; empty: none is.
     """
 
     next: NextState
@@ -77,11 +81,14 @@ class Decision(Value):
     wake_at: tuple[int, ...] | None = None
 
     def to_engine(self) -> dict[str, object]:
+        """The JSON object that the state machine gets. Fields that are None are left out."""
         return self.model_dump(mode="json", exclude_none=True)
 
 
 class StepRecord(Value):
-    """A row of the step log. `attempt` is the engine's retry count; tokens are 0 where no model was called."""
+    """A row of the step log. `attempt`: the engine's retry count. Tokens are 0 where no model was called. `cost_usd`
+    None: the model's price is unknown.
+    """
 
     step_number: int
     kind: Literal["plan", "llm", "tool", "intervention"]
@@ -98,14 +105,15 @@ class StepRecord(Value):
 
 
 def milliseconds(start: datetime, end: datetime) -> int:
-    """Of a step: never negative, whatever two clocks say."""
+    """The milliseconds between two times; 0 where the clocks of two machines make it negative."""
     return max(0, round((end - start).total_seconds() * 1000))
 
 
 class Commit(Value):
-    """`entries` join the conversation in order, user entries excepted: those wait until a later commit names them
-    in `delivered`. `decision` is what the engine was, or will be, told; a repeated step returns it unchanged.
-    `compacted`: a `Compacted` as JSON, which is the conversation from here on.
+    """`entries`: replies and results join the conversation in this order. A user's entry joins it later, with the
+    commit that names the message in `delivered`.
+    `decision`: what the engine does next. A repeated attempt returns it unchanged.
+    `compacted`: a `Compacted` as JSON. It is the conversation from this commit on.
     """
 
     version: int = COMMIT_VERSION

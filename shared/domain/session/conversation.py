@@ -1,7 +1,8 @@
-"""The conversation as the model sees it, in no provider's dialect, and texts of any size in it.
+"""The conversation as the model sees it, independent of any provider's format.
 
-Order is delivery order (design §6.6). Every tool call of an assistant entry is followed by exactly one tool entry with
-its `call_id` before the next assistant entry. A small text is inline, a large one is in the blob store.
+Entries stand in the order in which they were delivered to the model (design §6.6). Each tool call of an assistant entry
+has exactly one tool entry with its `call_id`, before the next assistant entry. Small texts stand in the entry itself,
+large ones in the blob store.
 """
 
 import hashlib
@@ -13,11 +14,13 @@ from pydantic import Field
 from shared.domain.value import Value
 
 INLINE_BYTES = 4_096
-"""Design §6.1: content over 4 KB goes to the blob store, so that a commit stays small."""
+"""A text with more bytes goes to the blob store, so that a commit stays small (design §6.1)."""
 
 
 class Content(Value):
-    """`text` is None when the text was offloaded to `blob` and is not loaded; `bytes` is its UTF-8 length."""
+    """A text, or a pointer to it. `text` None: the text is in the blob store under the name `blob` and is not loaded.
+    `bytes`: its length in UTF-8.
+    """
 
     text: str | None = None
     blob: str | None = None
@@ -33,22 +36,22 @@ class Content(Value):
 
     @property
     def loaded(self) -> str:
-        """The text; a caller that may hold an unloaded one resolves it through the blob store first."""
+        """The text. Raises ValueError where it is not loaded: load it from the blob store first."""
         if self.text is None:
             raise ValueError("content was not loaded")
         return self.text
 
     def offloaded(self, blob: str) -> "Content":
-        """The pointer that is stored once `blob` holds the text."""
+        """A pointer to the text. `blob`: the name under which the blob store has it."""
         return Content(text=None, blob=blob, bytes=self.bytes)
 
 
 class ToolCall(Value):
-    """One call the model asked for. `effect_id` is issued by the runtime, never by the model.
+    """A call that the model asked for. `effect_id`: issued by Acta, never by the model.
 
-    `input` is None when what the model sent was not a JSON object (malformed or cut off); then `malformed` says
-    why and the call is answered with that, never executed. A large input is stored as JSON text in
-    `input_content` and is in `input` again once loaded.
+    `input` None: the model sent no JSON object, because the text was malformed or cut off. `malformed` then says what
+    is wrong; that is the call's result, and the call never runs. A large input is stored as JSON text in
+    `input_content`, and is in `input` again once loaded.
     """
 
     call_id: str
@@ -60,13 +63,13 @@ class ToolCall(Value):
 
     @property
     def event_data(self) -> dict[str, str]:
-        """What every `tool.*` event says about the call. A large input must be loaded."""
+        """The data of every `tool.*` event about this call. A large input must be loaded."""
         hashed = input_hash(self.input or {})
         return {"call_id": self.call_id, "effect_id": self.effect_id, "name": self.name, "input_hash": hashed}
 
 
 class UserEntry(Value):
-    """What a person said; with origin `summary`, what stands in the place of earlier turns: data, nobody's words."""
+    """A message that a person wrote. Origin `summary`: a summary that stands in the place of earlier turns."""
 
     kind: Literal["user"] = "user"
     message_id: str
@@ -75,9 +78,10 @@ class UserEntry(Value):
 
 
 class AssistantEntry(Value):
-    """`continues`: the message whose text was cut off and goes on here without a gap.
-    `raw` holds the provider's own parts (thinking signatures and the like), meant for that `provider` only.
-    Where they are large, `thinking` and `raw` are stored as JSON text in `private` and are back once loaded.
+    """A model's reply. `continues`: the id of the message that was cut off and that this one continues without a gap.
+
+    `raw`: the parts that only `provider` understands, such as signatures of thinking; only that provider gets them
+    back. Large `thinking` and `raw` are stored as JSON text in `private`, and are in their fields again once loaded.
     """
 
     kind: Literal["assistant"] = "assistant"
@@ -92,8 +96,8 @@ class AssistantEntry(Value):
 
 
 class ToolEntry(Value):
-    """The one result of a call. `ok` False: the text starts with `Error:` and says what to do instead. `whole`: where
-    all of it is stored, if `content` is only a part; `read_result` pages through it.
+    """The result of a call; each call has one. `ok` False: the text starts with `Error:` and says what to do instead.
+    `whole`: the complete result, if `content` is only a part; the tool `read_result` reads it page by page.
     """
 
     kind: Literal["tool"] = "tool"

@@ -1,7 +1,7 @@
-"""A session's states and the small head that every commit carries (design §3, §6.1).
+"""A session's states, and its head: the small document in every commit (design §3, §6.1).
 
-The head is all a worker needs besides the conversation: run, plan, budgets, open calls and questions, counters, notes.
-Each collection in it is bounded, so that a commit's size does not grow with the session.
+The head has all that a worker needs besides the conversation: run, plan, budgets, open calls, open interventions,
+counters and notes. Each collection in it has a limit, so that a commit's size does not grow with the session.
 """
 
 from datetime import datetime
@@ -17,10 +17,14 @@ from shared.domain.value import Value
 
 
 class OpenCall(Value):
-    """A call of the last reply. `withheld`: a person has to approve it first, or to say whether it happened;
-    `amended`: that person's input, to be run instead of the model's; `tries`: how often a person had it run again;
-    `starter`: the attempt that logged the start, so that it knows its own after a lost answer; `approval`: whether a
-    person has to let it run, stored with the call itself, so that no way past the question is a way into the tool.
+    """A call of the last reply.
+
+    State `withheld`: a person must approve the call first, or must say whether it had its effect.
+    `amended`: the input that a person gave; it runs instead of the model's.
+    `tries`: how often a person had the call run again.
+    `starter`: the attempt that logged the start. After a lost answer that attempt recognises the start as its own.
+    `approval`: whether a person must approve the call. It stands here, beside the intervention, so that an intervention
+    that is gone for another reason never lets the call run.
     """
 
     call_id: str
@@ -32,29 +36,29 @@ class OpenCall(Value):
     approval: Literal["", "needed", "given"] = ""
 
     @property
-    def may_act(self) -> bool:
-        """Whether it has started and not ended: it runs, or its end is unknown and a person has been asked."""
+    def is_in_flight(self) -> bool:
+        """Whether the call may still have its effect: it runs, or a person is asked because its end is unknown."""
         return self.state == "started" or (self.state == "withheld" and self.starter != "")
 
 
-def effective(call: ToolCall, open_call: OpenCall) -> dict[str, Any] | None:
-    """The input that runs: a person's amendment, else the model's."""
+def input_to_run(call: ToolCall, open_call: OpenCall) -> dict[str, Any] | None:
+    """The input that a person gave, else the model's. None: the model's is no JSON object."""
     return open_call.amended if open_call.amended is not None else call.input
 
 
 MAX_NOTES = 20
 MAX_NOTE_CHARS = 500
 MAX_NOTES_CHARS = 4_000
-"""Of all notes together."""
+"""All notes together."""
 
 
 class Scratchpad(Value):
-    """Oldest note first."""
+    """The notes that the agent keeps for the rest of the session, oldest first."""
 
     notes: Annotated[tuple[str, ...], Field(max_length=MAX_NOTES)] = ()
 
     def with_note(self, text: str) -> "Scratchpad":
-        """The note at the end, cut to its bound; a note that was there already moves there. The oldest make room."""
+        """Adds a note at the end, or moves it there. A note that is too long is cut; the oldest notes make room."""
         note = " ".join(text.split())
         if not note:
             return self
@@ -67,7 +71,9 @@ class Scratchpad(Value):
 
     @property
     def text(self) -> str:
-        """For the end of a request; empty where nothing was noted. A note is one line, so none can pose as more."""
+        """The notes as they stand at the end of a request; empty without notes. Each note is one line, so that it
+        cannot look like anything else.
+        """
         if not self.notes:
             return ""
         return "\n".join(["Your notes of this session:", *(f"- {note}" for note in self.notes)])
@@ -75,13 +81,13 @@ class Scratchpad(Value):
 
 HEAD_VERSION = 1
 MAX_GOAL_CHARS = 1_000
-"""The head quotes so much of the goal; the whole of it is the run's first message."""
+"""The head keeps the beginning of the goal. The run's first message is the complete goal."""
 BYTES_PER_TOKEN = 3.0
-"""Before a call has shown better; English has about 4, so that estimates are rather too high than too low."""
+"""The estimate before the first call has shown a better one. English has about 4: estimates are high, not low."""
 MAX_ANSWER_CHARS = 4_000
 MAX_UNDELIVERED = 20
 MAX_CALLS = 16
-"""Calls of one reply that run; more are answered with an error (bounds the head)."""
+"""Calls of one reply that run. Further ones get an error as their result, because the head must stay small."""
 
 SessionState = Literal[
     "idle",
@@ -113,21 +119,23 @@ TERMINAL: frozenset[SessionState] = frozenset({"completed", "failed", "cancelled
 
 
 class IllegalTransition(ValueError):
-    """A bug of ours: the table above does not have this change."""
+    """A bug: `TRANSITIONS` does not have this change of state."""
 
 
 class Restarts(Value):
-    """How often the engine had to be started again in `turn`, without anybody having been asked."""
+    """How often recovery has started the engine again in `turn` without asking a person."""
 
     turn: int = 0
     count: int = 0
 
 
 class Run(Value):
-    """One goal's work. `iteration` counts Think turns; `turn` counts the engine's steps, planning ones too, and is
-    part of their commit keys; `first` is the number of the commit the current turn began with; `generation` is the
-    engine execution that may commit; `events` bounds that execution's history from above. `goal_id` is the message
-    that began it.
+    """The work on one goal.
+
+    `generation`: the engine's execution that may commit. `iteration`: counts Think turns. `turn`: counts all turns,
+    planning ones too, and is part of their commit keys. `first`: the number of the commit that the current turn began
+    with. `events`: an upper bound of the events in the execution's history. `goal_id`: the id of the message that
+    began the run.
     """
 
     run_id: str
@@ -142,7 +150,9 @@ class Run(Value):
 
 
 class Usage(Value):
-    """`input_tokens` includes the cached ones. `cost_usd` None: some call's model has no known price."""
+    """What the session has used. `input_tokens` includes `cached_input_tokens`. `cost_usd` None: the price of at least
+    one call is unknown.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -157,9 +167,12 @@ class Usage(Value):
 
 
 class Budget(Value):
-    """`vanished_tokens`: charged for attempts that died and may have been paid for; no step of the log has them.
-    `charged_usd`: what calls with a known price came to, and those of a fallback without one at the first model's.
-    `bytes_per_token`: what the last call showed, for estimating the next.
+    """Limits, and what is charged to them.
+
+    `vanished_tokens`: charged for attempts that died and may have to be paid for; no step of the step log has them.
+    `charged_usd`: the cost of all calls with a known price. A fallback model without a known price is charged at the
+    price of the first model. `warned`: whether the warning was given. `bytes_per_token`: measured in the last call, to
+    estimate the next.
     """
 
     token_budget: int
@@ -171,8 +184,8 @@ class Budget(Value):
 
 
 class Result(Value):
-    """`answer` is bounded like the goal; the whole of it is the last assistant message, `message_id`, behind the one
-    that message goes on with, if there is one.
+    """How the run ended. `answer`: the beginning of the answer, at most `MAX_ANSWER_CHARS`. `message_id`: the message
+    that has the complete answer; if that message continues another one, the answer is both, one after the other.
     """
 
     goal_met: bool
@@ -187,8 +200,10 @@ class Failure(Value):
 
 
 class Wait(Value):
-    """The engine's task token while it waits for people; it never leaves the server side (design §8). `entered`: when
-    the engine came to the wait, `attempt`: its retry count there; a wait of the previous release tells neither.
+    """The engine's task token while it waits for people. The token never leaves the server (design §8).
+
+    `entered`: when the engine entered the wait; None: the previous release wrote it. `attempt`: the engine's retry
+    count.
     """
 
     token: str
@@ -196,15 +211,20 @@ class Wait(Value):
     attempt: int = 0
 
     def is_before(self, other: "Wait") -> bool:
-        """Whether the engine has left this wait for the other one."""
+        """Whether the engine entered this wait before `other`, and so has left it. False where that is unknown."""
         if self.entered is None or other.entered is None:
             return False
         return (self.entered, self.attempt) < (other.entered, other.attempt)
 
 
 class Progress(Value):
-    """Counters of §5; stored, so that a crash cannot reset them. Calls and replies are known by fingerprint
-    (`shared.domain.rules.loop_detection`); `rung` is how far up the ladder of being stuck the run is.
+    """The counters that decide whether a run goes on or is stuck. They are stored, so that a crash cannot reset them
+    (design §5).
+
+    `text_replies`: replies in a row without a call. `planning_attempts`: failed ones in the current planning.
+    `provider_waits`: in a row. `last_reply`, `succeeded`, `failed`, `window`: fingerprints of replies and calls, as
+    `shared.domain.rules.loop_detection` makes them. `rung`: how often the run was found stuck since it last made
+    progress, which decides between hint, question and failure.
     """
 
     text_replies: int = 0
@@ -213,10 +233,10 @@ class Progress(Value):
     cut_offs: int = 0
     """Replies in a row that were cut off at their length limit."""
     continues: str | None = None
-    """The message that the next reply was asked to go on with; empty: none. None: the release before wrote it, or no
-    turn was made yet."""
+    """The id of the cut-off message that the next reply is asked to continue; empty: none. None: no turn was made yet,
+    or the previous release wrote it."""
     hint: str = ""
-    """What the next turn's tail tells the model, once."""
+    """A text for the model, at the end of the next request only."""
     last_reply: str = ""
     same_replies: int = 0
     idle_turns: int = 0
@@ -227,7 +247,13 @@ class Progress(Value):
 
 
 class Head(Value):
-    """`compacted_at`: the number of the last compaction's commit, where a conversation is read from; 0: none."""
+    """A session's state after a commit.
+
+    `goal`: its beginning, at most `MAX_GOAL_CHARS`. `review_every`: a review by a person after so many turns; 0: none.
+    `last_seq`, `last_step`: the highest numbers in use. `undelivered`: ids of users' messages that no turn has shown to
+    the model yet, oldest first. `compacted_at`: the number of the commit with the last compaction, from where the
+    conversation is read; 0: none.
+    """
 
     version: int = HEAD_VERSION
     tenant: str
@@ -256,13 +282,13 @@ class Head(Value):
     progress: Progress = Field(default_factory=Progress)
     scratchpad: Scratchpad = Field(default_factory=Scratchpad)
     deleted: bool = False
-    """The last thing a session's log says; what follows is its removal."""
+    """Set by the session's last commit, before its content is removed."""
     wait: Wait | None = None
     lease: Lease | None = None
     compacted_at: int = 0
 
     @property
-    def coarse(self) -> CoarseState:
+    def coarse_state(self) -> CoarseState:
         match self.state:
             case "planning" | "executing" | "waiting_for_tool":
                 return "active"
@@ -278,8 +304,10 @@ class Head(Value):
         return tuple(call for call in self.calls if call.state != "done")
 
     @property
-    def owes_an_answer(self) -> bool:
-        """Somebody has written since the run began, and no turn has delivered it: the run may not complete (§6.6)."""
+    def has_unread_message(self) -> bool:
+        """Whether a person has written since the run began and no turn has shown it to the model. The run must not
+        complete then: no accepted message is ignored (design §6.6).
+        """
         began = self.run.goal_id if self.run is not None else ""
         return bool(self.undelivered) and self.undelivered[-1] != began
 

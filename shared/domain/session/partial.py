@@ -1,4 +1,4 @@
-"""What a model has said so far of a turn that is not committed yet; for whoever watches, and for nothing else."""
+"""The text of a reply while the model still writes it. It is only for people who watch: nothing depends on it."""
 
 from datetime import datetime
 
@@ -9,14 +9,14 @@ MAX_PARTIAL_BYTES = 4_096
 
 
 class Partial(Value):
-    """`key`: the commit key of the turn it belongs to; `text`: the end of what was said by `at`."""
+    """`key`: the commit key of the turn. `text`: the end of the reply as it was at `at`."""
 
     key: str
     text: str
     at: datetime
 
 
-def tail_of(text: str) -> str:
-    """Its last bytes, as many as a partial may have, without half a character."""
+def last_part(text: str) -> str:
+    """The end of `text`, at most `MAX_PARTIAL_BYTES` bytes, cut between two characters."""
     data = text.encode("utf-8", "replace")
     return data[-MAX_PARTIAL_BYTES:].decode("utf-8", "ignore")

@@ -80,7 +80,7 @@ def test_no_document_of_a_session_ever_ends_by_itself_whatever_is_in_it(
     named = commit.model_copy(
         update={"head": commit.head.model_copy(update={"tenant": "t", "session_id": "s"})}
     )
-    entry = IndexEntry(tenant, "s", commit.head.agent_id, commit.head.coarse)
+    entry = IndexEntry(tenant, "s", commit.head.agent_id, commit.head.coarse_state)
     for item in (
         items.commit_item(named, ["i"]),
         items.intervention_item(tenant, intervention.model_copy(update={"intervention_id": "i"})),
