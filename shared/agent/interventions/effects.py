@@ -135,7 +135,7 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
         ready = open_call.model_copy(update={"state": "ready", "amended": amended, "approval": "given"})
         change.set(calls=change.head.with_call(ready).calls)
     if change.head.plan is not None:
-        change.set(plan=permission.given(change.head.plan, one.tool_call.name))
+        change.set(plan=permission.with_permission(change.head.plan, one.tool_call.name))
 
 
 def _settle_doubt(

@@ -17,7 +17,7 @@ from shared.domain.interventions.intervention import (
     Policy,
     is_pause,
 )
-from shared.domain.plan.permission import Why
+from shared.domain.plan.permission import ApprovalReason
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall, input_hash
 from shared.domain.session.head import OpenCall
@@ -53,7 +53,13 @@ class AskingRules(NamedTuple):
 
 
 def open_approval(
-    change: Change, call: ToolCall, rules: AskingRules, timeout_seconds: float, *, why: Why, said: str = ""
+    change: Change,
+    call: ToolCall,
+    rules: AskingRules,
+    timeout_seconds: float,
+    *,
+    why: ApprovalReason,
+    said: str = "",
 ) -> None:
     """Withholds the call and asks for it. The decision is bound to the hash of the input (design §8).
 

@@ -10,7 +10,7 @@ from shared.agent.session.position import next_decision, position, wait_decision
 from shared.agent.session.repository import CommitDraft
 from shared.domain.errors import Fenced, ProviderOverloaded
 from shared.domain.interventions.intervention import is_pause
-from shared.domain.plan.permission import why
+from shared.domain.plan.permission import approval_reason
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry
@@ -40,7 +40,7 @@ def run_calls(context: TurnContext, change: Change, calls: tuple[ToolCall, ...],
 def open_questions(context: TurnContext, change: Change, calls: tuple[ToolCall, ...], said: str) -> None:
     """Opens what a person has to decide before the calls run: approvals and the review."""
     for call in calls:
-        reason = why(change.head.plan, context.specs[call.name])
+        reason = approval_reason(change.head.plan, context.specs[call.name])
         if reason is not None:
             open_approval(change, call, context.rules, context.timeouts.approval, why=reason, said=said)
     open_review_if_due(context, change, said, calls)

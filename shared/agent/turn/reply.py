@@ -14,7 +14,7 @@ from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.plan import permission
 from shared.domain.plan import update as plan_update
-from shared.domain.plan.update import MAX_NAMED_CHARS
+from shared.domain.plan.update import MAX_NAME_CHARS
 from shared.domain.rules.next_action import claims_completion
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
@@ -169,7 +169,7 @@ def _update_plan(
     change.set(plan=applied.plan)
     for draft in applied.events:
         change.draft(draft)
-    change.entry(_result(call, applied.said))
+    change.entry(_result(call, applied.result))
 
 
 class _Outcome:
@@ -204,7 +204,7 @@ def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
 
 
 def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:
-    asks = permission.why(change.head.plan, specs[call.name]) is not None
+    asks = permission.approval_reason(change.head.plan, specs[call.name]) is not None
     return OpenCall(call_id=call.call_id, name=call.name, approval="needed" if asks else "")
 
 
@@ -226,7 +226,7 @@ def _refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
 
 def _shown(action: object) -> str | None:
     """The action for the event. A model can make one up of any length."""
-    return action[:MAX_NAMED_CHARS] if isinstance(action, str) else None
+    return action[:MAX_NAME_CHARS] if isinstance(action, str) else None
 
 
 GO_ON = (

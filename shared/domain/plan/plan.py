@@ -1,4 +1,4 @@
-"""The plan an agent keeps: up to ten steps, their states, and what each one rests on (design §4)."""
+"""An agent's plan: a goal and up to ten steps with their states (design §4)."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -9,9 +9,9 @@ from shared.domain.value import Value
 
 MAX_STEPS = 10
 MAX_RESULT_CHARS = 1_000
-"""Of a step's result, what the plan keeps; the conversation has the whole."""
+"""The plan keeps the beginning of a step's result. The conversation has all of it."""
 MAX_EVIDENCE = 20
-"""Call ids kept per step; the head that carries the plan stays bounded."""
+"""Call ids kept per step. The plan is in every head, so it must stay small."""
 
 PlanStatus = Literal["planning", "executing", "completed", "failed", "waiting_for_user"]
 StepStatus = Literal["pending", "in_progress", "completed", "failed", "skipped"]
@@ -26,8 +26,8 @@ STEP_TRANSITIONS: dict[StepStatus, frozenset[StepStatus]] = {
 
 
 class PlanStep(Value):
-    """`evidence`: ids of the successful tool calls made while the step was in progress. `permitted`: a person has let
-    a call run that the step asks permission for.
+    """`tool`: the tool that the step mainly uses, if any. `evidence`: ids of the newest successful tool calls made
+    while the step was in progress. `permitted`: a person has approved a call that the step asks permission for.
     """
 
     step_number: Annotated[int, Field(ge=1)]
@@ -47,14 +47,16 @@ class PlanStep(Value):
         return self.status in ("pending", "in_progress")
 
     def with_evidence(self, call_id: str) -> "PlanStep":
+        """Adds a successful call. The oldest one makes room."""
         if call_id in self.evidence:
             return self
         return self.model_copy(update={"evidence": (*self.evidence, call_id)[-MAX_EVIDENCE:]})
 
 
 class ExecutionPlan(Value):
-    """`version` counts creations; `current_step_index` points at the first open step (or past the last). `owed`:
-    tools an earlier version asked permission for, which nobody has given (`shared.domain.plan.permission`).
+    """`version`: 1 for the session's first plan, then counted up with each new one. `current_step_index`: the index in
+    `steps` of the first open step; the length of `steps` where none is open. `owed`: tools that an earlier version
+    asked permission for and nobody has approved since (`shared.domain.plan.permission`).
     """
 
     version: int
@@ -73,17 +75,19 @@ class ExecutionPlan(Value):
 
     @property
     def is_live(self) -> bool:
+        """Whether the plan is neither completed nor failed."""
         return self.status in ("planning", "executing", "waiting_for_user")
 
     def step(self, number: int) -> PlanStep | None:
         return next((step for step in self.steps if step.step_number == number), None)
 
     def with_step(self, changed: PlanStep, now: datetime) -> "ExecutionPlan":
+        """Replaces the step of the same number."""
         steps = tuple(changed if step.step_number == changed.step_number else step for step in self.steps)
         index = next((i for i, step in enumerate(steps) if step.is_open), len(steps))
         return self.model_copy(update={"steps": steps, "current_step_index": index, "updated_at": now})
 
     def with_evidence(self, call_id: str, now: datetime) -> "ExecutionPlan":
-        """Credits a successful call to the step in progress, if there is one."""
+        """Adds a successful call to the first step in progress, if there is one."""
         running = next((step for step in self.steps if step.status == "in_progress"), None)
         return self if running is None else self.with_step(running.with_evidence(call_id), now)

@@ -1,7 +1,7 @@
-"""`update_plan`: what it may be given, and the one way a plan changes (design §4).
+"""The tool `update_plan`: its input, and the only way in which a plan changes (design §4).
 
-The input is read from a model's JSON with the types its schema names. `apply` is pure: plan and input in, new plan and
-events out, or `PlanRefused` with a text that tells the model what to do instead.
+`apply` is pure. It takes a plan and a model's JSON input, and returns the new plan and the events. It raises
+PlanRefused where the rules forbid the change; the message tells the model what to do instead.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, Vali
 
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import PlanRefused
-from shared.domain.plan.permission import owed
+from shared.domain.plan.permission import permissions_owed
 from shared.domain.plan.plan import (
     MAX_RESULT_CHARS,
     MAX_STEPS,
@@ -28,17 +28,18 @@ from shared.domain.value import Value
 Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
 
 MAX_STEP_INPUT_CHARS = 2_000
-"""The plan is in every commit's head; what a step's call is given is in the call."""
+"""The plan is in every head, so it must stay small. The complete input stands in the call."""
 MAX_RISKS = 5
-"""A model may add so many to those the registry shows; it takes none away."""
+"""The risks that a model may add to those that the registry knows."""
 MAX_STEP_NUMBER = 1_000
 MAX_PROBLEMS = 5
-MAX_NAMED_CHARS = 40
-"""Of a field the model made up, what the refusal repeats."""
+"""Wrong fields named in one refusal."""
+MAX_NAME_CHARS = 40
+"""A field or an action that the model made up is repeated to it up to this length."""
 
 
 def _number(value: Any) -> Any:
-    """JSON's `2` and `2.0`; `true` and `"2"` would pass for whole numbers otherwise."""
+    """Refuses `true` and `"2"`, which pydantic takes for whole numbers. JSON's `2` and `2.0` pass."""
     if isinstance(value, bool | str):
         raise ValueError("should be a whole number")
     return value
@@ -74,7 +75,7 @@ class NewStep(Value):
 
 
 class PlanUpdate(Value):
-    """The tool's input. The session is the one the call runs in, never an argument."""
+    """The tool's input. It names no session: the plan is that of the session in which the call runs."""
 
     action: Action
     goal: Goal | None = None
@@ -87,13 +88,13 @@ class PlanUpdate(Value):
 
 
 def read(raw: Mapping[str, Any]) -> PlanUpdate:
-    """Raises PlanRefused, which names the first fields that are wrong."""
+    """Validates the model's input. Raises PlanRefused, which names the first fields that are wrong."""
     try:
         return PlanUpdate.model_validate(raw)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)[:MAX_PROBLEMS]
         wrong = "; ".join(
-            f"{_place(problem['loc'])}: {problem['msg'].removeprefix('Value error, ')}"
+            f"{_field_path(problem['loc'])}: {problem['msg'].removeprefix('Value error, ')}"
             for problem in problems
         )
         raise PlanRefused(
@@ -101,39 +102,41 @@ def read(raw: Mapping[str, Any]) -> PlanUpdate:
         ) from None
 
 
-def _place(path: tuple[int | str, ...]) -> str:
-    return ".".join(str(part)[:MAX_NAMED_CHARS] for part in path) or "input"
+def _field_path(path: tuple[int | str, ...]) -> str:
+    return ".".join(str(part)[:MAX_NAME_CHARS] for part in path) or "input"
 
 
-class Applied(NamedTuple):
-    """`said` is the tool's result for the model; `plan` is None only where a question came before any plan."""
+class AppliedUpdate(NamedTuple):
+    """`plan` None: the model asks a question before it has made a plan. `result`: the tool's result for the model."""
 
     plan: ExecutionPlan | None
     events: tuple[EventDraft, ...]
-    said: str
+    result: str
     update: PlanUpdate
 
 
 def apply(
     plan: ExecutionPlan | None, raw: Mapping[str, Any], tools: Mapping[str, ToolSpec], now: datetime
-) -> Applied:
-    """`tools`: this agent's registry, denied ones left out."""
+) -> AppliedUpdate:
+    """Applies the model's input to the plan. `tools`: the tools that this agent may use, by name. Raises
+    PlanRefused.
+    """
     update = read(raw)
     match update.action:
         case "create":
             return _create(plan, update, tools, now)
         case "update_step":
-            return _update_step(_live(plan), update, now)
+            return _update_step(_require_live(plan), update, now)
         case "complete":
-            return _complete(_live(plan), update, now)
+            return _complete(_require_live(plan), update, now)
         case "fail":
-            closed = _closed(_live(plan), "failed", update, now)
-            return Applied(*closed, "The plan is closed as failed.", update)
+            closed = _closed(_require_live(plan), "failed", update, now)
+            return AppliedUpdate(*closed, "The plan is closed as failed.", update)
         case "wait_for_user":
             return _wait_for_user(plan, update, now)
 
 
-def _live(plan: ExecutionPlan | None) -> ExecutionPlan:
+def _require_live(plan: ExecutionPlan | None) -> ExecutionPlan:
     if plan is None:
         raise PlanRefused("NO_PLAN", "There is no plan yet. Call update_plan with action create first.")
     if not plan.is_live:
@@ -143,7 +146,7 @@ def _live(plan: ExecutionPlan | None) -> ExecutionPlan:
 
 def _create(
     plan: ExecutionPlan | None, update: PlanUpdate, tools: Mapping[str, ToolSpec], now: datetime
-) -> Applied:
+) -> AppliedUpdate:
     if not (update.goal or "").strip():
         raise PlanRefused(
             "GOAL_BLANK", "A plan needs a goal: say in `goal` what the user wants to have at the end."
@@ -158,24 +161,24 @@ def _create(
     for step in steps:
         if step.tool is not None and step.tool not in tools:
             raise PlanRefused("UNKNOWN_TOOL", _unknown_tool(step, tools))
-    steps = tuple(_permitted(step, tools) for step in steps)
+    steps = tuple(_with_registry_permission(step, tools) for step in steps)
     created = ExecutionPlan(
         version=1 if plan is None else plan.version + 1,
         goal=(update.goal or "").strip(),
         steps=steps,
         risks=(*_risks(steps, tools), *update.risks),
-        owed=owed(plan, steps),
+        owed=permissions_owed(plan, steps),
         created_at=now,
         updated_at=now,
     )
     kind = "plan.revised" if plan is not None and plan.is_live else "plan.created"
     event = EventDraft(type=kind, data={"version": created.version, "plan": created.model_dump(mode="json")})
-    said = f"Plan version {created.version} with {len(steps)} steps is recorded. Work on step {steps[0].step_number}."
-    return Applied(created, (event,), said, update)
+    text = f"Plan version {created.version} with {len(steps)} steps is recorded. Work on step {steps[0].step_number}."
+    return AppliedUpdate(created, (event,), text, update)
 
 
 def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
-    """Missing numbers take the lowest free ones, in order."""
+    """Steps without a number get the lowest free ones, in order."""
     taken = [step.step_number for step in wanted if step.step_number is not None]
     if len(taken) != len(set(taken)):
         raise PlanRefused("DUPLICATE_STEP", "Two steps have the same step_number. Number them 1, 2, 3, …")
@@ -192,14 +195,14 @@ def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
     )
 
 
-def _permitted(step: PlanStep, tools: Mapping[str, ToolSpec]) -> PlanStep:
-    """The registry's word on permission is added to the model's, which can only add to it."""
+def _with_registry_permission(step: PlanStep, tools: Mapping[str, ToolSpec]) -> PlanStep:
+    """A step with a high-stakes tool requires permission, even where the model says that it does not."""
     needed = step.tool is not None and tools[step.tool].high_stakes
     return step.model_copy(update={"requires_permission": True}) if needed else step
 
 
 def _risks(steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]) -> list[str]:
-    """What the registry knows; the model can add to it (`risks`), never take from it."""
+    """The risks that follow from the registry. The model can add risks, and cannot remove these."""
     return [_risk(step, tools[step.tool]) for step in steps if step.tool and tools[step.tool].is_risky]
 
 
@@ -212,7 +215,7 @@ def _unknown_tool(step: PlanStep, tools: Mapping[str, ToolSpec]) -> str:
     return f"Step {step.step_number} names the tool {step.tool!r}, which this agent does not have. {hint}"
 
 
-def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Applied:
+def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> AppliedUpdate:
     if update.step_number is None or update.step_status is None:
         raise PlanRefused("SCHEMA", "update_step needs step_number and step_status.")
     step = plan.step(update.step_number)
@@ -221,8 +224,8 @@ def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Appl
         raise PlanRefused("NO_SUCH_STEP", f"The plan has no step {update.step_number}; it has {numbers}.")
     to = update.step_status
     if to == step.status:
-        said = f"Step {step.step_number} is {to} already."
-        return Applied(plan, (), said, update)
+        text = f"Step {step.step_number} is {to} already."
+        return AppliedUpdate(plan, (), text, update)
     if to not in STEP_TRANSITIONS[step.status]:
         raise PlanRefused(
             "STEP_TRANSITION",
@@ -247,10 +250,10 @@ def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Appl
         type="plan.step", data={"plan_step": step.step_number, "from": step.status, "status": to}
     )
     following = plan.with_step(changed, now).model_copy(update={"status": "executing"})
-    return Applied(following, (event,), f"Step {step.step_number} is {to}.", update)
+    return AppliedUpdate(following, (event,), f"Step {step.step_number} is {to}.", update)
 
 
-def _complete(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Applied:
+def _complete(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> AppliedUpdate:
     if plan.open_steps:
         numbers = ", ".join(str(step.step_number) for step in plan.open_steps)
         raise PlanRefused(
@@ -259,27 +262,27 @@ def _complete(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Applied
             "failed or skipped first.",
         )
     closed = _closed(plan, "completed", update, now)
-    return Applied(*closed, "The plan is completed.", update)
+    return AppliedUpdate(*closed, "The plan is completed.", update)
 
 
 def _closed(
     plan: ExecutionPlan, status: Literal["completed", "failed"], update: PlanUpdate, now: datetime
 ) -> tuple[ExecutionPlan, tuple[EventDraft, ...]]:
-    _reason(update)
+    _require_reason(update)
     closed = plan.model_copy(update={"status": status, "updated_at": now})
     return closed, (EventDraft(type="plan.closed", data={"version": plan.version, "status": status}),)
 
 
-def _wait_for_user(plan: ExecutionPlan | None, update: PlanUpdate, now: datetime) -> Applied:
-    """Legal before there is a plan too: an ambiguous goal asks instead of planning."""
-    _reason(update)
+def _wait_for_user(plan: ExecutionPlan | None, update: PlanUpdate, now: datetime) -> AppliedUpdate:
+    """Allowed before there is a plan, too: the model may have to ask what the goal means before it can plan."""
+    _require_reason(update)
     if plan is not None and plan.is_live:
         plan = plan.model_copy(update={"status": "waiting_for_user", "updated_at": now})
-    return Applied(plan, (), "The question goes to the user; the answer will be the next message.", update)
+    return AppliedUpdate(
+        plan, (), "The question goes to the user; the answer will be the next message.", update
+    )
 
 
-def _reason(update: PlanUpdate) -> str:
-    reason = (update.reason or "").strip()
-    if not reason:
+def _require_reason(update: PlanUpdate) -> None:
+    if not (update.reason or "").strip():
         raise PlanRefused("NO_REASON", f"{update.action} needs a `reason`.")
-    return reason

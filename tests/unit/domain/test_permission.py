@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.plan.permission import asked_for, given, owed
+from shared.domain.plan.permission import needs_permission, permissions_owed, with_permission
 from shared.domain.plan.plan import ExecutionPlan, PlanStep, StepStatus
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -23,41 +23,41 @@ def step(number: int, tool: str | None = None, asks: bool = True, status: StepSt
 @pytest.mark.parametrize("status", ["completed", "skipped", "failed"])
 def test_a_step_closed_before_anybody_gave_its_permission_still_asks(status: StepStatus) -> None:
     closed = plan(step(1, "create_file", status=status), step(2, asks=False))
-    assert asked_for(closed, "create_file", risky=True)
-    assert not asked_for(closed, "remember", risky=True)
-    assert not asked_for(given(closed, "create_file"), "create_file", risky=True)
+    assert needs_permission(closed, "create_file", risky=True)
+    assert not needs_permission(closed, "remember", risky=True)
+    assert not needs_permission(with_permission(closed, "create_file"), "create_file", risky=True)
 
 
 def test_a_step_without_a_tool_asks_for_whatever_is_not_read_only() -> None:
     closed = plan(step(1, status="skipped"), step(2, asks=False))
-    assert asked_for(closed, "create_file", risky=True)
-    assert not asked_for(closed, "list_files", risky=False)
+    assert needs_permission(closed, "create_file", risky=True)
+    assert not needs_permission(closed, "list_files", risky=False)
 
 
 def test_each_call_of_a_step_being_worked_on_asks_also_after_the_first_was_let_run() -> None:
     working = plan(step(1, "create_file", status="in_progress"))
-    assert asked_for(given(working, "create_file"), "create_file", risky=True)
+    assert needs_permission(with_permission(working, "create_file"), "create_file", risky=True)
 
 
 def test_a_permission_of_a_later_step_is_not_given_by_that_of_an_earlier_one() -> None:
-    later = given(plan(step(1, "create_file"), step(2, "create_file")), "create_file")
+    later = with_permission(plan(step(1, "create_file"), step(2, "create_file")), "create_file")
     assert [one.permitted for one in later.steps] == [True, False]
 
 
 def test_a_new_version_owes_what_it_drops_and_not_what_it_asks_for_again() -> None:
     before = plan(step(1, "create_file"), step(2))
-    assert owed(before, [step(1, asks=False)]) == ("", "create_file")
-    assert owed(before, [step(1, "create_file"), step(2)]) == ()
-    assert owed(given(before, "create_file"), [step(1, asks=False)]) == ("",)
+    assert permissions_owed(before, [step(1, asks=False)]) == ("", "create_file")
+    assert permissions_owed(before, [step(1, "create_file"), step(2)]) == ()
+    assert permissions_owed(with_permission(before, "create_file"), [step(1, asks=False)]) == ("",)
 
 
 def test_what_is_owed_is_carried_on_until_it_is_given() -> None:
     second = plan(step(1, asks=False), owed=("create_file",))
-    assert owed(second, [step(1, asks=False)]) == ("create_file",)
-    assert asked_for(second, "create_file", risky=True)
-    assert given(second, "create_file").owed == ()
+    assert permissions_owed(second, [step(1, asks=False)]) == ("create_file",)
+    assert needs_permission(second, "create_file", risky=True)
+    assert with_permission(second, "create_file").owed == ()
 
 
 def test_a_plan_that_is_over_owes_nothing_to_the_next() -> None:
-    assert owed(plan(step(1, "create_file"), status="completed"), [step(1, asks=False)]) == ()
-    assert owed(None, [step(1)]) == ()
+    assert permissions_owed(plan(step(1, "create_file"), status="completed"), [step(1, asks=False)]) == ()
+    assert permissions_owed(None, [step(1)]) == ()

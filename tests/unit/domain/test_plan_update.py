@@ -8,13 +8,13 @@ import pytest
 from shared.domain.definitions.builtins import builtins
 from shared.domain.errors import PlanRefused
 from shared.domain.plan.plan import ExecutionPlan
-from shared.domain.plan.update import Applied, apply
+from shared.domain.plan.update import AppliedUpdate, apply
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TOOLS = builtins()
 
 
-def update(plan: ExecutionPlan | None, **raw: Any) -> Applied:
+def update(plan: ExecutionPlan | None, **raw: Any) -> AppliedUpdate:
     return apply(plan, raw, TOOLS, NOW)
 
 
