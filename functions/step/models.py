@@ -8,7 +8,7 @@ from shared.api.app import Api
 from shared.api.response.envelope import Response, success
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.rules.price_list import PRICED_AT, Price, Rates
-from shared.domain.rules.prices import FREE, price_of
+from shared.domain.rules.prices import FREE_PROVIDER, price_of
 from shared.ports.definitions import DefinitionStore
 
 PAGE = 100
@@ -64,7 +64,7 @@ def _agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]:
 
 def _prices(provider: str, model: str) -> dict[str, Any] | None:
     """`above`: what a request with a longer prompt costs as a whole. None: no price Acta could vouch for."""
-    if provider == FREE:
+    if provider == FREE_PROVIDER:
         return _rates(Rates(0, 0, 0, 0)) | {"above": None}
     price: Price | None = price_of(provider, model)
     if price is None:

@@ -52,7 +52,7 @@ def ask_for_budget(
     asked: SizedRequest,
 ) -> Decision:
     """Asks a person for a budget that carries `asked`. Raises Fenced."""
-    needed = budget.needed(session.head, asked.bytes, asked.request.max_tokens)
+    needed = budget.needed_token_budget(session.head, asked.bytes, asked.request.max_tokens)
     # asked anew after each answer that does not help: not one key a turn
     kind = f"budget-{session.head.last_seq}"
     return ask_at_limit(

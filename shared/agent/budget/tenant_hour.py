@@ -7,7 +7,7 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention
 from shared.domain.interventions.intervention import NO_POLICIES, Policies
-from shared.domain.rules.tenant_hour import end_of, extended, grant, hour_of, missing
+from shared.domain.rules.tenant_hour import end_of_hour, grant_size, hour_of, tokens_missing, with_grant
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 from shared.ports.log import LeaseGrant, LeaseMoved, SessionIndex
@@ -41,11 +41,11 @@ class TenantHour:
             return None
         for attempt in range(ATTEMPTS):
             hour = hour_of(self._repository.clock.now())
-            wanted = missing(session.head.lease, hour, tokens)
+            wanted = tokens_missing(session.head.lease, hour, tokens)
             if not wanted:
                 return None
             granted = self._directory.granted(at.tenant, hour)
-            size = grant(granted, wanted, self._limit)
+            size = grant_size(granted, wanted, self._limit)
             if size is None:
                 return self._wait(session, at, hour, policies)
             try:
@@ -60,7 +60,7 @@ class TenantHour:
             check_turn(change.head, at)
             if change.head.is_over:
                 return None  # it needs no lease
-            change.set(lease=extended(change.head.lease, lease.hour, lease.after - lease.before))
+            change.set(lease=with_grant(change.head.lease, lease.hour, lease.after - lease.before))
             return CommitDraft(change, lease=lease)
 
         return self._repository.commit(session, at.key(f"lease-{lease.hour}-{lease.before}"), build)
@@ -68,7 +68,7 @@ class TenantHour:
     def _wait(self, session: Session, at: Position, hour: int, policies: Policies) -> Decision:
         def ask(change: Change) -> None:
             open_hourly_limit(
-                change, end_of(hour), self._limit, AskingRules(self._repository.clock, policies)
+                change, end_of_hour(hour), self._limit, AskingRules(self._repository.clock, policies)
             )
             wait_for_people(change)
 

@@ -25,8 +25,8 @@ from shared.domain.rules.compaction import (
     Compacted,
     elided,
     large_old_results,
-    largest_first,
-    limits,
+    large_results,
+    request_limits,
     total_bytes,
     with_elided,
 )
@@ -73,7 +73,7 @@ def make_room(
     if refused:  # so it had more tokens than the window, whatever was estimated
         per_token = min(per_token, calibrated(budget, asked.bytes, context.context_window).bytes_per_token)
     most, aim = (
-        int(tokens * per_token) for tokens in limits(context.context_window, asked.request.max_tokens)
+        int(tokens * per_token) for tokens in request_limits(context.context_window, asked.request.max_tokens)
     )
     sizes = Sizes(asked.bytes, most, aim)
     if sizes.now <= most:
@@ -129,7 +129,7 @@ def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloade
         entries, turns, summarised, spent = made
     results: dict[str, ToolEntry] = {}
     over = fixed + total_bytes(entries) - sizes.most
-    for result in largest_first(list(session.results.values())):
+    for result in large_results(list(session.results.values())):
         if over <= 0:
             break
         results[result.call_id] = handle = elided(result, _whole(turn, result))

@@ -9,7 +9,7 @@ from shared.agent.model_call.context import Turn, TurnContext
 from shared.agent.model_call.request import sized, wait_asked_for
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.ids import MESSAGE
-from shared.domain.rules.compaction import choose, entry_bytes, total_bytes
+from shared.domain.rules.compaction import entry_bytes, partition, total_bytes
 from shared.domain.rules.next_action import GOAL_COMPLETE
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
@@ -62,11 +62,11 @@ def summarise(
     context, session = turn.context, turn.session
     head = session.head
     allowance = max(SHORTEST_SUMMARY, room // SUMMARY_SHARE)
-    choice = choose(entries, head.run.goal_id if head.run is not None else "", room - allowance)
-    if not choice.turns or total_bytes(choice.older) - allowance < most // WORTH:
+    parts = partition(entries, head.run.goal_id if head.run is not None else "", room - allowance)
+    if not parts.turns or total_bytes(parts.older) - allowance < most // WORTH:
         return Summarised(entries)
     model, name = turn.deps.choose_model(context.agent, "summary")
-    shown = _in_full(choice.older, session.entries)
+    shown = _in_full(parts.older, session.entries)
     afforded = affordable(head, sized(request_for(shown, head.goal, name, allowance, most // 2)))
     if afforded is None:  # nor is the turn's own call affordable; a person is asked before anything is lost
         return Summarised(entries)
@@ -84,11 +84,11 @@ def summarise(
         else None
     )
     text = usable(reply, allowance) if reply is not None else None
-    replacement = text or left_out(choice.older, choice.turns, allowance)
+    replacement = text or left_out(parts.older, parts.turns, allowance)
     entry = as_entry(context.clock.new_id(MESSAGE), replacement)
     return Summarised(
-        entries=(*choice.goal, entry, *choice.said, *choice.recent),
-        turns=choice.turns,
+        entries=(*parts.goal, entry, *parts.messages, *parts.recent),
+        turns=parts.turns,
         worked=text is not None,
         spent=spent,
     )

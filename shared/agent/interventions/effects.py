@@ -10,7 +10,7 @@ from shared.agent.session.endings import cancelled, completed
 from shared.agent.session.position import next_decision
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan import permission
-from shared.domain.rules.budget import raised
+from shared.domain.rules.budget import with_limits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import StepRecord
 from shared.domain.session.conversation import Content, ToolEntry, input_hash
@@ -114,7 +114,7 @@ def _apply(
             change.user_message(message_id, given["text"])
         case "budget_exceeded", "raise":
             limits = (given.get("token_budget"), given.get("cost_budget_usd"))
-            change.set(budget=raised(change.head.budget, *limits))
+            change.set(budget=with_limits(change.head.budget, *limits))
         case "budget_exceeded", "finish":
             ending = "budget_exceeded"
             completed(change, goal_met=False, reason=ending, answer=None, message_id=None, by=by)

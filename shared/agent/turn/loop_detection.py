@@ -6,7 +6,7 @@ from typing import Any
 from shared.agent.turn.reply import AppliedReply
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.rules.loop_detection import Attempt, Stuck, fingerprint, observe
+from shared.domain.rules.loop_detection import FinishedCall, Stuck, fingerprint, observe
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall, ToolEntry
 from shared.domain.untrusted.visible import visible
@@ -35,7 +35,9 @@ def detect_loop(
         return name in specs and specs[name].repeatable
 
     attempts = [
-        Attempt(fingerprint(call.name, call.input), result is not None and result.ok, repeatable(call.name))
+        FinishedCall(
+            fingerprint(call.name, call.input), result is not None and result.ok, repeatable(call.name)
+        )
         for call, result in previous
         if call.name != UPDATE_PLAN or result is None or not result.ok
     ]

@@ -75,7 +75,7 @@ def settle(
         stuck=stuck,
     )
     advised = advice(reply, cut_offs, planning=False)
-    if stuck is not None and stuck.rung == "hint":
+    if stuck is not None and stuck.reaction == "hint":
         hint(change, stuck.hint)
     match next_action(facts):
         case Complete(goal_met, reason):
@@ -107,8 +107,8 @@ def settle(
                 reason=reason,
             )
             return wait(context, change)
-        case ThinkAgain(_, nudge):
-            hint(change, advised or ("" if paused else nudge))
+        case ThinkAgain(_, following):
+            hint(change, advised or ("" if paused else following))
             if is_first_half(reply, cut_offs, planning=False):
                 progress = change.head.progress.model_copy(update={"continues": applied.message_id})
                 change.set(progress=progress)

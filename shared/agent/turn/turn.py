@@ -38,7 +38,7 @@ from shared.domain.errors import (
     SessionError,
 )
 from shared.domain.rules.budget import Reservation
-from shared.domain.rules.compaction import most_bytes
+from shared.domain.rules.compaction import max_request_bytes
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.conversation import ToolEntry
@@ -232,7 +232,7 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
     be waited for.
     """
     window, per_token = turn.context.context_window, turn.session.head.budget.bytes_per_token
-    fits = not refused and asked.bytes <= most_bytes(window, asked.request.max_tokens, per_token)
+    fits = not refused and asked.bytes <= max_request_bytes(window, asked.request.max_tokens, per_token)
     if not window or fits:
         return None
     # Few turns need it, so a cold start does not import it.

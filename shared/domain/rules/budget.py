@@ -1,8 +1,8 @@
-"""What a call may cost before it is made, and what is left (design §5). Pure.
+"""A session's budgets: what the next model call may use, and what is left (design §5). Pure functions.
 
-A call's reservation is a function of committed state (the request it leads to and the limits), so a repeated attempt
-reserves the same and nothing has to be stored for it. When the turn commits, the reservation is settled: the tokens
-the provider counted are charged, and every attempt that vanished, which may have been paid for, at its reservation.
+Before a call, its tokens are reserved. The reservation follows from committed state alone, so a repeated attempt
+reserves the same and nothing is stored. The turn's commit charges the tokens that the provider counted. An attempt that
+died may have to be paid for, so it is charged at its reservation.
 """
 
 from typing import NamedTuple
@@ -10,15 +10,17 @@ from typing import NamedTuple
 from shared.domain.session.head import BYTES_PER_TOKEN, Budget, Head
 
 MIN_OUTPUT_TOKENS = 256
-"""A call that may not even write so much is not worth making."""
+"""A call that may write less than this is not made."""
 WARN_AT = 0.8
+"""The share of a limit at which the warning is due."""
 MARGIN = 0.9
-LEAST_BYTES_PER_TOKEN = 0.25
-"""A provider that counts more tokens than that counts something else; the next call can still be estimated."""
+"""A measured number of bytes per token is reduced to this share, so that the next estimate is high, not low."""
+MIN_BYTES_PER_TOKEN = 0.25
+"""A lower measurement is not believed: the provider counts something else than the request."""
 
 
 class Reservation(NamedTuple):
-    """Tokens: `input` estimated, `output` the call's `max_tokens`."""
+    """The tokens reserved for a call. `input`: an estimate. `output`: the call's `max_tokens`."""
 
     input: int
     output: int
@@ -29,22 +31,28 @@ class Reservation(NamedTuple):
 
 
 def tokens_used(head: Head) -> int:
+    """The tokens charged to the token budget."""
     return head.usage.total_tokens + head.budget.vanished_tokens
 
 
 def tokens_left(head: Head) -> int:
+    """What is left of the token budget; never negative."""
     return max(0, head.budget.token_budget - tokens_used(head))
 
 
 def spent_usd(head: Head) -> float:
-    """What the cost budget is checked against, whether or not `usage.cost_usd` is wholly known. A session that an
-    earlier release began has its sum there only.
+    """US dollars charged to the cost budget.
+
+    A session that an earlier release began has them in `usage.cost_usd` only, which is None where a price is unknown.
     """
     return max(head.usage.cost_usd or 0.0, head.budget.charged_usd)
 
 
 def reserve(head: Head, request_bytes: int, max_output: int) -> Reservation | None:
-    """What the next call may use; None: the budget does not carry another call."""
+    """The tokens that the next call may use; None: the budget does not allow another call.
+
+    `request_bytes`: the length of the request. `max_output`: the most tokens that the answer should have.
+    """
     cost = head.budget.cost_budget_usd
     if cost is not None and spent_usd(head) >= cost:
         return None
@@ -53,31 +61,33 @@ def reserve(head: Head, request_bytes: int, max_output: int) -> Reservation | No
     return Reservation(wanted, output) if output >= min(MIN_OUTPUT_TOKENS, max_output) else None
 
 
-def needed(head: Head, request_bytes: int, max_output: int) -> int:
-    """The token budget with which the next call could be made in full."""
+def needed_token_budget(head: Head, request_bytes: int, max_output: int) -> int:
+    """The token budget that would allow the next call with all of `max_output`."""
     return tokens_used(head) + int(request_bytes / head.budget.bytes_per_token) + 1 + max_output
 
 
 def calibrated(budget: Budget, request_bytes: int, input_tokens: int) -> Budget:
-    """Learns from a call how many bytes a token has, on the side of too few; never more than at the beginning."""
+    """Measures the bytes per token in a finished call, for the next estimate. `input_tokens`: as the provider
+    counted.
+    """
     if not input_tokens or not request_bytes:
         return budget
-    shown = min(BYTES_PER_TOKEN, max(LEAST_BYTES_PER_TOKEN, MARGIN * request_bytes / input_tokens))
-    return budget.model_copy(update={"bytes_per_token": round(shown, 3)})
+    measured = min(BYTES_PER_TOKEN, max(MIN_BYTES_PER_TOKEN, MARGIN * request_bytes / input_tokens))
+    return budget.model_copy(update={"bytes_per_token": round(measured, 3)})
 
 
 def warning_due(head: Head) -> bool:
-    """Once per limit: when most of the tokens or of the money is used."""
+    """Whether most of the tokens or of the dollars are used, and no warning was given since the limits were set."""
     budget = head.budget
     if budget.warned:
         return False
     cost = budget.cost_budget_usd
-    dear = cost is not None and spent_usd(head) >= cost * WARN_AT
-    return dear or tokens_used(head) >= budget.token_budget * WARN_AT
+    most_is_spent = cost is not None and spent_usd(head) >= cost * WARN_AT
+    return most_is_spent or tokens_used(head) >= budget.token_budget * WARN_AT
 
 
-def raised(budget: Budget, token_budget: int | None, cost_budget_usd: float | None) -> Budget:
-    """New limits; the warning may come again."""
+def with_limits(budget: Budget, token_budget: int | None, cost_budget_usd: float | None) -> Budget:
+    """The budget with new limits; None: that limit stays. The warning may be given again."""
     return budget.model_copy(
         update={
             "token_budget": token_budget if token_budget is not None else budget.token_budget,

@@ -1,8 +1,9 @@
-"""What a long conversation becomes when it nears the model's window (design §9). Pure.
+"""Compaction: a conversation that nears the model's context window is made shorter (design §9). Pure functions.
 
-First the large results of older turns become handles. Where that is not enough, older turns become a summary: the
-run's goal stays to the letter, then the summary, then what people said since as far as there is room, then the most
-recent turns as they are. The cut is always before a reply, so a call and its result are never parted.
+First, the large results of older turns are elided: a short handle takes the place of the text. Where that is not
+enough, a summary takes the place of the older turns. The conversation then is: the run's goal, word for word; the
+summary; the users' messages since the goal, as many as there is room for; the most recent turns, unchanged.
+The cut is always before a reply, so a call and its result stay together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,34 +14,39 @@ from shared.domain.value import Value
 
 COMPACTED_VERSION = 1
 ELIDE_BYTES = 2_048
-"""Smaller results are left: a handle is not much shorter, and reading again costs a turn."""
-SAID_BYTES = 1_000
-"""What people said since the goal has so much room even where there is none: it is short, and an order."""
+"""Smaller results stay: a handle is not much shorter, and reading the result again costs a turn."""
+MIN_MESSAGES_BYTES = 1_000
+"""Messages since the goal may take this much even where there is no room: they are short, and they are orders."""
 RECENT_TURNS = 2
-"""Their results are what the model is working with; they are elided only by a later compaction."""
+"""The results of this many turns are not elided: the model is working with them."""
 
 
-class Limits(NamedTuple):
-    """Tokens of a request: above `most` the conversation is compacted, to `aim` or less where that is possible."""
+class RequestLimits(NamedTuple):
+    """Tokens. A request with more than `max_tokens` is compacted, if possible to `target_tokens` or less."""
 
-    most: int
-    aim: int
-
-
-def limits(window: int, max_output: int) -> Limits:
-    """The output has to fit as well; a tenth is kept back because the next request is only estimated."""
-    most = (window - min(max_output, window // 4)) * 9 // 10
-    return Limits(most, most // 2)
+    max_tokens: int
+    target_tokens: int
 
 
-def most_bytes(window: int, max_output: int, bytes_per_token: float) -> int:
-    """Of a request, what still fits."""
-    return int(limits(window, max_output).most * bytes_per_token)
+def request_limits(window: int, max_output: int) -> RequestLimits:
+    """The limits for a context window. `window`, `max_output`: in tokens.
+
+    The answer must fit into the window as well. A tenth is kept free, because the request's tokens are estimated.
+    """
+    max_tokens = (window - min(max_output, window // 4)) * 9 // 10
+    return RequestLimits(max_tokens, max_tokens // 2)
+
+
+def max_request_bytes(window: int, max_output: int, bytes_per_token: float) -> int:
+    """The bytes that a request may have without being compacted."""
+    return int(request_limits(window, max_output).max_tokens * bytes_per_token)
 
 
 class Compacted(Value):
-    """The whole conversation after a compaction, as a worker that starts cold takes it over: delivered entries,
-    messages that are not delivered yet, results of the last reply's calls.
+    """The whole conversation after a compaction. A worker that knows nothing of the session starts from it.
+
+    `entries`: what the model has seen. `waiting`: users' messages that it has not seen yet. `results`: results of the
+    last reply's calls.
     """
 
     version: int = COMPACTED_VERSION
@@ -49,20 +55,23 @@ class Compacted(Value):
     results: tuple[ToolEntry, ...] = ()
 
 
-class Choice(NamedTuple):
-    """`goal`: the run's, or nothing where it is among the recent; `older`: what a summary has to stand for, earlier
-    summaries included; `said`: people's words since the goal that stay; `recent`: turns as they are. `turns`: how
-    many turns are in `older`.
+class Partition(NamedTuple):
+    """A conversation in four parts; all but `older` stay as they are.
+
+    `goal`: the message with the run's goal; empty where it is in `recent`. `messages`: users' messages since the goal.
+    `older`: what a summary replaces, earlier summaries included. `recent`: the most recent turns. `turns`: the number
+    of turns in `older`.
     """
 
     goal: tuple[UserEntry, ...]
-    said: tuple[UserEntry, ...]
+    messages: tuple[UserEntry, ...]
     older: tuple[Entry, ...]
     recent: tuple[Entry, ...]
     turns: int
 
 
 def entry_bytes(entry: Entry) -> int:
+    """The bytes that the entry takes in a request, inputs of calls included."""
     calls = sum(len(str(call.input)) for call in entry.calls) if isinstance(entry, AssistantEntry) else 0
     return entry.content.bytes + calls
 
@@ -72,7 +81,9 @@ def total_bytes(entries: Sequence[Entry]) -> int:
 
 
 def turns_of(entries: Sequence[Entry]) -> list[list[Entry]]:
-    """Each reply with its results and what people said after it; first what was there before any reply."""
+    """The entries by turn: a reply, its results, and the messages after it. The first turn has what came before any
+    reply.
+    """
     turns: list[list[Entry]] = [[]]
     for entry in entries:
         if isinstance(entry, AssistantEntry):
@@ -82,20 +93,20 @@ def turns_of(entries: Sequence[Entry]) -> list[list[Entry]]:
 
 
 def large_old_results(entries: Sequence[Entry]) -> list[ToolEntry]:
-    """Those that are worth a handle, outside the most recent turns."""
+    """The results that are large enough to be elided, without those of the last `RECENT_TURNS` turns."""
     turns = turns_of(entries)
     old = [entry for turn in turns[: max(1, len(turns) - RECENT_TURNS)] for entry in turn]
     return [entry for entry in old if isinstance(entry, ToolEntry) and entry.content.bytes > ELIDE_BYTES]
 
 
 def elided(entry: ToolEntry, whole: Content) -> ToolEntry:
-    """The result as a handle. `whole`: where all of it is stored."""
+    """The result with a handle in the place of its text. `whole`: the complete text, stored as a blob."""
     note = f"[result elided; handle {whole.blob}, {whole.bytes} bytes; read_result to see it]"
     return entry.model_copy(update={"content": Content.of(note), "whole": whole})
 
 
-def largest_first(results: Sequence[ToolEntry]) -> list[ToolEntry]:
-    """Results of the last reply that may become handles where nothing else makes enough room."""
+def large_results(results: Sequence[ToolEntry]) -> list[ToolEntry]:
+    """The results that are large enough to be elided, largest first."""
     return sorted(
         (result for result in results if result.content.bytes > ELIDE_BYTES),
         key=lambda result: -result.content.bytes,
@@ -103,7 +114,7 @@ def largest_first(results: Sequence[ToolEntry]) -> list[ToolEntry]:
 
 
 def with_elided(entries: Sequence[Entry], stored: Mapping[str, Content]) -> tuple[Entry, ...]:
-    """`stored`: by call id, where the whole of a result is."""
+    """Elides the results of the calls in `stored`: by call id, the complete text, stored as a blob."""
     return tuple(
         elided(entry, stored[entry.call_id])
         if isinstance(entry, ToolEntry) and entry.call_id in stored
@@ -112,35 +123,36 @@ def with_elided(entries: Sequence[Entry], stored: Mapping[str, Content]) -> tupl
     )
 
 
-def choose(entries: Sequence[Entry], goal_id: str, room: int) -> Choice:
-    """`room`: bytes for what stays and what is recent; the last turn stays however large it is.
+def partition(entries: Sequence[Entry], goal_id: str, room: int) -> Partition:
+    """Splits a conversation into what stays and what a summary replaces.
 
-    `goal_id` empty: a session from before goals were marked, whose first message is taken for it.
+    `room`: bytes for the parts that stay. The last turn stays, however large it is. `goal_id`: the message with the
+    goal; empty: an earlier release began the run, and its first message is the goal.
     """
     turns = turns_of(entries)
     people = [entry for entry in entries if isinstance(entry, UserEntry) and entry.origin == "user"]
     goal = next((entry for entry in people if entry.message_id == goal_id or not goal_id), None)
     left = room - (entry_bytes(goal) if goal is not None else 0)
     since = people[people.index(goal) + 1 :] if goal is not None else []
-    said = _newest_within(since, max(SAID_BYTES, left // 4))
-    left -= total_bytes(said)
+    messages = _newest_within(since, max(MIN_MESSAGES_BYTES, left // 4))
+    left -= total_bytes(messages)
     first = len(turns) - 1
     left -= total_bytes(turns[first])
     while first > 1 and total_bytes(turns[first - 1]) <= left:
         first -= 1
         left -= total_bytes(turns[first])
     before = [entry for turn in turns[:first] for entry in turn]
-    there = {entry.message_id for entry in before if isinstance(entry, UserEntry)}
-    begin = (goal,) if goal is not None and goal.message_id in there else ()
-    words = tuple(message for message in said if message.message_id in there)
-    stay = {message.message_id for message in (*begin, *words)}
+    before_ids = {entry.message_id for entry in before if isinstance(entry, UserEntry)}
+    begin = (goal,) if goal is not None and goal.message_id in before_ids else ()
+    kept = tuple(message for message in messages if message.message_id in before_ids)
+    stay = {message.message_id for message in (*begin, *kept)}
     older = tuple(e for e in before if not isinstance(e, UserEntry) or e.message_id not in stay)
     recent = tuple(entry for turn in turns[first:] for entry in turn)
-    return Choice(begin, words, older, recent, sum(isinstance(entry, AssistantEntry) for entry in older))
+    return Partition(begin, kept, older, recent, sum(isinstance(entry, AssistantEntry) for entry in older))
 
 
 def _newest_within(messages: Sequence[UserEntry], room: int) -> list[UserEntry]:
-    """The last messages that fit, in order."""
+    """The newest messages that fit into `room` bytes, oldest first."""
     kept: list[UserEntry] = []
     for message in reversed(messages):
         room -= entry_bytes(message)

@@ -1,8 +1,7 @@
-"""Sees when a run goes in circles (design §5). Pure; its memory is `Progress`, which lives in the head, so that a
-crash cannot reset it.
+"""Detects that a run goes in circles (design §5). Pure functions; the counters are in `Progress`.
 
-Being stuck climbs a ladder: a hint to the model, then a person (`error_recovery`), then the run fails. Progress,
-a plan change or a successful call not seen among the last 32, leads back to its foot.
+The first time, the model gets a hint. The second time, a person is asked (`error_recovery`). The third time, the run
+fails. Progress starts this anew: a change of the plan, or a successful call that is not among the last 32.
 """
 
 import hashlib
@@ -15,14 +14,18 @@ from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.session.head import Progress
 
 SAME_REPLIES = 3
+"""Identical replies in a row."""
 IDLE_TURNS = 5
+"""Turns in a row without progress."""
 SAME_SUCCESSES = 3
-"""Identical successful calls since the last plan change; twice may be a check, three times is a circle."""
+"""Identical successful calls since the last plan change. Two may be a check, three are a loop."""
 REMEMBERED = 32
+"""Calls whose fingerprints are kept."""
 WINDOW = 8
+"""The newest successful calls that are searched for repetitions."""
 
 Kind = Literal["same_reply", "no_progress", "failing_call", "repeated_call", "ping_pong"]
-Rung = Literal["hint", "ask", "fail"]
+Reaction = Literal["hint", "ask", "fail"]
 
 HINTS: dict[Kind, str] = {
     "same_reply": "You have given the same reply several times. Do something else: another tool, another step, or ask.",
@@ -33,22 +36,22 @@ HINTS: dict[Kind, str] = {
 }
 
 
-SEEN: dict[Kind, str] = {
+DESCRIPTIONS: dict[Kind, str] = {
     "same_reply": "it gave the same reply {times} times{calling}",
     "no_progress": "in {times} turns it changed nothing in its plan and made no new call that succeeded",
     "failing_call": "{call}, with the same input, {failed} {times} times",
     "repeated_call": "it made the same call of {call} {times} times, although each succeeded",
     "ping_pong": "it goes to and fro between the same two calls{calling}, although each succeeds",
 }
-"""The same, for a person. `calling` and `call` name tools."""
-CHOICES = (
+"""What happened, for a person. `calling` and `call` stand for names of tools."""
+OPTIONS = (
     "retry lets it go on, with what you tell it as a hint, if you give one; if it then goes in circles again "
     "without any progress, the run fails. cancel ends the run now."
 )
 
 
-class Attempt(NamedTuple):
-    """A call of the last turn and how it went."""
+class FinishedCall(NamedTuple):
+    """A call of the previous turn. `repeatable`: identical calls of this tool are normal."""
 
     fingerprint: str
     ok: bool
@@ -56,62 +59,66 @@ class Attempt(NamedTuple):
 
 
 class Stuck(NamedTuple):
-    """`times`: how often it was seen; `calls`: fingerprints of those that it is about; `tools`: the names that
-    whoever knows the calls gives them.
+    """The run goes in circles. `times`: how often the same thing happened. `calls`: fingerprints of the calls that
+    repeat. `tools`: the names of their tools, if the caller has filled them in.
     """
 
     kind: Kind
-    rung: Rung
+    reaction: Reaction
     times: int = 0
     calls: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
 
     @property
     def hint(self) -> str:
+        """A text for the model."""
         return HINTS[self.kind]
 
     @property
-    def seen(self) -> str:
-        """For a person: what happened, as a sentence."""
+    def description(self) -> str:
+        """A sentence for a person about what happened."""
         named = " and ".join(dict.fromkeys(self.tools))
         calling = f" ({named})" if named else ""
         failed = "was refused" if named.startswith(UPDATE_PLAN) else "failed"
-        what = SEEN[self.kind].format(
+        what = DESCRIPTIONS[self.kind].format(
             times=self.times, call=named or "a call", calling=calling, failed=failed
         )
         return f"The agent goes in circles: {what}."
 
     @property
     def question(self) -> str:
-        return f"{self.seen} A hint to it did not help. {CHOICES[0].upper()}{CHOICES[1:]}"
+        """The question that a person is asked."""
+        return f"{self.description} A hint to it did not help. {OPTIONS[0].upper()}{OPTIONS[1:]}"
 
 
 def fingerprint(name: str, arguments: Any) -> str:
-    """Eight hex digits of name and input: enough to tell 32 calls apart, small enough for every head."""
+    """Eight hex digits that stand for a tool and its input: enough to tell 32 calls apart, and short, as every head has
+    them.
+    """
     text = json.dumps([name, arguments], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def observe(
-    progress: Progress, attempts: Sequence[Attempt], reply: str, *, reply_counts: bool, plan_changed: bool
+    progress: Progress, calls: Sequence[FinishedCall], reply: str, *, reply_counts: bool, plan_changed: bool
 ) -> tuple[Progress, Stuck | None]:
-    """The counters after a turn, and what they show.
+    """The counters after a turn, and whether the run is stuck; None: it is not.
 
-    `attempts`: the previous turn's calls with their results; `reply`: the new reply's fingerprint; `reply_counts`
-    False where it only calls repeatable tools.
+    `calls`: the calls of the previous turn. `reply`: the fingerprint of the new reply. `reply_counts`: False where the
+    reply only calls repeatable tools, so that the same reply again is normal.
     """
-    fresh = any(attempt.ok and attempt.fingerprint not in progress.succeeded for attempt in attempts)
-    moved = fresh or plan_changed
+    is_new = any(call.ok and call.fingerprint not in progress.succeeded for call in calls)
+    moved = is_new or plan_changed
     same = progress.same_replies + 1 if reply_counts and reply == progress.last_reply else 1
-    circling = [attempt.fingerprint for attempt in attempts if attempt.ok and not attempt.repeatable]
-    window = () if plan_changed else (*progress.window, *circling)[-WINDOW:]
-    failed = [attempt.fingerprint for attempt in attempts if not attempt.ok]
+    unrepeatable = [call.fingerprint for call in calls if call.ok and not call.repeatable]
+    window = () if plan_changed else (*progress.window, *unrepeatable)[-WINDOW:]
+    failed = [call.fingerprint for call in calls if not call.ok]
     idle = 0 if moved else progress.idle_turns + 1
     kind = _kind(progress, failed, window, same, idle)
     after = progress.model_copy(
         update={
-            "succeeded": _remember(progress.succeeded, [a.fingerprint for a in attempts if a.ok]),
-            "failed": _recent(progress.failed, failed),
+            "succeeded": _with_successes(progress.succeeded, [call.fingerprint for call in calls if call.ok]),
+            "failed": _with_failures(progress.failed, failed),
             "window": window,
             "last_reply": reply,
             "same_replies": same,
@@ -121,13 +128,12 @@ def observe(
     )
     if kind is None:
         return after, None
-    rungs: tuple[Rung, ...] = ("hint", "ask", "fail")
-    rung = rungs[min(progress.rung, 2)]
-    # What was seen is dealt with; the next rung needs it to be seen anew.
+    reactions: tuple[Reaction, ...] = ("hint", "ask", "fail")
+    reaction = reactions[min(progress.rung, 2)]
+    # The counters start anew: the next reaction comes only if the run goes in circles again.
     cleared = {"window": (), "same_replies": 0, "idle_turns": 0, "rung": progress.rung + 1}
-    return after.model_copy(update=cleared), _stuck(
-        kind, rung, (*progress.failed, *failed), window, same, idle
-    )
+    stuck = _stuck(kind, reaction, (*progress.failed, *failed), window, same, idle)
+    return after.model_copy(update=cleared), stuck
 
 
 def _kind(
@@ -147,32 +153,34 @@ def _kind(
 
 
 def _stuck(
-    kind: Kind, rung: Rung, failed: Sequence[str], window: Sequence[str], same: int, idle: int
+    kind: Kind, reaction: Reaction, failed: Sequence[str], window: Sequence[str], same: int, idle: int
 ) -> Stuck:
     match kind:
         case "failing_call":
             newest = next(one for one in reversed(failed) if failed.count(one) > 1)
-            return Stuck(kind, rung, failed.count(newest), (newest,))
+            return Stuck(kind, reaction, failed.count(newest), (newest,))
         case "repeated_call":
             call, times = Counter(window).most_common(1)[0]
-            return Stuck(kind, rung, times, (call,))
+            return Stuck(kind, reaction, times, (call,))
         case "ping_pong":
-            return Stuck(kind, rung, 2, tuple(window[-2:]))
+            return Stuck(kind, reaction, 2, tuple(window[-2:]))
         case "same_reply":
-            return Stuck(kind, rung, same)
+            return Stuck(kind, reaction, same)
         case "no_progress":
-            return Stuck(kind, rung, idle)
+            return Stuck(kind, reaction, idle)
 
 
-def _recent(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
-    """The newest last, each as often as it was seen, at most `WINDOW` different ones."""
+def _with_failures(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
+    """Fingerprints, newest last. One that failed several times is in it several times. At most `WINDOW`
+    different ones.
+    """
     kept = (*known, *new)[-REMEMBERED:]
     while len(set(kept)) > WINDOW:
         kept = kept[1:]
     return kept
 
 
-def _remember(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
-    """The newest last, each once."""
+def _with_successes(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
+    """Fingerprints, newest last, each once."""
     kept = [one for one in known if one not in new]
     return tuple([*kept, *dict.fromkeys(new)][-REMEMBERED:])

@@ -1,4 +1,4 @@
-"""Going on or stopping: one pure function over a closed union (design §5). The first rule that fits wins."""
+"""Decides after a model's reply whether the run goes on, and how (design §5). Pure functions."""
 
 import re
 from typing import Literal, NamedTuple
@@ -7,17 +7,18 @@ from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.rules.loop_detection import Stuck
 
 MAX_TEXT_REPLIES = 3
-"""Replies in a row without a tool call, after which a person is asked."""
+"""After so many replies in a row without a tool call a person is asked."""
 
 GOAL_COMPLETE = "GOAL_COMPLETE"
 
 
 class Facts(NamedTuple):
-    """What the rules look at, all of it from the head and the last reply (`text` None: there is none yet).
+    """What the rules look at. All of it comes from the head and the last reply.
 
-    `calls`: calls that still have to run. `text_replies`: replies in a row without any call, this one included.
-    `question`: the reason of a `wait_for_user`; `closing`: the reason of a plan's end in this reply. `stuck`: what
-    the counters show after this turn.
+    `text`: the reply's text; None: there is no reply yet. `calls`: how many calls still have to run. `undelivered`: how
+    many users' messages the model has not seen. `iteration`: Think turns so far. `text_replies`: replies in a row
+    without a call, this one included. `question`: the reason of this reply's `wait_for_user`. `closing`: the reason
+    with which this reply completes or fails the plan. `stuck`: what loop detection says after this turn.
     """
 
     plan: ExecutionPlan | None = None
@@ -34,36 +35,45 @@ class Facts(NamedTuple):
 
 
 class Complete(NamedTuple):
+    """The run completes."""
+
     goal_met: bool
     reason: str
 
 
 class Fail(NamedTuple):
+    """The run fails."""
+
     code: str
     reason: str
 
 
 class Act(NamedTuple):
+    """The calls of the reply run."""
+
     reason: str = "tool_calls"
 
 
 class AskPerson(NamedTuple):
+    """A person is asked. `question`: empty where the type of the intervention says enough."""
+
     type: Literal["clarification_needed", "budget_exceeded", "error_recovery"]
     reason: str
     question: str = ""
 
 
 class ThinkAgain(NamedTuple):
-    """`nudge` is told to the model in the next turn's tail."""
+    """The model is asked again. `hint`: a text for it at the end of the next request; empty: none."""
 
     reason: str
-    nudge: str = ""
+    hint: str = ""
 
 
 NextAction = Complete | Fail | Act | AskPerson | ThinkAgain
 
 
 def next_action(facts: Facts) -> NextAction:
+    """Applies the rules in their order. The first one that fits wins."""
     plan = facts.plan
     if plan is not None and plan.status == "failed" and facts.closing is not None and not facts.calls:
         return Fail("PLAN_FAILED", facts.closing)
@@ -74,9 +84,9 @@ def next_action(facts: Facts) -> NextAction:
         return Complete(goal_met=False, reason="max_steps")
     if facts.over_budget:
         return AskPerson("budget_exceeded", "budget_exceeded")
-    if facts.stuck is not None and facts.stuck.rung == "fail":
-        return Fail("STUCK", facts.stuck.seen)
-    if facts.stuck is not None and facts.stuck.rung == "ask":
+    if facts.stuck is not None and facts.stuck.reaction == "fail":
+        return Fail("STUCK", facts.stuck.description)
+    if facts.stuck is not None and facts.stuck.reaction == "ask":
         return AskPerson("error_recovery", facts.stuck.kind, facts.stuck.question)
     if facts.calls:
         return Act()
@@ -90,7 +100,7 @@ def next_action(facts: Facts) -> NextAction:
         return ThinkAgain("new_message")
     if plan is not None and plan.is_live and plan.open_steps and facts.text_replies < MAX_TEXT_REPLIES:
         return ThinkAgain("open_steps", _still_open(facts) if facts.text_replies else "")
-    if facts.text_replies and asks(facts.text):
+    if facts.text_replies and ends_with_question(facts.text):
         return AskPerson("clarification_needed", "question", facts.text)
     if facts.text_replies < MAX_TEXT_REPLIES:
         return ThinkAgain("no_tool_call", _still_open(facts) if facts.text_replies else "")
@@ -98,22 +108,22 @@ def next_action(facts: Facts) -> NextAction:
 
 
 def claims_completion(text: str) -> bool:
-    """Only the first line counts: a marker quoted further down, from a file say, claims nothing."""
+    """Whether the first line says that the goal is complete. A marker further down may be quoted, from a file say."""
     return text.lstrip().split("\n", 1)[0].startswith(GOAL_COMPLETE)
 
 
 def without_marker(text: str) -> str:
-    """The answer itself."""
+    """The answer without `GOAL_COMPLETE`."""
     text = text.strip()
     return text[len(GOAL_COMPLETE) :].lstrip(" :.-\n") if claims_completion(text) else text
 
 
-def asks(text: str) -> bool:
-    """Whether the reply's last words are a question."""
+def ends_with_question(text: str) -> bool:
     return re.search(r"\?[\s\"'»”)*_]*\Z", text) is not None
 
 
 def _goal_complete(facts: Facts) -> Complete | None:
+    """None: the goal is not complete, or calls or messages are still to be dealt with."""
     if facts.calls or facts.undelivered:
         return None
     plan = facts.plan
@@ -126,12 +136,14 @@ def _goal_complete(facts: Facts) -> Complete | None:
 
 
 def _nothing_failed(plan: ExecutionPlan | None) -> bool:
-    """A step that stayed failed means that what was wanted was not had, whatever the answer says; one that was done
-    another way has been taken up again, or is skipped."""
+    """Whether the goal is met as far as the plan shows: a step that is still failed means that it is not, whatever the
+    answer says. Where the model did the step in another way, it has reopened or skipped it.
+    """
     return plan is None or all(step.status != "failed" for step in plan.steps)
 
 
 def _still_open(facts: Facts) -> str:
+    """A hint that says why the goal is not complete."""
     if facts.undelivered:
         return "The user has written again; answer that before you finish."
     if facts.plan is not None and facts.plan.is_live and facts.plan.open_steps:

@@ -1,8 +1,8 @@
-"""What providers charge, as published at `PRICED_AT`: standard processing, global endpoints, no volume discount.
+"""The providers' prices as published on `PRICED_AT`: standard processing, global endpoints, no volume discount.
 
 Sources: platform.claude.com/docs/en/about-claude/pricing and the models' overview pages;
-developers.openai.com/api/docs/pricing and the models' pages. The cache write price is the one for the shortest
-retention, which is the one Acta uses. Models that are not here have no price Acta could vouch for.
+developers.openai.com/api/docs/pricing and the models' pages. The price of writing to the cache is that of the shortest
+retention, which Acta uses. A model that is not in the list has an unknown price.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ PRICED_AT = "2026-11-18"
 
 
 class Rates(NamedTuple):
-    """Thousandths of a US dollar per million tokens. `input`: neither read from the cache nor written to it."""
+    """Thousandths of a US dollar per million tokens. `input`: tokens neither read from the cache nor written to it."""
 
     input: int
     cached_input: int
@@ -20,7 +20,7 @@ class Rates(NamedTuple):
 
 
 class Price(NamedTuple):
-    """A request whose prompt has more than `long_above` tokens is charged at `long` as a whole."""
+    """All tokens of a request with more than `long_above` input tokens cost `long` instead of `rates`."""
 
     rates: Rates
     long_above: int | None = None
@@ -28,24 +28,23 @@ class Price(NamedTuple):
 
 
 def _claude(input: int, cached_input: int, output: int) -> Price:
-    """Writing to the cache for five minutes costs a quarter more than input."""
+    """Writing to the cache for five minutes costs 1.25 times the input."""
     return Price(Rates(input, cached_input, input * 5 // 4, output))
 
 
 def _gpt(input: int, cached_input: int, output: int) -> Price:
-    """Up to GPT-5.5 writing to the cache is not charged."""
+    """Up to GPT-5.5, writing to the cache costs no more than the input."""
     return Price(Rates(input, cached_input, input, output))
 
 
 def _long(rates: Rates) -> Price:
-    """GPT from 5.4 on: above 272,000 input tokens everything read or written to the cache costs twice as much,
-    output half as much again."""
+    """From GPT-5.4 on, above 272,000 input tokens: input and cache cost 2 times as much, output 1.5 times."""
     double = Rates(rates.input * 2, rates.cached_input * 2, rates.cache_write * 2, rates.output * 3 // 2)
     return Price(rates, 272_000, double)
 
 
 def _gpt_6(input: int, cached_input: int, output: int) -> Price:
-    """GPT from 5.6 on: writing to the cache costs a quarter more than input."""
+    """From GPT-5.6 on, writing to the cache costs 1.25 times the input."""
     return _long(Rates(input, cached_input, input * 5 // 4, output))
 
 

@@ -1,20 +1,23 @@
-"""What a call costs. Whole numbers throughout: prices are thousandths of a dollar per million tokens, so tokens
-times price are billionths of a dollar, and the sum is rounded once, half up, to a millionth."""
+"""What a model call costs.
+
+All numbers are integers. Prices are thousandths of a dollar per million tokens, so tokens times price are billionths of
+a dollar. The sum is rounded once, half up, to millionths.
+"""
 
 import re
 from typing import Protocol
 
 from shared.domain.rules.price_list import PRICES, Price, Rates
 
-FREE = "offline"
-"""The provider that costs nothing, whatever its models are called."""
+FREE_PROVIDER = "offline"
+"""The provider whose models cost nothing."""
 
 _SNAPSHOT = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})\Z")
 _BILLIONTHS = 1_000
 
 
 class Tokens(Protocol):
-    """`input` includes `cached_input` (read from the cache) and `cache_write` (written to it)."""
+    """The tokens of a call. `input` includes `cached_input` (read from the cache) and `cache_write` (written to it)."""
 
     @property
     def input(self) -> int: ...
@@ -27,14 +30,14 @@ class Tokens(Protocol):
 
 
 def cost_usd(provider: str, model: str, used: Tokens) -> float | None:
-    """US dollars, to the millionth; None where the model has no known price."""
+    """US dollars, with six decimals; None: the model's price is unknown."""
     cost = cost_microdollars(provider, model, used)
     return None if cost is None else cost / 1_000_000
 
 
 def cost_microdollars(provider: str, model: str, used: Tokens) -> int | None:
-    """Millionths of a US dollar; None where the model has no known price."""
-    if provider == FREE:
+    """Millionths of a US dollar; None: the model's price is unknown."""
+    if provider == FREE_PROVIDER:
         return 0
     price = price_of(provider, model)
     if price is None:
@@ -52,13 +55,16 @@ def cost_microdollars(provider: str, model: str, used: Tokens) -> int | None:
 
 
 def price_of(provider: str, model: str) -> Price | None:
-    """By the model's name, or by the alias of a dated snapshot. A neighbour's price is never borrowed."""
+    """The price of the model; None: unknown. A dated snapshot (`…-2026-05-01`) has the price of the name without the
+    date. The price of a similar model is never taken.
+    """
     prices = PRICES.get(provider, {})
     return prices.get(model) or prices.get(_SNAPSHOT.sub("", model))
 
 
 def is_priced(provider: str, model: str) -> bool:
-    return provider == FREE or price_of(provider, model) is not None
+    """Whether the cost of a call is known."""
+    return provider == FREE_PROVIDER or price_of(provider, model) is not None
 
 
 def _rates(price: Price, prompt_tokens: int) -> Rates:

@@ -1,7 +1,7 @@
-"""A tenant's hourly tokens, leased to its sessions in chunks (design §6.1).
+"""A tenant's hourly tokens, which are leased to its sessions in chunks (design §6.1).
 
-What is granted in an hour never exceeds the tenant's limit, and a session spends only what it was granted: so the
-limit is not exceeded, and under-used by at most a chunk per live session. A lease ends with its hour.
+The tokens granted in an hour never exceed the tenant's limit, and a session spends only what it was granted. So the
+tenant never exceeds its limit. At most one chunk per running session stays unused. A lease ends with its hour.
 """
 
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ CHUNK_TOKENS = 20_000
 
 
 class Lease(Value):
-    """`hour`: hours since 1970, UTC."""
+    """The tokens that a session was granted in an hour. `hour`: hours since 1970, UTC."""
 
     hour: int
     granted: int
@@ -27,29 +27,34 @@ class Lease(Value):
 
 
 def hour_of(now: datetime) -> int:
+    """Hours since 1970, UTC."""
     return int(now.timestamp() // 3600)
 
 
-def end_of(hour: int) -> datetime:
+def end_of_hour(hour: int) -> datetime:
     return datetime.fromtimestamp((hour + 1) * 3600, UTC)
 
 
-def missing(lease: Lease | None, hour: int, needed: int) -> int:
-    """Tokens that have to be granted before `needed` may be spent; 0: the lease carries them."""
+def tokens_missing(lease: Lease | None, hour: int, needed: int) -> int:
+    """The tokens that must be granted before `needed` may be spent; 0: the lease has enough."""
     left = lease.left if lease is not None and lease.hour == hour else 0
     return max(0, needed - left)
 
 
-def grant(granted: int, wanted: int, limit: int) -> int | None:
-    """What the session gets of the tenant's hour: a chunk, or what it needs where no chunk is left; None: too little
-    is left for it in this hour."""
+def grant_size(granted: int, wanted: int, limit: int) -> int | None:
+    """The tokens that a session is granted: a chunk, or what it needs where that is more or no chunk is left.
+
+    `granted`: to all sessions of the tenant in this hour. `wanted`: what the session needs. `limit`: the tenant's.
+    None: the hour has too little left.
+    """
     for size in (max(wanted, CHUNK_TOKENS), wanted):
         if granted + size <= limit:
             return size
     return None
 
 
-def extended(lease: Lease | None, hour: int, tokens: int) -> Lease:
+def with_grant(lease: Lease | None, hour: int, tokens: int) -> Lease:
+    """The lease with `tokens` more. A lease of another hour is replaced."""
     if lease is None or lease.hour != hour:
         return Lease(hour=hour, granted=tokens)
     return lease.model_copy(update={"granted": lease.granted + tokens})

@@ -8,17 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.rules.budget import (
-    LEAST_BYTES_PER_TOKEN,
+    MIN_BYTES_PER_TOKEN,
     MIN_OUTPUT_TOKENS,
     Reservation,
     calibrated,
-    raised,
     reserve,
     tokens_left,
     tokens_used,
     warning_due,
+    with_limits,
 )
-from shared.domain.rules.tenant_hour import CHUNK_TOKENS, Lease, end_of, extended, grant, hour_of, missing
+from shared.domain.rules.tenant_hour import (
+    CHUNK_TOKENS,
+    Lease,
+    end_of_hour,
+    grant_size,
+    hour_of,
+    tokens_missing,
+    with_grant,
+)
 from shared.domain.session.head import BYTES_PER_TOKEN, Budget, Head, Usage
 
 NOW = datetime(2026, 5, 1, 12, 59, 59, tzinfo=UTC)
@@ -96,13 +104,13 @@ def test_a_call_shows_how_long_a_token_is_and_estimates_stay_on_the_high_side() 
         "never more than at the beginning"
     )
     assert calibrated(dense, 1_000, 0) == dense
-    assert calibrated(dense, 1, 1_000_000).bytes_per_token == LEAST_BYTES_PER_TOKEN
+    assert calibrated(dense, 1, 1_000_000).bytes_per_token == MIN_BYTES_PER_TOKEN
 
 
 @given(size=st.integers(1, 1_000_000), tokens=st.integers(1, 1_000_000))
 def test_the_same_request_is_never_estimated_lower_than_it_was(size: int, tokens: int) -> None:
     learnt = calibrated(Budget(token_budget=1), size, tokens).bytes_per_token
-    if learnt > LEAST_BYTES_PER_TOKEN:
+    if learnt > MIN_BYTES_PER_TOKEN:
         assert size / learnt >= tokens
 
 
@@ -124,38 +132,38 @@ def test_the_warning_counts_the_known_part_of_the_money() -> None:
 def test_the_warning_comes_once_and_again_after_a_raise() -> None:
     warned = head(10_000, used=9_000, warned=True)
     assert not warning_due(warned)
-    more = raised(warned.budget, 11_000, None)
+    more = with_limits(warned.budget, 11_000, None)
     assert (more.token_budget, more.cost_budget_usd) == (11_000, None)
     assert warning_due(warned.model_copy(update={"budget": more}))
 
 
 def test_a_raise_of_one_limit_leaves_the_other() -> None:
     budget = Budget(token_budget=5, cost_budget_usd=0.5, vanished_tokens=3)
-    assert raised(budget, None, 0.7) == budget.model_copy(update={"cost_budget_usd": 0.7})
-    assert raised(budget, 9, None) == budget.model_copy(update={"token_budget": 9})
+    assert with_limits(budget, None, 0.7) == budget.model_copy(update={"cost_budget_usd": 0.7})
+    assert with_limits(budget, 9, None) == budget.model_copy(update={"token_budget": 9})
 
 
 def test_a_lease_covers_its_hour_and_no_other() -> None:
     hour = hour_of(NOW)
     lease = Lease(hour=hour, granted=20_000).charged(15_000)
-    assert missing(lease, hour, 5_000) == 0
-    assert missing(lease, hour, 7_000) == 2_000
-    assert missing(lease, hour + 1, 7_000) == 7_000
-    assert missing(None, hour, 7_000) == 7_000
-    assert end_of(hour) == datetime(2026, 5, 1, 13, tzinfo=UTC)
+    assert tokens_missing(lease, hour, 5_000) == 0
+    assert tokens_missing(lease, hour, 7_000) == 2_000
+    assert tokens_missing(lease, hour + 1, 7_000) == 7_000
+    assert tokens_missing(None, hour, 7_000) == 7_000
+    assert end_of_hour(hour) == datetime(2026, 5, 1, 13, tzinfo=UTC)
 
 
 def test_a_chunk_is_granted_then_what_is_needed_then_nothing() -> None:
-    assert grant(0, 5_000, 100_000) == CHUNK_TOKENS
-    assert grant(0, 30_000, 100_000) == 30_000
-    assert grant(90_000, 5_000, 100_000) == 5_000
-    assert grant(96_000, 5_000, 100_000) is None
+    assert grant_size(0, 5_000, 100_000) == CHUNK_TOKENS
+    assert grant_size(0, 30_000, 100_000) == 30_000
+    assert grant_size(90_000, 5_000, 100_000) == 5_000
+    assert grant_size(96_000, 5_000, 100_000) is None
 
 
 def test_a_lease_is_extended_within_its_hour_and_begun_anew_in_the_next() -> None:
     lease = Lease(hour=5, granted=10, used=7)
-    assert extended(lease, 5, 20) == Lease(hour=5, granted=30, used=7)
-    assert extended(lease, 6, 20) == Lease(hour=6, granted=20)
+    assert with_grant(lease, 5, 20) == Lease(hour=5, granted=30, used=7)
+    assert with_grant(lease, 6, 20) == Lease(hour=6, granted=20)
 
 
 @given(limit=st.integers(1, 200_000), needs=st.lists(st.integers(1, 60_000), max_size=40))
@@ -164,7 +172,7 @@ def test_the_hour_never_grants_more_than_its_limit_and_wastes_at_most_what_does_
 ) -> None:
     granted = 0
     for needed in needs:
-        size = grant(granted, needed, limit)
+        size = grant_size(granted, needed, limit)
         if size is None:
             assert granted + needed > limit
         else:

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from shared.domain.rules.compaction import (
     ELIDE_BYTES,
     RECENT_TURNS,
-    Choice,
-    choose,
+    Partition,
     elided,
     large_old_results,
-    limits,
+    partition,
+    request_limits,
     total_bytes,
     turns_of,
     with_elided,
@@ -48,26 +48,24 @@ CONVERSATIONS = TURNS.map(
 )
 
 
-def after(choice: Choice) -> list[Entry]:
+def after(parts: Partition) -> list[Entry]:
     """The conversation as it goes on, with a summary of hardly any size."""
-    made = (
-        [UserEntry(message_id="msg_sum", content=Content.of("s"), origin="summary")] if choice.turns else []
-    )
-    return [*choice.goal, *made, *choice.said, *choice.recent]
+    made = [UserEntry(message_id="msg_sum", content=Content.of("s"), origin="summary")] if parts.turns else []
+    return [*parts.goal, *made, *parts.messages, *parts.recent]
 
 
 @given(CONVERSATIONS, st.integers(-1_000, 60_000))
 def test_a_call_and_its_results_are_never_parted(entries: list[Entry], room: int) -> None:
-    choice = choose(entries, GOAL, room)
-    for part in (choice.older, choice.recent):
+    parts = partition(entries, GOAL, room)
+    for part in (parts.older, parts.recent):
         called = [call.call_id for e in part if isinstance(e, AssistantEntry) for call in e.calls]
         assert called == [e.call_id for e in part if isinstance(e, ToolEntry)]
 
 
 @given(CONVERSATIONS, st.integers(-1_000, 60_000))
 def test_nothing_is_lost_or_doubled_and_order_is_kept(entries: list[Entry], room: int) -> None:
-    choice = choose(entries, GOAL, room)
-    parts = (choice.goal, choice.said, choice.older, choice.recent)
+    split = partition(entries, GOAL, room)
+    parts = (split.goal, split.messages, split.older, split.recent)
     assert sorted(map(repr, entries)) == sorted(repr(entry) for part in parts for entry in part)
     for part in parts:
         places = [entries.index(entry) for entry in part]
@@ -76,30 +74,30 @@ def test_nothing_is_lost_or_doubled_and_order_is_kept(entries: list[Entry], room
 
 @given(CONVERSATIONS, st.integers(-1_000, 60_000))
 def test_the_goal_stays_to_the_letter_and_so_does_the_last_turn(entries: list[Entry], room: int) -> None:
-    choice = choose(entries, GOAL, room)
-    assert after(choice)[0] == entries[0]
+    parts = partition(entries, GOAL, room)
+    assert after(parts)[0] == entries[0]
     last = turns_of(entries)[-1]
-    assert list(choice.recent[len(choice.recent) - len(last) :]) == last
+    assert list(parts.recent[len(parts.recent) - len(last) :]) == last
 
 
 @given(CONVERSATIONS, st.integers(0, 60_000))
 def test_what_stays_fits_where_more_than_the_last_turn_stays(entries: list[Entry], room: int) -> None:
-    choice = choose(entries, GOAL, room)
-    if len(turns_of(choice.recent)) > 2:
-        assert total_bytes([*choice.goal, *choice.said, *choice.recent]) <= room
+    parts = partition(entries, GOAL, room)
+    if len(turns_of(parts.recent)) > 2:
+        assert total_bytes([*parts.goal, *parts.messages, *parts.recent]) <= room
 
 
 @given(CONVERSATIONS, st.integers(0, 60_000))
 def test_compacting_again_with_the_same_room_finds_nothing_more(entries: list[Entry], room: int) -> None:
-    once = after(choose(entries, GOAL, room))
-    assert choose(once, GOAL, room + 1).turns == 0
+    once = after(partition(entries, GOAL, room))
+    assert partition(once, GOAL, room + 1).turns == 0
 
 
 @given(CONVERSATIONS)
 def test_what_fits_is_left_as_it_is(entries: list[Entry]) -> None:
-    choice = choose(entries, GOAL, 10 * total_bytes(entries))
-    assert [*choice.goal, *choice.older, *choice.recent] == entries
-    assert choice.turns == 0
+    parts = partition(entries, GOAL, 10 * total_bytes(entries))
+    assert [*parts.goal, *parts.older, *parts.recent] == entries
+    assert parts.turns == 0
 
 
 @given(CONVERSATIONS)
@@ -122,28 +120,28 @@ def test_a_handle_tells_where_the_whole_is_and_how_large() -> None:
 
 def test_what_people_said_since_stays_in_their_own_words_as_far_as_there_is_room() -> None:
     entries = [said(GOAL), *turn(1, 900, then=(990,)), *turn(2, 900, then=(20,)), *turn(3, 100)]
-    choice = choose(entries, GOAL, 400)
-    assert [one.message_id for one in choice.said] == ["msg_2_0"]
-    assert [e.message_id for e in choice.older if isinstance(e, UserEntry)] == ["msg_1_0"]
+    parts = partition(entries, GOAL, 400)
+    assert [one.message_id for one in parts.messages] == ["msg_2_0"]
+    assert [e.message_id for e in parts.older if isinstance(e, UserEntry)] == ["msg_1_0"]
 
 
 def test_an_earlier_run_is_summarised_its_goal_included() -> None:
     entries = [said("msg_old"), *turn(1, 900, then=()), said(GOAL), *turn(2, 900), *turn(3, 10)]
-    choice = choose(entries, GOAL, 300)
-    assert [one.message_id for one in choice.goal] == [GOAL]
-    assert entries[0] in choice.older
+    parts = partition(entries, GOAL, 300)
+    assert [one.message_id for one in parts.goal] == [GOAL]
+    assert entries[0] in parts.older
 
 
 def test_a_goal_that_is_not_delivered_yet_is_not_looked_for() -> None:
     entries = [said("msg_old"), *turn(1, 900), *turn(2, 10)]
-    assert choose(entries, "msg_not_yet", 300).goal == ()
+    assert partition(entries, "msg_not_yet", 300).goal == ()
 
 
 def test_sessions_from_before_goals_were_marked_keep_their_first_message() -> None:
     entries = [said("msg_first"), *turn(1, 900), *turn(2, 10)]
-    assert [one.message_id for one in choose(entries, "", 300).goal] == ["msg_first"]
+    assert [one.message_id for one in partition(entries, "", 300).goal] == ["msg_first"]
 
 
 def test_the_window_keeps_room_for_the_answer() -> None:
-    assert limits(200_000, 4_096).most < 200_000 - 4_096
-    assert limits(4_000, 100_000).most > 2_000
+    assert request_limits(200_000, 4_096).max_tokens < 200_000 - 4_096
+    assert request_limits(4_000, 100_000).max_tokens > 2_000

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
-from shared.domain.rules.loop_detection import Rung, Stuck
+from shared.domain.rules.loop_detection import Reaction, Stuck
 from shared.domain.rules.next_action import (
     MAX_TEXT_REPLIES,
     Act,
@@ -17,8 +17,8 @@ from shared.domain.rules.next_action import (
     Fail,
     NextAction,
     ThinkAgain,
-    asks,
     claims_completion,
+    ends_with_question,
     next_action,
 )
 
@@ -65,7 +65,7 @@ def test_the_first_rule_that_fits_wins(facts: Facts, expected: NextAction) -> No
 def test_a_claim_of_completion_with_open_steps_is_told_what_is_open() -> None:
     answer = next_action(Facts(plan=OPEN, text="GOAL_COMPLETE\nall done", text_replies=1))
     assert isinstance(answer, ThinkAgain)
-    assert "steps 2 are open" in answer.nudge
+    assert "steps 2 are open" in answer.hint
 
 
 def test_no_run_completes_over_an_undelivered_message() -> None:
@@ -91,10 +91,10 @@ def test_a_marker_further_down_claims_nothing() -> None:
     ("text", "question"), [("Which one?", True), ('He said "why?"', True), ("Why? Because.", False)]
 )
 def test_only_the_last_words_ask(text: str, question: bool) -> None:
-    assert asks(text) is question
+    assert ends_with_question(text) is question
 
 
-RUNGS: tuple[Rung, ...] = ("hint", "ask", "fail")
+REACTIONS: tuple[Reaction, ...] = ("hint", "ask", "fail")
 FACTS = st.builds(
     Facts,
     plan=st.sampled_from([None, OPEN, DONE, FAILED, CLOSED, PARTLY, WAITING]),
@@ -107,7 +107,7 @@ FACTS = st.builds(
     text_replies=st.integers(0, 5),
     question=st.sampled_from([None, "q"]),
     closing=st.sampled_from([None, "c"]),
-    stuck=st.sampled_from([None, *(Stuck("no_progress", rung) for rung in RUNGS)]),
+    stuck=st.sampled_from([None, *(Stuck("no_progress", reaction) for reaction in REACTIONS)]),
 )  # fmt: skip
 
 

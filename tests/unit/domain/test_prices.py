@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.rules.price_list import PRICED_AT, PRICES, Rates
-from shared.domain.rules.prices import FREE, cost_microdollars, cost_usd, is_priced, price_of
+from shared.domain.rules.prices import FREE_PROVIDER, cost_microdollars, cost_usd, is_priced, price_of
 from shared.ports.model import TokenUsage
 
 MILLION = 1_000_000
@@ -104,7 +104,7 @@ def test_what_bedrock_charges_is_not_taken_from_anthropics_list(model: str) -> N
 
 
 def test_what_costs_nothing_counts_as_priced_and_so_does_what_is_listed() -> None:
-    assert is_priced(FREE, "whatever")
+    assert is_priced(FREE_PROVIDER, "whatever")
     assert is_priced("anthropic", "claude-sonnet-5-5")
     assert not is_priced("anthropic", "somebodys-own")
 

@@ -5,22 +5,22 @@ from typing import get_args
 
 import pytest
 
-from shared.domain.rules.loop_detection import HINTS, Attempt, Kind, Stuck, fingerprint, observe
+from shared.domain.rules.loop_detection import HINTS, FinishedCall, Kind, Stuck, fingerprint, observe
 from shared.domain.session.head import Progress
 
 REPLIES = count()
 
 
-def ok(name: str, *, repeatable: bool = False) -> Attempt:
-    return Attempt(name, ok=True, repeatable=repeatable)
+def ok(name: str, *, repeatable: bool = False) -> FinishedCall:
+    return FinishedCall(name, ok=True, repeatable=repeatable)
 
 
-def failed(name: str) -> Attempt:
-    return Attempt(name, ok=False, repeatable=False)
+def failed(name: str) -> FinishedCall:
+    return FinishedCall(name, ok=False, repeatable=False)
 
 
 def turns(
-    *each: list[Attempt], progress: Progress | None = None, reply: str | None = None
+    *each: list[FinishedCall], progress: Progress | None = None, reply: str | None = None
 ) -> list[Stuck | None]:
     """What each turn shows; replies differ unless one is given."""
     after, seen = progress or Progress(), []
@@ -77,13 +77,13 @@ def test_a_plan_change_is_progress_and_breaks_the_circle() -> None:
 
 
 def test_the_ladder_is_a_hint_then_a_person_then_failure() -> None:
-    seen = [stuck.rung for stuck in turns(*([[]] * 15)) if stuck]
+    seen = [stuck.reaction for stuck in turns(*([[]] * 15)) if stuck]
     assert seen == ["hint", "ask", "fail"]
 
 
 def test_progress_leads_back_to_the_foot_of_the_ladder() -> None:
     seen = turns([], [], [], [], [], [ok("new")], [], [], [], [], [])
-    assert [stuck.rung for stuck in seen if stuck] == ["hint", "hint"]
+    assert [stuck.reaction for stuck in seen if stuck] == ["hint", "hint"]
 
 
 def test_what_is_remembered_is_bounded() -> None:

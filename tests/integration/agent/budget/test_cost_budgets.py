@@ -7,7 +7,7 @@ import pytest
 from shared.adapters.llm.fallback import with_fallbacks
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Models, built_in
 from shared.domain.errors import ProviderOverloaded, ValidationFailed
-from shared.domain.rules.prices import FREE, cost_usd
+from shared.domain.rules.prices import FREE_PROVIDER, cost_usd
 from shared.ports.model import Model, TokenUsage
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
@@ -78,7 +78,7 @@ def test_an_agent_that_is_given_a_model_without_a_price_meanwhile_is_stopped_at_
     assert (head.error and head.error.code, len(model.requests)) == ("PRICE_UNKNOWN", 2)
 
 
-@pytest.mark.parametrize(("provider", "limit"), [("anthropic", None), (FREE, 1.0)])
+@pytest.mark.parametrize(("provider", "limit"), [("anthropic", None), (FREE_PROVIDER, 1.0)])
 def test_without_a_cost_budget_or_without_cost_a_price_is_not_needed(
     provider: str, limit: float | None
 ) -> None:

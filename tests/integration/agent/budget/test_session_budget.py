@@ -6,7 +6,7 @@ import pytest
 
 from shared.domain.errors import ValidationFailed
 from shared.domain.interventions.intervention import Intervention
-from shared.domain.rules.prices import FREE
+from shared.domain.rules.prices import FREE_PROVIDER
 from shared.ports.model import ModelReply, TokenUsage
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
@@ -67,7 +67,7 @@ def test_a_raise_that_does_not_carry_the_next_call_is_asked_about_anew() -> None
 
 
 def test_a_raise_of_the_money_does_not_hide_that_the_tokens_are_used_up() -> None:
-    house, session, asked = asked_at_the_limit(FREE)
+    house, session, asked = asked_at_the_limit(FREE_PROVIDER)
     for dollars in (1.0, 2.0, 3.0):
         house.resolve(session, asked, "raise", cost_budget_usd=dollars)
         house.run()

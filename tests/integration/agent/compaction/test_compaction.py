@@ -4,7 +4,7 @@ import pytest
 
 from shared.agent.model_call.request import sized
 from shared.agent.session.repository import SessionRepository
-from shared.domain.rules.compaction import limits
+from shared.domain.rules.compaction import request_limits
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import AssistantEntry, ToolEntry, UserEntry
 from shared.ports.log import Tail
@@ -49,7 +49,7 @@ def test_a_long_run_is_compacted_several_times_and_completes() -> None:
     events = compactions(house, session)
     assert len(events) > 3
     assert all(one.data["tokens_after"] < one.data["tokens_before"] for one in events)
-    most = limits(WINDOW, house.settings.max_output_tokens).most
+    most = request_limits(WINDOW, house.settings.max_output_tokens).max_tokens
     assert all(sized(request).bytes <= most * 3 for request in model.requests)
 
 

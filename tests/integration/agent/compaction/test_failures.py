@@ -5,7 +5,7 @@ import pytest
 from shared.agent.recovery.recover import recover
 from shared.agent.turn.turn import take_turn
 from shared.domain.errors import Fenced, ProviderRejected
-from shared.domain.rules.compaction import limits
+from shared.domain.rules.compaction import request_limits
 from shared.domain.session.conversation import ToolEntry, UserEntry
 from shared.ports.model import ModelReply, ModelRequest
 from tests.in_process.house import TENANT
@@ -204,7 +204,7 @@ def test_new_results_become_handles_where_nothing_else_makes_room() -> None:
     handles = [one for one in results if one.content.loaded.startswith("[result elided; handle ")]
     assert 0 < len(handles) < 8
     assert all(one.whole is not None for one in handles)
-    most = limits(WINDOW, house.settings.max_output_tokens).most
+    most = request_limits(WINDOW, house.settings.max_output_tokens).max_tokens
     assert all(request_size(request) <= most * 3 for request in model.requests)
 
 

@@ -14,7 +14,7 @@ from tests.integration.agent.interventions.policies import ENDS, WAYS, house_wit
 from tests.integration.agent.tools.test_effect_ledger import RefundRegistry
 
 TEXT: dict[str, Any] = {"type": "string"}
-FREE: dict[str, Any] = {"type": "object"}
+FREE_PROVIDER: dict[str, Any] = {"type": "object"}
 
 
 def closed(*required: str, **fields: Any) -> dict[str, Any]:
@@ -40,9 +40,9 @@ def refund_waits(
     return house, session, house.head(session).interventions[0]
 
 
-OPEN_INPUT = closed("input", input=FREE)
+OPEN_INPUT = closed("input", input=FREE_PROVIDER)
 CLOSED_INPUT = closed("input", input=closed("amount", amount={"type": "integer"}))
-EITHER = closed(input=FREE, note=TEXT)
+EITHER = closed(input=FREE_PROVIDER, note=TEXT)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ EITHER = closed(input=FREE, note=TEXT)
         (closed(input=TEXT), {"input": "x"}, {"input": "x"}),
         (EITHER, {"input": {"input": {"note": "x"}}}, {"input": {"note": "x"}}),
         (EITHER, {"note": "x"}, {"note": "x"}),
-        (FREE, {"input": {"note": "x"}}, {"note": "x"}),
+        (FREE_PROVIDER, {"input": {"note": "x"}}, {"note": "x"}),
     ],
 )
 def test_a_tool_s_own_field_input_is_told_from_the_form_that_wraps_its_input(
@@ -90,7 +90,7 @@ def test_a_changed_input_that_is_too_long_is_refused_with_what_to_do_instead() -
 
 
 def test_inputs_changed_in_one_turn_are_bounded_together() -> None:
-    house, session, first = refund_waits(FREE, {"note": "x"}, times=4)
+    house, session, first = refund_waits(FREE_PROVIDER, {"note": "x"}, times=4)
     second, third, fourth = house.head(session).interventions[1:]
     note = "x" * (MAX_TOGETHER_BYTES // 2 - len('{"note": ""}'))
     house.resolve(session, first, "modify", note=note)
