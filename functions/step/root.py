@@ -28,7 +28,7 @@ from shared.ports.model import Model
 from shared.settings import Settings, settings
 
 if TYPE_CHECKING:
-    from shared.adapters.llm.health import Configured
+    from shared.adapters.llm.health import ConfiguredModels
 
 
 @cache
@@ -77,14 +77,14 @@ def _choose_model(agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]
 class ModelsDeps(NamedTuple):
     """What the API's part of `step` needs."""
 
-    configured: "Configured"
+    configured: "ConfiguredModels"
     definitions: DefinitionStore
 
 
 @cache
 def models_deps() -> ModelsDeps:
     # Turns do not pay for the API's part.
-    from shared.adapters.llm.health import Configured
+    from shared.adapters.llm.health import ConfiguredModels
 
-    configured = Configured(settings(), os.environ, secret_text)
+    configured = ConfiguredModels(settings(), os.environ, secret_text)
     return ModelsDeps(configured, DynamoDefinitions(settings().table, SystemClock()))

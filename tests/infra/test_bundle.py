@@ -99,7 +99,7 @@ def test_without_the_stand_in_a_call_without_a_key_is_refused_as_that() -> None:
         "from shared.adapters.llm.choose import choose\n"
         "from shared.domain.errors import ProviderKeyRefused\n"
         "from shared.settings import Settings\n"
-        "model, _ = choose(Settings(env='prod', table='t', bucket='b'), {}, lambda name, anew=False: '')\n"
+        "model, _ = choose(Settings(env='prod', table='t', bucket='b'), {}, lambda name, refresh=False: '')\n"
         "try: model.complete(None, timeout=1)\n"
         "except ProviderKeyRefused as refused: print(refused.code)\n"
     )

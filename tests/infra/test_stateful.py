@@ -2,7 +2,7 @@ import json
 
 from infra.names import LIVE_INDEX
 from shared.adapters.dynamodb import session_items as items
-from shared.adapters.llm.choose import NO_KEY_YET
+from shared.adapters.llm.keys import NO_KEY_YET
 from tests.infra.conftest import Synthesised
 
 HARMLESS = {"Status", "Id", "AbortIncompleteMultipartUpload", "NoncurrentVersionExpiration"}

@@ -25,12 +25,12 @@ class KeptSecrets:
         self._now = now
         self._kept: dict[str, tuple[float, str]] = {}
 
-    def __call__(self, name: str, *, anew: bool = False) -> str:
-        """Its text; empty where there is no such secret. `anew`: whatever is kept of it is dropped first.
+    def __call__(self, name: str, *, refresh: bool = False) -> str:
+        """Its text; empty where there is no such secret. `refresh`: reads it again, whatever is kept of it.
 
         Raises StoreThrottled, StoreUnavailable, SecretUnreadable.
         """
-        if anew:
+        if refresh:
             self._kept.pop(name, None)
         kept = self._kept.get(name)
         if kept is not None and self._now() - kept[0] < KEPT_SECONDS:

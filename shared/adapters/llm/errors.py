@@ -1,23 +1,24 @@
-"""What a provider's failure means for the run: the one place where an answer's status or sentence becomes an error of
-`shared/domain/errors.py`, and so of who reacts.
+"""Which error of `shared/domain/errors.py` a provider's failure is, and so who reacts to it. No other file decides
+this.
 
-    retried by the engine (with fallbacks, the next model is asked first, save where an answer had begun)
-        429, 503, 529; a stream that says so at once ProviderOverloaded      its Retry-After is waited out in Wait
-        408; silence; no whole answer in time        ProviderTimeout         backoff
+    the engine retries; where the agent has fallbacks, the next model is asked first, unless an answer had begun
+        429, 503, 529; a stream that reports overload
+          before any answer                          ProviderOverloaded      Wait, for as long as Retry-After says
+        408; silence; no complete answer in time     ProviderTimeout         backoff
         409, 425, other 5xx; no connection           ProviderUnavailable     backoff
-        dropped, truncated or corrupt stream; any
-          of the above once it had begun to answer   StreamBroken            backoff
-    told to the model, as the call's result (no class of a provider's: the call is `malformed`)
-        tool input that is not one JSON object, or was cut off; unknown tool; input outside the schema
-    told to a person: the run ends `failed` with this code at once, and the message says what to do
+        a dropped, truncated or corrupt stream;
+          any of the above after the answer began    StreamBroken            backoff
+    the model is shown the failure as the call's result; no error is raised, the call is `malformed`
+        tool input that is cut off or is not one JSON object; an unknown tool; input that breaks the tool's schema
+    a person reacts: the run ends `failed` with this code at once, and the message says what to do
         401, 403; no key                             ProviderKeyRefused      PROVIDER_KEY_REFUSED
         402; 429 or 400 that name quota or balance   ProviderQuotaExceeded   PROVIDER_QUOTA_EXCEEDED
-        413; 400 that says the prompt is too long    ContextTooLong          CONTEXT_TOO_LONG, once it was compacted
+        413; 400 that says the prompt is too long    ContextTooLong          CONTEXT_TOO_LONG, after one compaction
         other 4xx                                    ProviderRejected        PROVIDER_REJECTED
         a refusal as stop reason                     ModelRefused            MODEL_REFUSED
 
-Nothing of a request or response body gets into a message: the provider's name, the status, the request id and
-the provider's own name for the error, each only if it looks like one.
+A message quotes nothing of a request's or an answer's body. It holds the provider's name, the status, the request id
+and the provider's own names for the error, and the last two only where they look like an id and like names.
 """
 
 import math
@@ -39,44 +40,19 @@ from shared.domain.errors import (
     TransientError,
 )
 
-BALANCE = "credit_balance"
+ErrorNames = Sequence[object]
+"""A provider's names for a failure, its type and its code, as they came in the body. Some servers send a number for a
+name. Values of any other type are ignored.
+"""
+
 TOO_LONG = "context_length_exceeded"
-"""OpenAI's name for a prompt over the window, and that of many compatible servers."""
-OVER_THE_SLOT = "exceed_context_size_error"
-"""llama.cpp's, which some of its versions answer with 500."""
+"""The prompt exceeds the window: OpenAI's name, and that of many compatible servers."""
+TOO_LONG_FOR_SLOT = "exceed_context_size_error"
+"""The same, as llama.cpp names it. Some of its versions answer with 500."""
+NO_CREDIT = "credit_balance"
+"""Acta's own name: Anthropic reports a used-up balance with a 400 and a sentence."""
 
-_READ = 1_000
-"""Characters; what comes behind them may quote the request."""
-_MEANT = {
-    "credit balance": BALANCE,
-    "specified api usage limits": BALANCE,
-    "prompt is too long": TOO_LONG,
-    "input is too long": TOO_LONG,
-    "exceed context limit": TOO_LONG,
-    "maximum context length": TOO_LONG,
-    "maximum model length": TOO_LONG,
-    "maximum prompt length": TOO_LONG,
-    "the model's context length": TOO_LONG,
-    "greater than the context length": TOO_LONG,
-    "available context size": OVER_THE_SLOT,
-}
-
-
-def told(message: object) -> str | None:
-    """The name for what a sentence says; None: nothing that is known."""
-    said = message[:_READ].lower() if isinstance(message, str) else ""
-    return next((name for words, name in _MEANT.items() if words in said), None)
-
-
-def message_of(body: object) -> object:
-    """Of an error as its server sent it: an object, or the sentence alone."""
-    return body.get("message") if isinstance(body, dict) else body
-
-
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
-_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
-
-NO_MONEY = frozenset(
+_OUT_OF_QUOTA = frozenset(
     {
         "insufficient_quota",
         "billing_error",
@@ -85,19 +61,37 @@ NO_MONEY = frozenset(
         "enforced_spend_limit_reached",
         "contract_spend_limit_reached",
         "linked_organization_spend_limit_reached",
-        BALANCE,
+        NO_CREDIT,
     }
 )
-"""429 with one of these does not pass by waiting; anthropic says a used-up balance with a 400."""
+"""A 429 with one of these names does not pass by waiting."""
 
-Kinds = Sequence[object]
-"""The provider's names for a failure, as they came. Some servers give a status as a number; anything else that is no
-text is no name."""
-
-_OVERLOAD = (429, 503, 529)
+_OVERLOADED = (429, 503, 529)
 _TRANSIENT_4XX = (409, 425)
 
-_INSIDE_A_STREAM: Mapping[str, type[ActaError]] = {
+
+def error_from_status(
+    provider: str, status: int, headers: Mapping[str, str], *, names: ErrorNames = ()
+) -> ActaError:
+    """The error for an HTTP answer of 4xx or 5xx."""
+    known = _texts(names)
+    message = f"{provider} answered {_description(status, headers, known)}"
+    if status == 402 or not _OUT_OF_QUOTA.isdisjoint(known):
+        return ProviderQuotaExceeded(message)
+    if status == 413 or (status < 500 and TOO_LONG in known) or TOO_LONG_FOR_SLOT in known:
+        return ContextTooLong(message)
+    if status in (401, 403):
+        return ProviderKeyRefused(message)
+    if status in _OVERLOADED:
+        return ProviderOverloaded(message, retry_after(headers))
+    if status == 408:
+        return ProviderTimeout(message)
+    if status >= 500 or status in _TRANSIENT_4XX:
+        return ProviderUnavailable(message)
+    return ProviderRejected(message)
+
+
+_BY_NAME: Mapping[str, type[ActaError]] = {
     "overloaded_error": ProviderOverloaded,
     "rate_limit_error": ProviderOverloaded,
     "rate_limit_exceeded": ProviderOverloaded,
@@ -105,7 +99,7 @@ _INSIDE_A_STREAM: Mapping[str, type[ActaError]] = {
     "server_overloaded": ProviderOverloaded,
     "service_unavailable_error": ProviderOverloaded,
     "slow_down": ProviderOverloaded,
-    **{str(status): ProviderOverloaded for status in _OVERLOAD},
+    **{str(status): ProviderOverloaded for status in _OVERLOADED},
     "api_error": ProviderUnavailable,
     "server_error": ProviderUnavailable,
     "internal_server_error": ProviderUnavailable,
@@ -116,44 +110,59 @@ _INSIDE_A_STREAM: Mapping[str, type[ActaError]] = {
     "not_found_error": ProviderRejected,
     "request_too_large": ContextTooLong,
     TOO_LONG: ContextTooLong,
-    OVER_THE_SLOT: ContextTooLong,
+    TOO_LONG_FOR_SLOT: ContextTooLong,
 }
+"""A stream has sent its status, 200, before it fails."""
 
 
-def from_status(provider: str, status: int, headers: Mapping[str, str], *, kinds: Kinds = ()) -> ActaError:
-    """The error for an HTTP answer of 4xx or 5xx. `kinds`: the provider's names for it, type and code."""
-    names = _names(kinds)
-    text = f"{provider} answered {_described(status, headers, names)}"
-    if status == 402 or not NO_MONEY.isdisjoint(names):
-        return ProviderQuotaExceeded(text)
-    if status == 413 or (status < 500 and TOO_LONG in names) or OVER_THE_SLOT in names:
-        return ContextTooLong(text)
-    if status in (401, 403):
-        return ProviderKeyRefused(text)
-    if status in _OVERLOAD:
-        return ProviderOverloaded(text, retry_after(headers))
-    if status == 408:
-        return ProviderTimeout(text)
-    if status >= 500 or status in _TRANSIENT_4XX:
-        return ProviderUnavailable(text)
-    return ProviderRejected(text)
+def error_from_stream(
+    provider: str, headers: Mapping[str, str], *, names: ErrorNames, begun: bool = False
+) -> ActaError:
+    """The error for a stream that was opened with 200 and then reported a failure. `begun`: a part of the answer had
+    come, so whatever the engine would retry is a broken stream.
+    """
+    known = _texts(names)
+    message = f"{provider} broke its answer off: {_description(None, headers, known)}"
+    if not _OUT_OF_QUOTA.isdisjoint(known):
+        return ProviderQuotaExceeded(message)
+    if not {TOO_LONG, TOO_LONG_FOR_SLOT}.isdisjoint(known):
+        return ContextTooLong(message)
+    kind = next((_BY_NAME[name] for name in known if name in _BY_NAME), StreamBroken)
+    return StreamBroken(message) if begun and issubclass(kind, TransientError) else kind(message)
 
 
-def from_stream(provider: str, headers: Mapping[str, str], *, kinds: Kinds, begun: bool = False) -> ActaError:
-    """The error for a stream that was opened with 200 and then said that it failed. `begun`: behind a part of the
-    answer, which is broken then, whatever may pass."""
-    names = _names(kinds)
-    text = f"{provider} broke its answer off: {_described(None, headers, names)}"
-    if not NO_MONEY.isdisjoint(names):
-        return ProviderQuotaExceeded(text)
-    if not {TOO_LONG, OVER_THE_SLOT}.isdisjoint(names):
-        return ContextTooLong(text)
-    known = next((_INSIDE_A_STREAM[name] for name in names if name in _INSIDE_A_STREAM), StreamBroken)
-    return StreamBroken(text) if begun and issubclass(known, TransientError) else known(text)
+def message_of(body: object) -> object:
+    """The message in the body of an error. Some servers send the message alone, without an object around it."""
+    return body.get("message") if isinstance(body, dict) else body
+
+
+_NAMES_BY_WORDING = {
+    "credit balance": NO_CREDIT,
+    "specified api usage limits": NO_CREDIT,
+    "prompt is too long": TOO_LONG,
+    "input is too long": TOO_LONG,
+    "exceed context limit": TOO_LONG,
+    "maximum context length": TOO_LONG,
+    "maximum model length": TOO_LONG,
+    "maximum prompt length": TOO_LONG,
+    "the model's context length": TOO_LONG,
+    "greater than the context length": TOO_LONG,
+    "available context size": TOO_LONG_FOR_SLOT,
+}
+_SEARCHED_CHARS = 1_000
+"""What comes later in a message may quote the request."""
+
+
+def name_in(message: object) -> str | None:
+    """The name of a failure that the provider describes in words only. None: the words are not known."""
+    text = message[:_SEARCHED_CHARS].lower() if isinstance(message, str) else ""
+    return next((name for wording, name in _NAMES_BY_WORDING.items() if wording in text), None)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds from `retry-after-ms`, or from `retry-after` as seconds or as an HTTP date (RFC 9110 §10.2.3)."""
+    """Seconds to wait, from `retry-after-ms`, or from `retry-after` as seconds or as an HTTP date (RFC 9110 §10.2.3).
+    None: neither header can be read.
+    """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name)
         if value is None:
@@ -161,14 +170,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         try:
             seconds = float(value) * unit
         except ValueError:
-            seconds = _until(value, headers.get("date"))
+            seconds = _seconds_until(value, headers.get("date"))
         if math.isfinite(seconds):
             return max(seconds, 0.0)
     return None
 
 
-def _until(date: str, now: str | None) -> float:
-    """Seconds to `date`, measured on the provider's own clock where its answer carries a date."""
+def _seconds_until(date: str, now: str | None) -> float:
+    """`now`: the date of the provider's answer, so that its own clock counts; None: this machine's does."""
     try:
         then = parsedate_to_datetime(date).timestamp()
         return then - (parsedate_to_datetime(now).timestamp() if now else time.time())
@@ -176,14 +185,18 @@ def _until(date: str, now: str | None) -> float:
         return math.nan
 
 
-def _names(kinds: Kinds) -> list[str]:
-    return [str(kind) for kind in kinds if isinstance(kind, str | int)]
+def _texts(names: ErrorNames) -> list[str]:
+    return [str(name) for name in names if isinstance(name, str | int)]
 
 
-def _described(status: int | None, headers: Mapping[str, str], kinds: Sequence[str]) -> str:
-    names = [kind for kind in kinds if _NAME.fullmatch(kind)]
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
+
+
+def _description(status: int | None, headers: Mapping[str, str], names: Sequence[str]) -> str:
+    shown = dict.fromkeys(name for name in names if _NAME.fullmatch(name))
     request = headers.get("request-id") or headers.get("x-request-id") or ""
     parts = [str(status)] if status else []
-    parts += [f"({', '.join(dict.fromkeys(names))})"] if names else []
+    parts += [f"({', '.join(shown)})"] if shown else []
     parts += [f"request {request}"] if _REQUEST_ID.fullmatch(request) else []
     return " ".join(parts) or "no reason given"

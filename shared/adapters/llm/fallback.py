@@ -1,9 +1,8 @@
-"""An agent's models in their order: where one is overloaded or away, the next is asked in the same turn (design §9).
+"""An agent's models in their order: where one is overloaded or away, the next is asked in the same turn.
 
-Only what may pass leads on, and only before an answer has begun: half an answer is broken, not passed over, and
-whoever listens hears one model. A fallback that cannot be used at all (no key, no such model) is passed over too: the
-first model's trouble may pass, and decides. Where none answers, the engine retries the turn as it does without
-fallbacks: after the shortest time they named, or with its own backoff where one named none: it may be back sooner.
+Another model is asked only while no answer has begun. Half an answer is a broken stream, so nobody is shown the text of
+two models. A fallback that cannot be used at all (no key, no such model) is skipped, because the first model's trouble
+may pass: its error counts. Where no model answers, the engine retries the turn as it does without fallbacks.
 """
 
 import time
@@ -20,43 +19,40 @@ from shared.domain.errors import (
 )
 from shared.ports.model import FailedModel, Model, ModelReply, ModelRequest, StreamOptions
 
-LEAST_SECONDS = 1.0
-"""With less than this left nobody else is asked."""
+MIN_SECONDS = 1.0
+"""With less time left no other model is asked."""
 
-Away = ProviderOverloaded | ProviderTimeout | ProviderUnavailable
+TemporaryFailure = ProviderOverloaded | ProviderTimeout | ProviderUnavailable
 CODES: dict[type[TransientError], str] = {
     ProviderOverloaded: "PROVIDER_OVERLOADED",
     ProviderTimeout: "PROVIDER_TIMEOUT",
     ProviderUnavailable: "PROVIDER_UNAVAILABLE",
 }
+"""By what the event `llm.retried` names them."""
 
 
-class Named(NamedTuple):
-    """A model and the name it is asked by."""
+class NamedModel(NamedTuple):
+    """A model and the name to ask it by."""
 
     model: Model
     name: str
 
 
-class _Ear:
-    """Hands on what is said, and remembers that something was."""
-
-    def __init__(self, tell: Callable[[str], None] | None) -> None:
-        self._tell = tell
-        self.heard = False
-
-    def __call__(self, text: str) -> None:
-        self.heard = True
-        if self._tell is not None:
-            self._tell(text)
+def with_fallbacks(first: tuple[Model, str], others: Sequence[tuple[Model, str]]) -> tuple[Model, str]:
+    """The model that asks them in this order, and the first one's name. A model that comes twice is asked once."""
+    chain: dict[tuple[str, str], NamedModel] = {}
+    for model, name in (first, *others):
+        chain.setdefault((model.provider, name), NamedModel(model, name))
+    return (FallbackModel(tuple(chain.values())), first[1]) if len(chain) > 1 else first
 
 
 class FallbackModel:
-    """`models`: at least two, the first one is the agent's own. Each but the last has an equal share of the time left
-    to begin its answer in; an answer that has begun has all of it.
+    """Each model but the last has to begin its answer in an equal share of the time that is left. An answer that has
+    begun has all of that time.
     """
 
-    def __init__(self, models: Sequence[Named], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, models: Sequence[NamedModel], now: Callable[[], float] = time.monotonic) -> None:
+        """`models`: at least two; the first is the agent's own. `now`: in seconds."""
         self._models = tuple(models)
         self._now = now
 
@@ -65,50 +61,60 @@ class FallbackModel:
         return self._models[0].model.provider
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        until = self._now() + timeout
-        passed: list[FailedModel] = []
-        errors: list[Away] = []
-        for at, (model, name) in enumerate(self._models):
-            left, behind = until - self._now(), len(self._models) - at - 1
-            if at and left < LEAST_SECONDS:
+        """Raises the first model's SessionError; whatever a model raises once its answer has begun; else, where all
+        models failed, one error for all of them.
+        """
+        deadline = self._now() + timeout
+        failed: list[FailedModel] = []
+        errors: list[TemporaryFailure] = []
+        for position, (model, name) in enumerate(self._models):
+            left, others = deadline - self._now(), len(self._models) - position - 1
+            if position and left < MIN_SECONDS:
                 break
-            share = left / (behind + 1) if behind else request.stream_options.begins_within
-            ear = _Ear(request.stream_options.on_text)
-            stream_options = StreamOptions(share, ear if request.stream_options.on_text is not None else None)
+            options = request.stream_options
+            text = _TextObserver(options.on_text)
+            begins_within = left / (others + 1) if others else options.begins_within
+            options = StreamOptions(begins_within, text if options.on_text is not None else None)
             try:
-                reply = model.complete(
-                    request._replace(model=name, stream_options=stream_options), timeout=left
-                )
+                reply = model.complete(request._replace(model=name, stream_options=options), timeout=left)
             except (ProviderOverloaded, ProviderTimeout, ProviderUnavailable) as error:
-                lost = isinstance(error, ProviderTimeout)
+                timed_out = isinstance(error, ProviderTimeout)
                 if isinstance(error, ProviderTimeout) and error.began:
                     raise
-                if ear.heard:
+                if text.has_begun:
                     raise StreamBroken(str(error)) from None
                 errors.append(error)
-                passed.append(FailedModel(model.provider, name, CODES[type(error)], lost))
+                failed.append(FailedModel(model.provider, name, CODES[type(error)], lost=timed_out))
             except SessionError as error:
-                if not at or ear.heard:
+                if not position or text.has_begun:
                     raise
-                passed.append(FailedModel(model.provider, name, error.code))
+                failed.append(FailedModel(model.provider, name, error.code))
             else:
-                return reply._replace(provider=model.provider, model=name, failed_models=tuple(passed))
-        raise _all_away(errors)
+                return reply._replace(provider=model.provider, model=name, failed_models=tuple(failed))
+        raise _combined(errors)
 
 
-def _all_away(errors: Sequence[Away]) -> Away:
-    """What the engine is told: the shortest wait where all named one, none where some did, else what the first said."""
+class _TextObserver:
+    """Passes text on, and remembers whether there was any."""
+
+    def __init__(self, on_text: Callable[[str], None] | None) -> None:
+        self._on_text = on_text
+        self.has_begun = False
+
+    def __call__(self, text: str) -> None:
+        self.has_begun = True
+        if self._on_text is not None:
+            self._on_text(text)
+
+
+def _combined(errors: Sequence[TemporaryFailure]) -> TemporaryFailure:
+    """One error for the engine. Where all models asked for a wait, it has the shortest one. Where only some did, it has
+    none, so that the engine's own backoff counts: the others may be back sooner. Where none did, it is the first
+    timeout, whose tokens stay charged, else the first error.
+    """
     waits = [e.retry_after for e in errors if isinstance(e, ProviderOverloaded) and e.retry_after is not None]
-    lost = [e for e in errors if isinstance(e, ProviderTimeout)]
+    timeouts = [e for e in errors if isinstance(e, ProviderTimeout)]
     if waits:
         wait = min(waits) if len(waits) == len(errors) else None
-        return ProviderOverloaded(str(errors[0]), wait, lost=len(lost))
-    return lost[0] if lost else errors[0]
-
-
-def with_fallbacks(first: tuple[Model, str], others: Sequence[tuple[Model, str]]) -> tuple[Model, str]:
-    """The model that asks them in this order, by the first one's name. One that comes twice is asked once."""
-    chain: dict[tuple[str, str], Named] = {}
-    for model, name in (first, *others):
-        chain.setdefault((model.provider, name), Named(model, name))
-    return (FallbackModel(tuple(chain.values())), first[1]) if len(chain) > 1 else first
+        return ProviderOverloaded(str(errors[0]), wait, lost=len(timeouts))
+    return timeouts[0] if timeouts else errors[0]

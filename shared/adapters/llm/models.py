@@ -1,7 +1,8 @@
-"""Model names and what differs between them, in one place.
+"""Model names, and what differs between models. No other file decides by a model's name.
 
-Names are those the SDKs list (anthropic 2.12 `types/model.py`, openai 3.54 `types/shared/chat_model.py`).
-A name that is not known is treated like the newest ones, which accept least.
+The names are those that the SDKs list: anthropic 2.12 in `types/model.py`, openai 3.54 in `types/shared/chat_model.py`.
+A name that no pattern knows is treated like the newest models, which accept least. Patterns allow for what providers
+put around a name: `eu.anthropic.claude-…`, `openai/gpt-…`, a date or a version at the end.
 """
 
 import re
@@ -14,6 +15,7 @@ DEFAULT_MODELS = {
     "openai": "gpt-6-sol",
     "offline": "offline-rules",
 }
+"""By provider."""
 
 _WINDOWS = (
     (r"offline-.*", 1_000_000),
@@ -25,79 +27,91 @@ _WINDOWS = (
     (r"(.*/)?gpt-([5-9]|\d\d).*", 272_000),
     (r"(.*/)?o\d.*", 200_000),
 )
+"""Patterns and tokens. The first pattern that fits counts."""
 UNKNOWN_WINDOW = 32_000
-"""A window taken too small costs a summary now and then; one taken too large ends the run."""
+"""A window that is assumed too small costs a compaction now and then; one that is assumed too large ends the run."""
+
+
+@cache
+def context_window(model: str) -> int:
+    """Tokens of a request and its answer together; from GPT 5 on, of the request alone. It is what every model of that
+    name has, without options that a request would have to name.
+    """
+    return next((window for name, window in _WINDOWS if re.fullmatch(name, model)), UNKNOWN_WINDOW)
+
 
 _UP_TO_CLAUDE_4 = r"(.*[./])?claude-(3|[a-z]+-4)(\b.*)?"
 _UP_TO_CLAUDE_5 = r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(-v\d+)?([@:].*)?)"
 _SONNET_5_5 = r"(.*[./])?claude-sonnet-5-5([-@:].*)?"
-_REASONS_BY_DEFAULT = r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*"
-_REASONS_ALWAYS = r"(.*/)?gpt-(6-astra|6\.[1-9]|[7-9]|\d\d).*"
-_REASONING = r"(.*/)?(gpt-([5-9]|\d\d)|o\d).*"
-_ONE_EFFORT = r".*(chat|pro\b|deep-research|o1-(mini|preview)).*"
-_CACHES_AT_BREAKPOINTS = r"(.*/)?gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d).*"
-
-LARGE_OUTPUT = 25_000
-"""Tokens that OpenAI advises to leave for reasoning and answer together."""
 
 
 def takes_forced_tool(model: str) -> bool:
-    """Claude 5 thinks unless told otherwise and then refuses a forced tool; from 5.1 on always."""
+    """Claude refuses a forced tool while it thinks. Claude 5 thinks unless it is told not to, later ones always."""
     return re.fullmatch(_UP_TO_CLAUDE_4, model) is not None
 
 
 def takes_back_thinking(model: str) -> bool:
-    """From Claude 5.1 on a thinking block is bound to every byte before it, the volatile suffix included, and a
-    request that replays one after a changed suffix may be refused. Leaving the blocks out is allowed."""
+    """Whether thinking can go back to Claude. From 5.1 on a thinking block is bound to every byte before it, the suffix
+    included. The suffix changes each turn, so the API may refuse the block. A request may leave thinking out.
+    """
     return re.fullmatch(_UP_TO_CLAUDE_5, model) is not None
 
 
 def thinking_of(model: str) -> dict[str, Any] | None:
-    """What to send as `thinking`; None leaves it to the model. `between_tools` is Sonnet 5.5's lowest
-    setting: its notes between tool calls stay readable and its answers stay inside a small output limit."""
+    """What to send as `thinking`. None: nothing, the model decides. `between_tools` is Sonnet 5.5's lowest setting: the
+    model's notes between tool calls stay readable, and its answers stay inside a small output limit.
+    """
     return {"type": "between_tools"} if re.fullmatch(_SONNET_5_5, model) else None
 
 
+_REASONING = r"(.*/)?(gpt-([5-9]|\d\d)|o\d).*"
+_REASONS_BY_DEFAULT = r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*"
+_REASONS_ALWAYS = r"(.*/)?gpt-(6-astra|6\.[1-9]|[7-9]|\d\d).*"
+_ONE_EFFORT = r".*(chat|pro\b|deep-research|o1-(mini|preview)).*"
+_CACHES_AT_BREAKPOINTS = r"(.*/)?gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d).*"
+
+
+def takes_tools_in_chat(model: str) -> bool:
+    """Whether OpenAI itself takes tools for the model in Chat Completions. For models that always reason it takes them
+    over its Responses API only; other servers may take them.
+    """
+    return re.fullmatch(_REASONS_ALWAYS, model) is None
+
+
 def reasoning_effort_with_tools(model: str) -> str | None:
-    """Chat Completions refuses function tools on models that reason by default, unless told not to reason;
-    those that always reason refuse to be told so."""
+    """The effort to ask for in Chat Completions with tools. Models that reason by default take tools only with the
+    effort `none`. None: name no effort. Models that always reason refuse `none`, and older ones know no effort.
+    """
     if re.fullmatch(_REASONS_ALWAYS, model):
         return None
     return "none" if re.fullmatch(_REASONS_BY_DEFAULT, model) else None
 
 
-def takes_tools_in_chat(model: str) -> bool:
-    """OpenAI itself serves models that cannot stop reasoning with tools over its Responses API only; other
-    servers may have them in Chat Completions too."""
-    return re.fullmatch(_REASONS_ALWAYS, model) is None
-
-
 def counts_reasoning(model: str) -> bool:
-    """These take `max_completion_tokens`, and refuse the `max_tokens` that older and compatible servers
-    know."""
+    """Whether the output limit counts reasoning too. These models take it as `max_completion_tokens` and refuse
+    `max_tokens`, which older models and compatible servers know.
+    """
     return re.fullmatch(_REASONING, model) is not None
 
 
-def thinks_encrypted(model: str) -> bool:
-    """These give their reasoning along encrypted, to be sent back; others refuse to be asked for it."""
+def returns_encrypted_reasoning(model: str) -> bool:
+    """Whether the model gives its reasoning encrypted, to be sent back. Others refuse to be asked for it."""
     return counts_reasoning(model) and "chat" not in model
 
 
+LARGE_OUTPUT = 25_000
+"""Tokens. OpenAI advises to leave that many for reasoning and answer together."""
+
+
 def effort_within(model: str, max_tokens: int) -> str | None:
-    """The reasoning effort to ask for over the Responses API; None leaves it to the model. Reasoning counts as
-    output: at its usual effort a model may use up a small limit before it says anything."""
+    """The effort to ask for over the Responses API. None: name none, the model decides. Reasoning counts as output, so
+    at its usual effort a model may use up a small limit before it answers.
+    """
     if max_tokens >= LARGE_OUTPUT or re.fullmatch(_ONE_EFFORT, model):
         return None
     return "low" if counts_reasoning(model) else None
 
 
 def takes_breakpoints(model: str) -> bool:
-    """GPT from 5.6 on matches a cached prefix at a breakpoint only; earlier ones refuse the parameter."""
+    """GPT from 5.6 on finds a cached prefix only at a breakpoint. Earlier models refuse the parameter."""
     return re.fullmatch(_CACHES_AT_BREAKPOINTS, model) is not None
-
-
-@cache
-def context_window(model: str) -> int:
-    """Tokens of a request and its answer together, by the first pattern that fits: what every model of that name has,
-    without options that would have to be asked for. Of GPT 5 and later it is what a request alone may have."""
-    return next((window for name, window in _WINDOWS if re.fullmatch(name, model)), UNKNOWN_WINDOW)

@@ -43,7 +43,7 @@ def quoted(kind: str, name: str, text: str, size: int | None = None) -> str:
     where its last line has none.
     """
     count = len(text.encode()) if size is None else size
-    mark = f" #{_mark(text)}" if _LIKE_A_FENCE.search(text) else ""
+    mark = f" #{unused_mark(text)}" if _LIKE_A_FENCE.search(text) else ""
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
     label = f"{kind}: {_one_line(name)}"
@@ -63,11 +63,13 @@ def _one_line(name: str) -> str:
     return "".join(char if char.isprintable() else " " for char in name)
 
 
-def _mark(text: str) -> str:
-    """Eight hex digits made from the content that are not in it; it can hold only so many of them."""
-    seed = text.encode("utf-8", "surrogatepass")
+def unused_mark(text: str) -> str:
+    """Eight hex digits that do not occur in the text, in either case. The same text always gets the same mark, whatever
+    process makes it.
+    """
+    seed, lowered = text.encode("utf-8", "surrogatepass"), text.lower()
     while True:
         seed = hashlib.sha256(seed).digest()
         mark = seed.hex()[:8]
-        if mark not in text.lower():
+        if mark not in lowered:
             return mark

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from shared.adapters.llm.choose import choose, choose_for
-from shared.adapters.llm.key_rotation import Secrets
+from shared.adapters.llm.keys import Secrets
 from shared.adapters.llm.openai.chat import OpenAIModel
 from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 from shared.adapters.llm.react.model import ReActModel
@@ -26,12 +26,12 @@ def _in_aws(**values: str) -> Settings:
     return Settings(env="prod", table="t", bucket="b", anthropic_secret="acta/anthropic", **values)
 
 
-def _no_secret(name: str, *, anew: bool = False) -> str:
+def _no_secret(name: str, *, refresh: bool = False) -> str:
     raise AssertionError(f"{name} was read")
 
 
 def _stored(text: str) -> Secrets:
-    def secrets(name: str, *, anew: bool = False) -> str:
+    def secrets(name: str, *, refresh: bool = False) -> str:
         assert name == "acta/openai"
         return text
 
@@ -63,7 +63,7 @@ def test_the_provider_is_the_named_one_or_the_first_with_a_key(
 def test_an_environment_without_the_stand_in_refuses_where_no_provider_has_a_key(stored: str) -> None:
     settings = _in_aws(openai_secret="acta/openai", model="claude-opus-5-5")
 
-    model, name = choose(settings, {}, lambda name, *, anew=False: stored)
+    model, name = choose(settings, {}, lambda name, *, refresh=False: stored)
 
     assert (model.provider, name) == ("anthropic", "claude-opus-5-5")
     with pytest.raises(ProviderKeyRefused, match="acta/<env>/anthropic or acta/<env>/openai"):
@@ -71,8 +71,8 @@ def test_an_environment_without_the_stand_in_refuses_where_no_provider_has_a_key
 
 
 def test_a_key_that_was_just_stored_is_found_although_its_secret_was_kept_without_one() -> None:
-    def secrets(name: str, *, anew: bool = False) -> str:
-        return "sk-1" if anew and name == "acta/openai" else "unset"
+    def secrets(name: str, *, refresh: bool = False) -> str:
+        return "sk-1" if refresh and name == "acta/openai" else "unset"
 
     assert choose(_in_aws(openai_secret="acta/openai"), {}, secrets)[0].provider == "openai"
 

@@ -3,13 +3,13 @@
 import pytest
 
 from shared.adapters.llm.errors import (
-    BALANCE,
-    OVER_THE_SLOT,
+    NO_CREDIT,
     TOO_LONG,
-    from_status,
-    from_stream,
+    TOO_LONG_FOR_SLOT,
+    error_from_status,
+    error_from_stream,
+    name_in,
     retry_after,
-    told,
 )
 from shared.domain.errors import (
     ActaError,
@@ -63,7 +63,7 @@ def test_a_wait_is_read_in_every_spelling(headers: dict[str, str], seconds: floa
 def test_the_providers_own_name_for_it_decides_too(
     status: int, kinds: tuple[str, ...], expected: type[ActaError]
 ) -> None:
-    assert type(from_status("p", status, {}, kinds=kinds)) is expected
+    assert type(error_from_status("p", status, {}, names=kinds)) is expected
 
 
 @pytest.mark.parametrize(
@@ -83,38 +83,38 @@ def test_the_providers_own_name_for_it_decides_too(
     ],
 )
 def test_an_error_inside_an_answer_is_told_by_its_name(kind: object, expected: type[ActaError]) -> None:
-    assert type(from_stream("p", {}, kinds=(kind,))) is expected
+    assert type(error_from_stream("p", {}, names=(kind,))) is expected
 
 
 @pytest.mark.parametrize("kind", ["overloaded_error", "api_error", "timeout_error", "rate_limit_exceeded"])
 def test_what_may_pass_breaks_an_answer_that_has_begun(kind: str) -> None:
-    assert type(from_stream("p", {}, kinds=(kind,), begun=True)) is StreamBroken
+    assert type(error_from_stream("p", {}, names=(kind,), begun=True)) is StreamBroken
 
 
 @pytest.mark.parametrize("kind", [400, {"a": 1}, ["x"], None, True, 1.5])
 def test_a_name_of_any_json_shape_is_no_name(kind: object) -> None:
-    assert str(from_status("p", 400, {}, kinds=(kind, "bad"))) == "p answered 400 (bad)"
-    assert type(from_stream("p", {}, kinds=(kind,))) is StreamBroken
+    assert str(error_from_status("p", 400, {}, names=(kind, "bad"))) == "p answered 400 (bad)"
+    assert type(error_from_stream("p", {}, names=(kind,))) is StreamBroken
 
 
 @pytest.mark.parametrize(
     ("sentence", "name"),
     [
         ("This model's maximum context length is 4096 tokens. However, you", TOO_LONG),
-        ("the request exceeds the available context size. try", OVER_THE_SLOT),
-        ("Your credit balance is too low", BALANCE),
+        ("the request exceeds the available context size. try", TOO_LONG_FOR_SLOT),
+        ("Your credit balance is too low", NO_CREDIT),
         (f"{'x' * 2000} maximum context length", None),
         ({"a": 1}, None),
         (None, None),
     ],
 )
 def test_a_sentence_tells_what_no_name_does(sentence: object, name: str | None) -> None:
-    assert told(sentence) == name
+    assert name_in(sentence) == name
 
 
 def test_only_what_looks_like_a_name_or_an_id_is_repeated() -> None:
     headers = {"request-id": "req_1 and the prompt"}
 
-    text = str(from_status("p", 400, headers, kinds=("bad: the prompt", "invalid_request_error")))
+    text = str(error_from_status("p", 400, headers, names=("bad: the prompt", "invalid_request_error")))
 
     assert text == "p answered 400 (invalid_request_error)"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.local.emulator_process import free_port
-from shared.adapters.llm.health import check
+from shared.adapters.llm.health import check_key
 from tests.contracts.llm.conversations import KEY
 from tests.doubles.keyed_provider import KeyedProvider
 
@@ -23,25 +23,25 @@ def keyed(provider: str, llmock: Any) -> Iterator[KeyedProvider]:
 
 
 def test_a_key_that_is_taken_works_and_one_question_tells(provider: str, keyed: KeyedProvider) -> None:
-    assert check(provider, KEY, keyed.url) == "works"
+    assert check_key(provider, KEY, keyed.url) == "works"
     assert keyed.keys == [KEY]
 
 
 def test_a_key_that_is_not_taken_is_refused(provider: str, keyed: KeyedProvider) -> None:
-    assert check(provider, "sk-another", keyed.url) == "refused"
+    assert check_key(provider, "sk-another", keyed.url) == "refused"
 
 
 @pytest.mark.parametrize("key", ["sk-\nant", "sk-ant\n", "sk-ünt", " "])
 def test_a_key_no_header_can_carry_is_refused_and_nobody_is_asked(
     provider: str, keyed: KeyedProvider, key: str
 ) -> None:
-    assert check(provider, key, keyed.url) == "refused"
+    assert check_key(provider, key, keyed.url) == "refused"
     assert keyed.keys == []
 
 
 @pytest.mark.parametrize("key", ["", None])
 def test_without_a_key_nobody_is_asked(provider: str, keyed: KeyedProvider, key: str | None) -> None:
-    assert check(provider, key, keyed.url) == "missing"
+    assert check_key(provider, key, keyed.url) == "missing"
     assert keyed.keys == []
 
 
@@ -62,13 +62,13 @@ def test_what_another_answer_says_about_the_key(
 ) -> None:
     llmock.fail(status, times=None)
 
-    assert check(provider, KEY, llmock.base_url(provider)) == meaning
+    assert check_key(provider, KEY, llmock.base_url(provider)) == meaning
 
 
 def test_a_server_that_is_not_there_is_unreachable(provider: str) -> None:
-    assert check(provider, KEY, f"http://127.0.0.1:{free_port()}/v1") == "unreachable"
+    assert check_key(provider, KEY, f"http://127.0.0.1:{free_port()}/v1") == "unreachable"
 
 
 @pytest.mark.parametrize("without", ["bedrock", "offline"])
 def test_providers_without_a_key_of_their_own_are_not_asked(without: str) -> None:
-    assert check(without, "", None) == "unchecked"
+    assert check_key(without, "", None) == "unchecked"

@@ -19,7 +19,7 @@ _EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
 
 
 def _anthropic(*blocks: list[dict[str, Any]], stop: str | None = "end_turn", **usage: int) -> ModelReply:
-    reading = anthropic_stream.Reading("claude-x", 400)
+    builder = anthropic_stream.MessagesReplyBuilder("claude-x", 400)
     counts = {"input_tokens": 10, "output_tokens": 1, **usage}
     message: dict[str, Any] = {
         "id": "m", "type": "message", "role": "assistant", "content": [], "model": "claude-x",
@@ -36,8 +36,8 @@ def _anthropic(*blocks: list[dict[str, Any]], stop: str | None = "end_turn", **u
     events.append({"type": "message_delta", "delta": end, "usage": {"output_tokens": 7}})
     events.append({"type": "message_stop"})
     for event in events:
-        reading.feed(_EVENT.validate_python(event))
-    return reading.reply()
+        builder.add(_EVENT.validate_python(event))
+    return builder.reply()
 
 
 def _tool(*parts: str, **whole: Any) -> list[dict[str, Any]]:
@@ -166,14 +166,14 @@ def test_halves_of_a_character_in_a_text_cannot_poison_the_store() -> None:
 def _openai(
     *deltas: dict[str, Any], finish: str | None = "stop", usage: dict[str, Any] | None = None
 ) -> ModelReply:
-    reading = openai_stream.Reading("m", 400)
+    builder = openai_stream.ChatReplyBuilder("m", 400)
     base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     for delta in deltas:
         chunk = {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-        reading.feed(ChatCompletionChunk.model_validate(chunk))
+        builder.add(ChatCompletionChunk.model_validate(chunk))
     chunk = {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}], "usage": usage}
-    reading.feed(ChatCompletionChunk.model_validate(chunk))
-    return reading.reply()
+    builder.add(ChatCompletionChunk.model_validate(chunk))
+    return builder.reply()
 
 
 def _part(index: int, arguments: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def test_a_usage_that_counts_nothing_is_estimated_too() -> None:
 
 
 def test_the_messages_api_without_usage_is_estimated_not_free() -> None:
-    reading = anthropic_stream.Reading("claude-x", 400)
+    builder = anthropic_stream.MessagesReplyBuilder("claude-x", 400)
     for event in (
         SimpleNamespace(type="message_start", message=SimpleNamespace(usage=None)),
         SimpleNamespace(type="content_block_start", index=0, content_block=TextBlock(type="text", text="")),
@@ -213,9 +213,9 @@ def test_the_messages_api_without_usage_is_estimated_not_free() -> None:
         SimpleNamespace(type="message_delta", delta=SimpleNamespace(stop_reason="end_turn"), usage=None),
         SimpleNamespace(type="message_stop"),
     ):
-        reading.feed(event)
+        builder.add(event)
 
-    assert reading.reply().usage == TokenUsage(100, 10)
+    assert builder.reply().usage == TokenUsage(100, 10)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from shared.adapters.aws.secrets import SecretUnreadable
 from shared.adapters.llm.choose import choose, choose_for
-from shared.adapters.llm.key_rotation import RotatingModel
+from shared.adapters.llm.keys import RotatingModel
 from shared.domain.definitions.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused, ProviderOverloaded, ProviderUnavailable, StoreUnavailable
 from shared.ports.model import Model, ModelReply, ModelRequest
@@ -111,8 +111,8 @@ class Stored:
         self.kept = kept
         self.now = now
 
-    def __call__(self, name: str, *, anew: bool = False) -> str:
-        if anew:
+    def __call__(self, name: str, *, refresh: bool = False) -> str:
+        if refresh:
             self.kept = self.now
         return self.kept
 
@@ -141,7 +141,7 @@ def test_a_key_of_the_environment_is_not_looked_for_in_a_secret() -> None:
 
 
 def test_a_secret_that_may_not_be_read_fails_the_run_and_is_no_reason_to_take_another_provider() -> None:
-    def unreadable(name: str, *, anew: bool = False) -> str:
+    def unreadable(name: str, *, refresh: bool = False) -> str:
         raise SecretUnreadable("AccessDeniedException")
 
     model, _ = choose(_settings(anthropic_secret="acta/dev/anthropic"), {"OPENAI_API_KEY": "k"}, unreadable)

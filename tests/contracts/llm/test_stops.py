@@ -2,7 +2,13 @@
 
 import pytest
 
-from shared.adapters.llm.common import stops
+from shared.adapters.llm.common.stops import (
+    ANTHROPIC_STOPS,
+    CHAT_STOPS,
+    RESPONSES_STOPS,
+    StopTable,
+    stop_reason,
+)
 from shared.adapters.llm.react.model import ReActModel
 from shared.adapters.llm.react.request import UNREADABLE
 from shared.domain.errors import StreamBroken
@@ -72,8 +78,8 @@ def test_a_word_nobody_knows_breaks_the_answer(wire: str, word: str, served: Ser
     ],
 )
 def test_words_of_compatible_servers_are_known(word: str, meant: str) -> None:
-    for table in (stops.CHAT, stops.ANTHROPIC):
-        assert stops.meaning(table, word, calls=False) == meant
+    for table in (CHAT_STOPS, ANTHROPIC_STOPS):
+        assert stop_reason(table, word, calls=False) == meant
 
 
 def test_an_answer_that_pauses_is_not_read_as_an_action(served: Served) -> None:
@@ -85,11 +91,11 @@ def test_an_answer_that_pauses_is_not_read_as_an_action(served: Served) -> None:
     assert (reply.calls[0].name, reply.calls[0].input) == (UNREADABLE, None)
 
 
-@pytest.mark.parametrize("table", [stops.ANTHROPIC, stops.CHAT, stops.RESPONSES])
-def test_only_an_end_turns_into_calls(table: stops.Stops) -> None:
+@pytest.mark.parametrize("table", [ANTHROPIC_STOPS, CHAT_STOPS, RESPONSES_STOPS])
+def test_only_an_end_turns_into_calls(table: StopTable) -> None:
     for word, meant in table.items():
         expected = "tools" if meant == "end" else meant
-        assert stops.meaning(table, word, calls=True) == expected
+        assert stop_reason(table, word, calls=True) == expected
 
 
 def _stream(wire: str) -> dict[str, str]:

@@ -64,7 +64,7 @@ def test_a_secret_stored_as_a_file_is_its_text_and_one_that_is_no_text_is_unread
 
     stored.put_secret_value(SecretId=NAME, SecretBinary=b"\xff\xfe")
     with pytest.raises(SecretUnreadable) as caught:
-        secrets(NAME, anew=True)
+        secrets(NAME, refresh=True)
     assert NAME not in str(caught.value)
 
 
@@ -72,7 +72,7 @@ def test_reading_anew_drops_what_is_kept_for_everyone(stored: Any, secrets: Kept
     secrets(NAME)
     stored.put_secret_value(SecretId=NAME, SecretString="second")
 
-    assert secrets(NAME, anew=True) == "second"
+    assert secrets(NAME, refresh=True) == "second"
     assert secrets(NAME) == "second"
 
 

@@ -8,8 +8,8 @@ import pytest
 from functions.step.models import add_models
 from functions.step.root import ModelsDeps
 from shared.adapters.aws.secrets import SecretUnreadable
-from shared.adapters.llm.health import Configured
-from shared.adapters.llm.key_rotation import Secrets
+from shared.adapters.llm.health import ConfiguredModels
+from shared.adapters.llm.keys import Secrets
 from shared.api.app import Api
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Models
 from shared.settings import Settings
@@ -22,7 +22,7 @@ KEY = "sk-ant-not-to-be-told"
 
 
 def _secrets(texts: Mapping[str, str | None]) -> Secrets:
-    def read(name: str, *, anew: bool = False) -> str:
+    def read(name: str, *, refresh: bool = False) -> str:
         text = texts[name]
         if text is None:
             raise SecretUnreadable("AccessDeniedException")
@@ -41,7 +41,7 @@ class Deployment:
         self.environ: dict[str, str] = {}
         api = Api("step", chosen)
         add_models(
-            api, ModelsDeps(Configured(chosen, self.environ, _secrets(secrets or {})), self.definitions)
+            api, ModelsDeps(ConfiguredModels(chosen, self.environ, _secrets(secrets or {})), self.definitions)
         )
         self._handler = api.handler
         assert api.missing == set()

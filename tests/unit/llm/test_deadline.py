@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from shared.adapters.llm.common.stream import Abandoned, CancelToken, within
+from shared.adapters.llm.common.stream import CallCancelled, CallProgress, run_within
 from shared.domain.errors import ProviderTimeout
 
 LONG = 30.0
@@ -17,9 +17,9 @@ class Held:
         self._begins = begins
         self.go = threading.Event()
 
-    def __call__(self, patience: CancelToken) -> str:
+    def __call__(self, progress: CallProgress) -> str:
         if self._begins:
-            patience.heard()
+            progress.begin()
         self.go.wait(LONG)
         return "whole"
 
@@ -27,7 +27,7 @@ class Held:
 def test_what_has_not_begun_by_then_is_given_up_long_before_the_whole_time() -> None:
     work = Held(begins=False)
     with pytest.raises(ProviderTimeout) as caught:
-        within(LONG, "p", work, 0.05)
+        run_within(LONG, "p", work, 0.05)
     assert not caught.value.began
     work.go.set()
 
@@ -36,36 +36,36 @@ def test_what_has_begun_has_all_of_the_time() -> None:
     work = Held(begins=True)
     timer = threading.Timer(0.9, work.go.set)
     timer.start()
-    assert within(LONG, "p", work, 0.6) == "whole"
+    assert run_within(LONG, "p", work, 0.6) == "whole"
 
 
 def test_what_began_and_did_not_end_is_told_apart() -> None:
     work = Held(begins=True)
     with pytest.raises(ProviderTimeout) as caught:
-        within(0.6, "p", work, 0.3)
+        run_within(0.6, "p", work, 0.3)
     assert caught.value.began
     work.go.set()
 
 
 def test_nothing_begins_once_it_was_given_up() -> None:
-    patience = CancelToken()
-    assert not patience.end()
-    with pytest.raises(Abandoned):
-        patience.heard()
-    assert not patience.began
+    progress = CallProgress()
+    assert not progress.cancel()
+    with pytest.raises(CallCancelled):
+        progress.begin()
+    assert not progress.has_begun
 
 
 def test_what_ends_at_once_is_its_result() -> None:
-    assert within(LONG, "p", lambda patience: "done", 0.5) == "done"
+    assert run_within(LONG, "p", lambda progress: "done", 0.5) == "done"
 
 
 def test_an_answer_that_is_whole_waits_for_nothing_and_is_not_undone() -> None:
     go = threading.Event()
 
-    def work(patience: CancelToken) -> str:
-        patience.answered("whole")
+    def work(progress: CallProgress) -> str:
+        progress.complete("whole")
         go.wait(LONG)
         raise ConnectionError("the connection broke behind it")
 
-    assert within(LONG, "p", work) == "whole"
+    assert run_within(LONG, "p", work) == "whole"
     go.set()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.adapters.llm.fallback import FallbackModel, Named, with_fallbacks
+from shared.adapters.llm.fallback import FallbackModel, NamedModel, with_fallbacks
 from shared.domain.errors import ProviderOverloaded, ProviderTimeout, ProviderUnavailable
 from shared.ports.model import Model, ModelReply, ModelRequest, StreamOptions
 from tests.in_process.scripted import ScriptedModel, says
@@ -37,7 +37,7 @@ class Slow:
 
 
 def chain(watch: Watch, *models: Model) -> FallbackModel:
-    return FallbackModel([Named(model, f"m{number}") for number, model in enumerate(models)], watch)
+    return FallbackModel([NamedModel(model, f"m{number}") for number, model in enumerate(models)], watch)
 
 
 def test_each_has_what_is_left_and_begins_within_an_equal_share_of_it() -> None:

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.llm.react.reply import quoted
+from shared.adapters.llm.react.request import attributed
 
 
 def test_a_text_stands_unchanged_between_two_lines_with_one_mark() -> None:
-    opening, *body, closing = quoted("user", "a\nb\n").split("\n")
+    opening, *body, closing = attributed("user", "a\nb\n").split("\n")
 
     assert body == ["a", "b", ""]
     assert opening.startswith("[user #")
@@ -15,14 +15,14 @@ def test_a_text_stands_unchanged_between_two_lines_with_one_mark() -> None:
 
 
 def test_the_same_text_gets_the_same_fence() -> None:
-    assert quoted("user", "a") == quoted("user", "a")
+    assert attributed("user", "a") == attributed("user", "a")
 
 
 @given(st.text(), st.integers(min_value=0, max_value=4))
 def test_no_text_holds_its_own_end(text: str, times: int) -> None:
     for _ in range(times):  # a message that quotes an earlier one whole
-        text = quoted("user", text)
-    closing = quoted("observation of read_file", text).rpartition("\n")[2]
+        text = attributed("user", text)
+    closing = attributed("observation of read_file", text).rpartition("\n")[2]
 
     assert closing not in text
     assert closing.removeprefix("[end ").removesuffix("]") not in text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.llm.react.reply import Action, FinalAnswer, Unreadable, read_reply
+from shared.adapters.llm.react.reply import Action, FinalAnswer, Unreadable, parse_reply
 
 ACTION = {"thought": "look", "action": "read_file", "action_input": {"path": "a.txt"}}
 ANSWER = {"thought": "done", "final_answer": "Here it is."}
@@ -27,13 +27,13 @@ ANSWER = {"thought": "done", "final_answer": "Here it is."}
     ],
 )
 def test_an_action_is_read_bare_or_in_one_block(text: str) -> None:
-    assert read_reply(text) == Action("look", "read_file", {"path": "a.txt"})
+    assert parse_reply(text) == Action("look", "read_file", {"path": "a.txt"})
 
 
 def test_a_final_answer_is_read_as_it_stands() -> None:
     text = json.dumps({"thought": "", "final_answer": ' two\nlines, "quotes" and {"action": 1} '})
 
-    assert read_reply(text) == FinalAnswer("", ' two\nlines, "quotes" and {"action": 1} ')
+    assert parse_reply(text) == FinalAnswer("", ' two\nlines, "quotes" and {"action": 1} ')
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_final_answer_is_read_as_it_stands() -> None:
 )
 def test_anything_else_is_refused_with_what_is_wrong(text: str, why: str) -> None:
     with pytest.raises(Unreadable) as caught:
-        read_reply(text)
+        parse_reply(text)
 
     assert why in str(caught.value)
     assert len(str(caught.value)) < 250
@@ -96,7 +96,7 @@ def test_no_beginning_of_a_reply_is_taken_for_the_whole(whole: dict[str, Any]) -
     for text in (json.dumps(whole), f"```json\n{json.dumps(whole)}\n```"):
         for length in range(len(text)):
             with pytest.raises(Unreadable):
-                read_reply(text[:length])
+                parse_reply(text[:length])
 
 
 values = st.recursive(
@@ -114,7 +114,7 @@ def test_what_is_written_in_a_form_is_read_back(
 ) -> None:
     written = {"thought": thought, "action": name, "action_input": arguments}
 
-    read = read_reply(json.dumps(written, ensure_ascii=ascii_only))
+    read = parse_reply(json.dumps(written, ensure_ascii=ascii_only))
 
     assert read == Action(thought, name.strip(), arguments)
 
@@ -124,7 +124,7 @@ def test_only_the_two_forms_are_read(written: dict[str, Any]) -> None:
     acting = set(written) == {"thought", "action", "action_input"}
     answering = set(written) == {"thought", "final_answer"}
     try:
-        read = read_reply(json.dumps(written))
+        read = parse_reply(json.dumps(written))
     except Unreadable:
         return
     assert acting or answering
@@ -134,4 +134,4 @@ def test_only_the_two_forms_are_read(written: dict[str, Any]) -> None:
 @given(st.text())
 def test_no_text_breaks_the_reader(text: str) -> None:
     with suppress(Unreadable):
-        read_reply(text)
+        parse_reply(text)

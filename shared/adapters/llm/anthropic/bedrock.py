@@ -1,7 +1,7 @@
-"""Claude on Amazon Bedrock: the same Messages API behind `InvokeModelWithResponseStream`, with anthropic's SDK.
+"""Claude on Amazon Bedrock: the Messages API behind `InvokeModelWithResponseStream`, with Anthropic's SDK.
 
-There is no key: requests are signed with the function's role. Bedrock's names for what went wrong are those that it
-documents for that call.
+There is no key: requests are signed with the function's role. Failures come under the names that Bedrock documents for
+that call.
 """
 
 import re
@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from shared.adapters.llm import errors as failures
 from shared.adapters.llm.anthropic.client import AnthropicModel
-from shared.adapters.llm.errors import message_of, told
+from shared.adapters.llm.errors import error_from_status, error_from_stream, message_of, name_in
 from shared.domain.errors import ActaError, ProviderKeyRefused
 
 PROVIDER = "bedrock"
@@ -22,11 +21,12 @@ _NO_CREDENTIALS = (
     "CredentialRetrievalError",
     "ProfileNotFound",
 )
+"""Names of exceptions."""
 
 
 class BedrockModel(AnthropicModel):
     def __init__(self, region: str | None = None, base_url: str | None = None) -> None:
-        """`region` None: what the AWS configuration says."""
+        """`region` None: the one of the AWS configuration. `base_url` None: the region's own endpoint."""
         super().__init__("", base_url)
         self._region = region or None
 
@@ -40,24 +40,23 @@ class BedrockModel(AnthropicModel):
             aws_region=self._region, base_url=self._base_url, max_retries=0, open_telemetry=False
         )
 
-    def _failure(self, error: Exception, opened: bool, began: bool) -> ActaError:
+    def _failure(self, error: Exception, opened: bool, begun: bool) -> ActaError:
         if not opened and type(error).__name__ in _NO_CREDENTIALS:
             return ProviderKeyRefused(f"{PROVIDER}: there are no AWS credentials")
-        return super()._failure(error, opened, began)
+        return super()._failure(error, opened, begun)
 
-    def _answered(self, error: Any, opened: bool, began: bool) -> ActaError:
+    def _reported_failure(self, error: Any, opened: bool, begun: bool) -> ActaError:
         headers = error.response.headers
-        name = error_name(headers, error.body)
+        name = _error_name(headers, error.body)
         if opened:
-            kinds = (name, in_our_words(name))
-            return failures.from_stream(PROVIDER, headers, kinds=kinds, begun=began)
-        status, kinds = status_of(name, error.status_code), (name, told(message_of(error.body)))
-        return failures.from_status(PROVIDER, status, headers, kinds=kinds)
+            names = (name, _MESSAGES_API_NAMES.get(name or ""))
+            return error_from_stream(PROVIDER, headers, names=names, begun=begun)
+        status = _STATUSES.get(name or "", error.status_code)
+        names = (name, name_in(message_of(error.body)))
+        return error_from_status(PROVIDER, status, headers, names=names)
 
 
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-_OURS = {
+_MESSAGES_API_NAMES = {
     "throttling_exception": "rate_limit_error",
     "service_unavailable_exception": "overloaded_error",
     "internal_server_exception": "api_error",
@@ -65,25 +64,22 @@ _OURS = {
     "model_timeout_exception": "timeout_error",
     "validation_exception": "invalid_request_error",
 }
-"""Those that a stream may hold, and the Messages API's names for them."""
+"""The exceptions that a stream may hold, by what the Messages API calls them."""
 
-_STATUS = {"service_quota_exceeded_exception": 429, "model_error_exception": 500}
-"""Two come as 4xx and pass by waiting: a quota of the account as 400, a model that failed as 424."""
+_STATUSES = {"service_quota_exceeded_exception": 429, "model_error_exception": 500}
+"""Two failures pass by waiting and come with a status that says otherwise: an account's quota with 400, a model that
+failed with 424.
+"""
+
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def error_name(headers: Mapping[str, str], body: object) -> str | None:
-    """`throttling_exception`, from the answer's header (`ThrottlingException:http://…`) or from an exception in its
-    stream, which the SDK hands over like an error event of the Messages API."""
+def _error_name(headers: Mapping[str, str], body: object) -> str | None:
+    """For example `throttling_exception`. It comes in a header of the answer (`ThrottlingException:http://…`), or from
+    an exception in the stream, which the SDK presents like an error event of the Messages API. None: the failure has no
+    name.
+    """
     inner = body.get("error") if isinstance(body, dict) else None
-    named = inner.get("type") if isinstance(inner, dict) else None
-    word = str(named or headers.get("x-amzn-errortype") or "").partition(":")[0]
-    return _WORDS.sub("_", word).lower() or None
-
-
-def in_our_words(name: str | None) -> str | None:
-    return _OURS.get(name or "")
-
-
-def status_of(name: str | None, status: int) -> int:
-    """The status by which the failure is judged."""
-    return _STATUS.get(name or "", status)
+    in_stream = inner.get("type") if isinstance(inner, dict) else None
+    name = str(in_stream or headers.get("x-amzn-errortype") or "").partition(":")[0]
+    return _WORD_BOUNDARY.sub("_", name).lower() or None

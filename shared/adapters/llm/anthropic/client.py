@@ -1,21 +1,20 @@
-"""Claude over the Messages API, with the official SDK and any base URL.
+"""Claude over the Messages API, with Anthropic's SDK and any base URL.
 
-Streamed, because only a stream shows that the provider has stalled long before the step's time is over, and
-because the API refuses long answers otherwise. The SDK is imported at the first call: importing this module,
-or making the model, costs nothing.
+Requests are streamed: only a stream shows long before the turn's deadline that the provider has stalled, and the API
+refuses long answers otherwise. The SDK is imported at the first call, so importing this module or making the model
+costs nothing.
 """
 
 import logging
 from functools import cached_property
 from typing import Any
 
-from shared.adapters.llm import errors as failures
 from shared.adapters.llm.anthropic.request import PROVIDER, to_body
-from shared.adapters.llm.anthropic.stream import Reading
-from shared.adapters.llm.common import tokens as estimate
-from shared.adapters.llm.common.connection import checked
-from shared.adapters.llm.common.stream import CancelToken, read, within
-from shared.adapters.llm.errors import told
+from shared.adapters.llm.anthropic.stream import MessagesReplyBuilder
+from shared.adapters.llm.common.connection import require_sendable
+from shared.adapters.llm.common.stream import CallProgress, read_stream, run_within
+from shared.adapters.llm.common.token_estimate import body_size
+from shared.adapters.llm.errors import error_from_status, error_from_stream, name_in
 from shared.domain.errors import (
     ActaError,
     ProviderRejected,
@@ -27,11 +26,12 @@ from shared.ports.model import ModelReply, ModelRequest
 
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 60.0
-"""Longest silence inside an answer; the API pings at shorter intervals while it works."""
+"""The longest silence inside an answer. The API sends pings at shorter intervals while it works."""
 
 
 class AnthropicModel:
     def __init__(self, api_key: str, base_url: str | None = None) -> None:
+        """`base_url` None: Anthropic's own."""
         self._api_key = api_key
         self._base_url = base_url or None
 
@@ -40,8 +40,10 @@ class AnthropicModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        begins = request.stream_options.begins_within
-        return within(timeout, self.provider, lambda patience: self._call(request, timeout, patience), begins)
+        begins_within = request.stream_options.begins_within
+        return run_within(
+            timeout, self.provider, lambda progress: self._call(request, timeout, progress), begins_within
+        )
 
     @cached_property
     def _sdk(self) -> Any:
@@ -53,12 +55,12 @@ class AnthropicModel:
 
     @cached_property
     def _client(self) -> Any:
-        key = checked(self.provider, self._api_key)
+        key = require_sendable(self.provider, self._api_key)
         return self._sdk.Anthropic(api_key=key, base_url=self._base_url, max_retries=0, open_telemetry=False)
 
-    def _call(self, request: ModelRequest, timeout: float, patience: CancelToken) -> ModelReply:
+    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
         client, body = self._client, to_body(request, self.provider)
-        patience.check()
+        progress.raise_if_cancelled()
         limits = self._sdk.Timeout(
             connect=min(CONNECT_SECONDS, timeout),
             read=min(STALL_SECONDS, timeout),
@@ -69,30 +71,32 @@ class AnthropicModel:
         try:
             with client.messages.create(**body, stream=True, timeout=limits) as events:
                 opened = True
-                reading = Reading(request.model, estimate.size_of_body(body), request.stream_options.on_text)
-                return read(events, reading, patience)
+                on_text = request.stream_options.on_text
+                return read_stream(
+                    events, MessagesReplyBuilder(request.model, body_size(body), on_text), progress
+                )
         except ActaError:
             raise
         except Exception as error:
-            failure = self._failure(error, opened, patience.began)
+            failure = self._failure(error, opened, progress.has_begun)
         raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
 
-    def _failure(self, error: Exception, opened: bool, began: bool) -> ActaError:
-        """`opened`: the answer came with 200; `began`: with a part of what the model says."""
+    def _failure(self, error: Exception, opened: bool, begun: bool) -> ActaError:
+        """`opened`: the server had answered with 200. `begun`: a part of the answer had come."""
         sdk, provider = self._sdk, self.provider
         if isinstance(error, sdk.APIStatusError):
-            return self._answered(error, opened, began)
+            return self._reported_failure(error, opened, begun)
         if isinstance(error, sdk.APITimeoutError) or type(error).__name__.endswith("Timeout"):
-            return ProviderTimeout(f"{provider}: no answer in time", began)
+            return ProviderTimeout(f"{provider}: no answer in time", begun)
         if opened:
             return StreamBroken(f"{provider}: the answer broke off ({type(error).__name__})")
         if isinstance(error, sdk.APIConnectionError):
             return ProviderUnavailable(f"{provider}: no connection")
         return ProviderRejected(f"{provider}: the request could not be made ({type(error).__name__})")
 
-    def _answered(self, error: Any, opened: bool, began: bool) -> ActaError:
-        """The provider said itself what is wrong."""
-        kinds, headers = (error.type, error.error_code, told(error.api_message)), error.response.headers
+    def _reported_failure(self, error: Any, opened: bool, begun: bool) -> ActaError:
+        """For a failure that the server describes, by a status or inside its stream."""
+        names, headers = (error.type, error.error_code, name_in(error.api_message)), error.response.headers
         if opened:
-            return failures.from_stream(self.provider, headers, kinds=kinds, begun=began)
-        return failures.from_status(self.provider, error.status_code, headers, kinds=kinds)
+            return error_from_stream(self.provider, headers, names=names, begun=begun)
+        return error_from_status(self.provider, error.status_code, headers, names=names)

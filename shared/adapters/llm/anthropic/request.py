@@ -1,44 +1,47 @@
-"""Entries as Messages API messages.
+"""Renders a request for the Messages API.
 
-The volatile suffix is the last block of the last user message; all before it is a pure function of the
-entries, so that each request starts with the previous one's content up to its suffix. Cache breakpoints
-(`cache_control`) are no part of that content: three of them, after system and tools, after the last stable
-block, and where the previous request had its last one, so that turns of more than 20 blocks still find it.
+The API caches a request's content up to a breakpoint (`cache_control`) and finds it again only where the next request
+begins with the same content. So all messages are made from the entries alone, and the suffix, which changes every turn,
+is the last block of the last user message.
+
+There are three breakpoints: after system and tools, after the last block before the suffix, and where the previous
+request had its last one. The API looks back only 20 blocks from a breakpoint, so a turn of more blocks needs the third.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from shared.adapters.llm import models as catalogue
-from shared.adapters.llm.anthropic.stream import only_signed, without_last_thinking
+from shared.adapters.llm.anthropic.stream import drop_last_thinking, with_signed_thinking
 from shared.adapters.llm.common.conversation import (
-    Answer,
-    call_id_on_wire,
-    in_turns,
-    on_wire,
-    ordered,
-    tool_name_on_wire,
+    GO_ON,
+    AnsweredCall,
+    split_into_turns,
+    wire_call_id,
+    wire_tool_name,
+    wire_tools,
+    with_tool_order,
 )
+from shared.adapters.llm.models import takes_back_thinking, takes_forced_tool, thinking_of
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
 from shared.ports.model import ModelRequest
 
 PROVIDER = "anthropic"
-GO_ON = "Go on."
-_EPHEMERAL = {"type": "ephemeral"}
+_BREAKPOINT = {"type": "ephemeral"}
 
 Block = dict[str, Any]
 Message = dict[str, Any]
 
 
 def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
-    """The keyword arguments of `messages.create`, without `stream` and `timeout`. `provider`: whose thinking may
-    go back, which is nobody's else's."""
+    """The keyword arguments of `messages.create`, without `stream` and `timeout`. `provider`: who is asked; thinking
+    goes back only to the provider that it came from.
+    """
     messages = to_messages(request.entries, request.model, provider)
-    _mark_stable(messages)
+    _set_breakpoints(messages)
     _add_suffix(messages, _suffix(request))
     tools: list[Block] = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-        for tool in on_wire(request.tools)
+        for tool in wire_tools(request.tools)
     ]
     body: dict[str, Any] = {
         "model": request.model,
@@ -46,36 +49,39 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
         "messages": messages,
     }
     if request.system.strip():
-        body["system"] = [{"type": "text", "text": request.system, "cache_control": _EPHEMERAL}]
+        body["system"] = [{"type": "text", "text": request.system, "cache_control": _BREAKPOINT}]
     elif tools:
-        tools[-1]["cache_control"] = _EPHEMERAL
+        tools[-1]["cache_control"] = _BREAKPOINT
     if tools:
         body["tools"] = tools
-        forced = request.tool_choice != "auto" and catalogue.takes_forced_tool(request.model)
+        forced = request.tool_choice != "auto" and takes_forced_tool(request.model)
         body["tool_choice"] = {"type": "tool", "name": request.tool_choice} if forced else {"type": "auto"}
-    thinking = catalogue.thinking_of(request.model)
+    thinking = thinking_of(request.model)
     if thinking is not None:
         body["thinking"] = thinking
     return body
 
 
 def to_messages(entries: Sequence[Entry], model: str, provider: str = PROVIDER) -> list[Message]:
-    """The stable part: alternating roles, each tool_use answered in the very next message, results first."""
+    """All messages without the suffix. Roles alternate, and the results of a reply's calls come first in the message
+    after it, as the API demands.
+    """
     messages: list[Message] = []
-    opening, turns = in_turns(entries)
+    opening, turns = split_into_turns(entries)
     _add(messages, "user", [_text(text) for text in opening])
     for turn in turns:
         if messages and messages[-1]["role"] == "assistant":
             _add(messages, "user", [_text(GO_ON)])
-        _add(messages, "assistant", _assistant_blocks(turn.reply, model, provider))
-        answers = [_result(answer) for answer in turn.answers]
-        _add(messages, "user", answers + [_text(text) for text in turn.said])
+        _add(messages, "assistant", _reply_blocks(turn.reply, model, provider))
+        results = [_tool_result(call) for call in turn.calls]
+        _add(messages, "user", results + [_text(text) for text in turn.texts])
     if not messages or messages[0]["role"] == "assistant":
         messages.insert(0, {"role": "user", "content": [_text(GO_ON)]})
     return messages
 
 
-def _assistant_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
+def _reply_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
+    """The reply's blocks as they came, where its thinking goes back; else its text, then its calls."""
     text = entry.content.loaded
     calls = [_tool_use(call) for call in entry.calls]
     kept = _kept_blocks(entry, model, provider)
@@ -92,32 +98,32 @@ def _assistant_blocks(entry: AssistantEntry, model: str, provider: str) -> list[
         else:
             blocks.append(dict(part))
     blocks += ([_text(text)] if text.strip() else []) + calls
-    without_last_thinking(blocks)
+    drop_last_thinking(blocks)
     return blocks
 
 
 def _kept_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
-    """The order of the reply's blocks with its thinking (see `anthropic_stream.Reading.raw`)."""
+    """What `stream.py` kept of the reply in `raw`; empty where its thinking may not go to this model."""
     usable = entry.provider == provider and isinstance(entry.raw, dict) and entry.raw.get("model") == model
-    return only_signed(entry.raw["blocks"]) if usable and catalogue.takes_back_thinking(model) else []
+    return with_signed_thinking(entry.raw["blocks"]) if usable and takes_back_thinking(model) else []
 
 
 def _tool_use(call: ToolCall) -> Block:
     return {
         "type": "tool_use",
-        "id": call_id_on_wire(call.call_id),
-        "name": tool_name_on_wire(call.name),
+        "id": wire_call_id(call.call_id),
+        "name": wire_tool_name(call.name),
         "input": call.input or {},
     }
 
 
-def _result(answer: Answer) -> Block:
+def _tool_result(answered: AnsweredCall) -> Block:
     block = {
         "type": "tool_result",
-        "tool_use_id": call_id_on_wire(answer.call.call_id),
-        "content": answer.text,
+        "tool_use_id": wire_call_id(answered.call.call_id),
+        "content": answered.text,
     }
-    return block if answer.ok else {**block, "is_error": True}
+    return block if answered.ok else {**block, "is_error": True}
 
 
 def _text(text: str) -> Block:
@@ -133,23 +139,24 @@ def _add(messages: list[Message], role: str, blocks: list[Block]) -> None:
         messages.append({"role": role, "content": blocks})
 
 
-def _mark_stable(messages: list[Message]) -> None:
+def _set_breakpoints(messages: list[Message]) -> None:
+    """At the last block, and at the block that was the last one of the previous request."""
     users = [message for message in messages if message["role"] == "user"]
     previous = users[-2:-1] if messages[-1]["role"] == "user" else users[-1:]
     for message in [*previous, messages[-1]]:
         block = message["content"][-1]
         if block["type"] in ("text", "tool_use", "tool_result"):
-            block["cache_control"] = _EPHEMERAL
+            block["cache_control"] = _BREAKPOINT
 
 
 def _suffix(request: ModelRequest) -> str:
-    if request.tool_choice == "auto" or catalogue.takes_forced_tool(request.model):
+    if request.tool_choice == "auto" or takes_forced_tool(request.model):
         return request.suffix
-    return ordered(request.suffix, request.tool_choice)
+    return with_tool_order(request.suffix, request.tool_choice)
 
 
 def _add_suffix(messages: list[Message], suffix: str) -> None:
     if suffix.strip():
         _add(messages, "user", [_text(suffix)])
-    elif messages[-1]["role"] == "assistant":  # an answer may not be prefilled
+    elif messages[-1]["role"] == "assistant":  # the model would continue that reply instead of answering
         _add(messages, "user", [_text(GO_ON)])

@@ -1,29 +1,31 @@
-"""What can be known of a provider's address and key before anything is sent."""
+"""Checks of a provider's address and API key before anything is sent."""
 
 import re
 from urllib.parse import urlsplit
 
 from shared.domain.errors import ProviderKeyRefused
 
-HOST = "api.openai.com"
+OPENAI_HOST = "api.openai.com"
+_HEADER_VALUE = re.compile(r"[!-~]+([ \t]+[!-~]+)*")
 
 
 def is_official(base_url: str | None) -> bool:
-    """None: no other one is configured. OpenAI's regional hosts are OpenAI too."""
-    host = urlsplit(base_url).hostname if base_url else HOST
-    return host is not None and (host == HOST or host.endswith(f".{HOST}"))
+    """Whether requests go to OpenAI itself, its regional hosts included. `base_url` None: no other server is
+    configured.
+    """
+    host = urlsplit(base_url).hostname if base_url else OPENAI_HOST
+    return host is not None and (host == OPENAI_HOST or host.endswith(f".{OPENAI_HOST}"))
 
 
-_HEADER = re.compile(r"[!-~]+([ \t]+[!-~]+)*")
+def is_sendable(key: str) -> bool:
+    """Whether an HTTP header can carry the key. An empty key is not sent at all, which some servers want."""
+    return not key or _HEADER_VALUE.fullmatch(key) is not None
 
 
-def sendable(key: str) -> bool:
-    """Of a key that is there; without one nothing is sent, which some servers want."""
-    return not key or _HEADER.fullmatch(key) is not None
-
-
-def checked(provider: str, key: str) -> str:
-    """Raises ProviderKeyRefused: the SDKs would call it a lost connection, or quote it."""
-    if not sendable(key):
+def require_sendable(provider: str, key: str) -> str:
+    """Returns the key. Raises ProviderKeyRefused where no header can carry it: the SDKs would report a lost connection,
+    or quote the key in their error.
+    """
+    if not is_sendable(key):
         raise ProviderKeyRefused(f"{provider}: the key has a character that no key can have")
     return key

@@ -1,4 +1,4 @@
-"""What every provider's rendering of a conversation shares: turns, names, tool definitions, the cache key."""
+"""What every rendering of a conversation shares: turns, texts, ids, names, tool definitions, the cache key."""
 
 import hashlib
 import json
@@ -11,13 +11,14 @@ from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, 
 from shared.ports.model import ModelRequest, ToolDefinition
 
 NO_RESULT = "Error: this call has no result."
-"""A call left without one would make the provider refuse every later request."""
+"""Stands for a missing result: providers refuse a request in which a call has none."""
 NO_OUTPUT = "(no output)"
-ORDER = "Answer now by calling the tool `{}`, and with nothing else."
+GO_ON = "Go on."
+"""The user's words between two replies in a row, and after a reply at the end, which providers would continue."""
 
 
-class Answer(NamedTuple):
-    """The one result of a call."""
+class AnsweredCall(NamedTuple):
+    """A tool call with its one result."""
 
     call: ToolCall
     text: str
@@ -25,92 +26,104 @@ class Answer(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """One reply of the model: an answer for each of its calls, in their order, and the texts that follow."""
+    """One reply of the model, its calls in the model's order, and the texts that came after it."""
 
     reply: AssistantEntry
-    answers: tuple[Answer, ...]
-    said: tuple[str, ...]
+    calls: tuple[AnsweredCall, ...]
+    texts: tuple[str, ...]
 
 
-def in_turns(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[Turn]]:
-    """The texts before the first reply, and the turns. Blank texts are left out: no provider wants them. A result
-    whose call is no longer there is told as text."""
+def split_into_turns(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[Turn]]:
+    """Returns the texts before the first reply, and the turns.
+
+    Blank texts are left out, because no provider wants them. A result whose call is no longer there becomes a text.
+    """
     bounds = [at for at, entry in enumerate(entries) if isinstance(entry, AssistantEntry)] + [len(entries)]
     turns = [_turn(entries[start:end]) for start, end in pairwise(bounds)]
-    return _said(entries[: bounds[0]], {}), turns
+    return _texts(entries[: bounds[0]], frozenset()), turns
 
 
 def _turn(entries: Sequence[Entry]) -> Turn:
     reply, *following = entries
     assert isinstance(reply, AssistantEntry)
     results = {entry.call_id: entry for entry in following if isinstance(entry, ToolEntry)}
-    answers = tuple(_answer(call, results.get(call.call_id)) for call in reply.calls)
-    return Turn(reply, answers, _said(following, {call.call_id: call for call in reply.calls}))
+    calls = tuple(_answered(call, results.get(call.call_id)) for call in reply.calls)
+    return Turn(reply, calls, _texts(following, frozenset(call.call_id for call in reply.calls)))
 
 
-def _answer(call: ToolCall, result: ToolEntry | None) -> Answer:
+def _answered(call: ToolCall, result: ToolEntry | None) -> AnsweredCall:
     if result is None:
-        return Answer(call, NO_RESULT, ok=False)
+        return AnsweredCall(call, NO_RESULT, ok=False)
     text = result.content.loaded
-    return Answer(call, text if text.strip() else NO_OUTPUT, result.ok)
+    return AnsweredCall(call, text if text.strip() else NO_OUTPUT, result.ok)
 
 
-def _said(entries: Sequence[Entry], called: dict[str, ToolCall]) -> tuple[str, ...]:
-    texts = []
-    for entry in entries:
-        if not isinstance(entry, ToolEntry):
-            texts.append(entry.content.loaded)
-        elif entry.call_id not in called:
-            texts.append(f"Result of {entry.name}:\n{entry.content.loaded}")
+def _texts(entries: Sequence[Entry], call_ids: frozenset[str]) -> tuple[str, ...]:
+    texts = [
+        result_as_text(entry) if isinstance(entry, ToolEntry) else entry.content.loaded
+        for entry in entries
+        if not isinstance(entry, ToolEntry) or entry.call_id not in call_ids
+    ]
     return tuple(text for text in texts if text.strip())
 
 
-def ordered(suffix: str, tool: str) -> str:
-    """The suffix for a model that cannot be forced to call the tool, and so is told to."""
-    return f"{suffix}\n\n{ORDER.format(tool)}" if suffix.strip() else ORDER.format(tool)
+def result_as_text(result: ToolEntry) -> str:
+    """The result as a text, for a request that no longer holds its call."""
+    return f"Result of {result.name}:\n{result.content.loaded}"
+
+
+def with_tool_order(suffix: str, tool: str) -> str:
+    """The suffix with an order to call the tool, for a model that cannot be forced to call it."""
+    order = f"Answer now by calling the tool `{tool}`, and with nothing else."
+    return f"{suffix}\n\n{order}" if suffix.strip() else order
 
 
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def call_id_on_wire(call_id: str) -> str:
-    """The id itself, or a hash of it when a provider would refuse it (openai takes 40 characters)."""
+def wire_call_id(call_id: str) -> str:
+    """The id itself, or a hash of it where a provider would refuse it. OpenAI takes 40 characters."""
     if _CALL_ID.fullmatch(call_id):
         return call_id
     return "c_" + hashlib.sha256(call_id.encode()).hexdigest()[:32]
 
 
-def tool_name_on_wire(name: str) -> str:
+def wire_tool_name(name: str) -> str:
+    """The name with `_` for each character that a provider would refuse, cut to 64 characters."""
     return _NOT_IN_NAMES.sub("_", name)[:64] or "_"
 
 
-NOT_AT_THE_TOP = ("anyOf", "oneOf", "allOf", "enum", "not")
-"""Anthropic refuses the first three there, OpenAI all of them."""
-RULE = "The input must satisfy this JSON Schema as well: "
+_REFUSED_AT_THE_TOP = ("anyOf", "oneOf", "allOf", "enum", "not")
+"""Keywords of JSON Schema. At the top of a tool's schema Anthropic refuses the first three, OpenAI all of them."""
 
 
-def on_wire(tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
-    """What cannot stand at the top of a schema is told in words. OpenAI wants `properties`, empty as they may be."""
-    return tuple(tool._replace(description=_described(tool), input_schema=_schema(tool)) for tool in tools)
+def wire_tools(tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+    """The tools as every provider accepts them. Keywords that may not stand at the top of a schema move into the
+    description. `properties` is always there, because OpenAI refuses a schema without it.
+    """
+    return tuple(tool._replace(description=_description(tool), input_schema=_schema(tool)) for tool in tools)
 
 
 def _schema(tool: ToolDefinition) -> dict[str, Any]:
-    taken = {key: value for key, value in tool.input_schema.items() if key not in NOT_AT_THE_TOP}
-    return taken if "properties" in taken else {**taken, "properties": {}}
+    kept = {key: value for key, value in tool.input_schema.items() if key not in _REFUSED_AT_THE_TOP}
+    return kept if "properties" in kept else {**kept, "properties": {}}
 
 
-def _described(tool: ToolDefinition) -> str:
-    left_out = {key: value for key, value in tool.input_schema.items() if key in NOT_AT_THE_TOP}
-    if not left_out:
+def _description(tool: ToolDefinition) -> str:
+    moved = {key: value for key, value in tool.input_schema.items() if key in _REFUSED_AT_THE_TOP}
+    if not moved:
         return tool.description
-    rule = RULE + json.dumps(left_out, ensure_ascii=False, separators=(",", ":"))
+    schema = json.dumps(moved, ensure_ascii=False, separators=(",", ":"))
+    rule = f"The input must satisfy this JSON Schema as well: {schema}"
     return f"{tool.description}\n\n{rule}" if tool.description.strip() else rule
 
 
 def cache_key(request: ModelRequest) -> str:
-    """The same for all requests whose conversation begins with the same entry: a session's, until a compaction
-    gives it another beginning. Entries' ids say nothing of what was said."""
+    """OpenAI's `prompt_cache_key`: the same for all requests to one model whose conversation begins with the same
+    entry. That is one session's, until a compaction gives it another beginning. The key is made from the entry's id, so
+    it tells nothing of the text.
+    """
     first = request.entries[0] if request.entries else None
     opening = "" if first is None else getattr(first, "message_id", "") or getattr(first, "call_id", "")
     return "acta-" + hashlib.sha256(f"{request.model}\n{opening}".encode()).hexdigest()[:32]

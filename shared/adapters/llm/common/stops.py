@@ -1,16 +1,15 @@
-"""What a provider's stop means for the run (design §9): the one table for all providers.
+"""What a provider's reason to stop means for the run: the one table for all providers.
 
-    end         the reply is whole
-    tools       it is whole and asks for calls
-    max_tokens  it was cut off, at the output limit or because the model's window is full: a call that was cut is
-                never run, what is whole is kept, and Think goes on, told to take smaller pieces
-    pause       the provider wants to be asked again: the reply is kept as it is, nothing in it counts as an answer,
-                and Think goes on
+    end         the reply is complete
+    tools       the reply is complete and asks for tool calls
+    max_tokens  the reply was cut off, at the output limit or because the model's window is full. A call that was cut
+                never runs. The rest is kept, and the next turn tells the model to take smaller pieces
+    pause       the provider wants to be asked again. The reply is kept as it is, nothing in it counts as an answer, and
+                another turn follows
     refusal     the model or the provider's filter declined: the run ends with `MODEL_REFUSED`
 
-A word that is not here breaks the answer, which is asked for again: servers that gave up in the middle say so with
-words of their own (`abort`, `error`, `insufficient_system_resource`), and half an answer must not pass for a whole one.
-A reply without a word is broken too, and never comes this far.
+Any other word raises StreamBroken, and the engine asks again. Servers that gave up half-way have words of their own
+(`abort`, `error`, `insufficient_system_resource`), and half an answer must not pass for a whole one.
 """
 
 from collections.abc import Mapping
@@ -18,9 +17,10 @@ from collections.abc import Mapping
 from shared.domain.errors import StreamBroken
 from shared.ports.model import StopReason
 
-Stops = Mapping[str, StopReason]
+StopTable = Mapping[str, StopReason]
+"""By the provider's word, in lower case."""
 
-_ANYWHERE: Stops = {
+_COMMON: StopTable = {
     "stop": "end",
     "end_turn": "end",
     "stop_sequence": "end",
@@ -45,24 +45,31 @@ _ANYWHERE: Stops = {
     "prohibited_content": "refusal",
     "error_toxic": "refusal",
 }
-"""Compatible servers hand on the words of the engine or the model behind them, in small letters or capitals."""
+"""Compatible servers pass on the words of the engine or the model that they run."""
 
-ANTHROPIC: Stops = {**_ANYWHERE, "pause_turn": "pause"}
-"""`stop_reason`, on Bedrock too. Only server tools cause `pause_turn`, and none are offered."""
+ANTHROPIC_STOPS: StopTable = {**_COMMON, "pause_turn": "pause"}
+"""For `stop_reason`, Bedrock's too. Only server tools cause `pause_turn`, and Acta offers none."""
 
-CHAT: Stops = _ANYWHERE
-"""`finish_reason`. A full window is a `length` as well."""
+CHAT_STOPS: StopTable = _COMMON
+"""For `finish_reason`. A full window is a `length` as well."""
 
-RESPONSES: Stops = {**_ANYWHERE, "incomplete": "max_tokens", "max_messages": "pause", "steered": "pause"}
-"""The reason a response is incomplete, else its status."""
+RESPONSES_STOPS: StopTable = {
+    **_COMMON,
+    "incomplete": "max_tokens",
+    "max_messages": "pause",
+    "steered": "pause",
+}
+"""For the reason why a response is incomplete; where there is none, for its status."""
 
-POLICY = frozenset({"bio_policy", "misalignment_policy_violation"})
-"""Errors of a failed response that say that it was declined."""
+DECLINED_CODES = frozenset({"bio_policy", "misalignment_policy_violation"})
+"""Error codes of a failed response that mean: the provider declined to answer."""
 
 
-def meaning(stops: Stops, word: str, *, calls: bool) -> StopReason:
-    """`calls`: whether the reply has some; one that was forced to call ends like any other. Raises StreamBroken."""
-    stop = stops.get(str(word).lower())
+def stop_reason(table: StopTable, word: str, *, calls: bool) -> StopReason:
+    """`word`: the provider's, in any case. `calls`: whether the reply has tool calls; a reply that was forced to call a
+    tool stops with the same word as any other. Raises StreamBroken where the table does not have the word.
+    """
+    stop = table.get(str(word).lower())
     if stop is None:
         raise StreamBroken("the answer ended for a reason that is not known")
     return "tools" if calls and stop == "end" else stop

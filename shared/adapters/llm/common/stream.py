@@ -1,7 +1,7 @@
-"""A streamed answer is read to its end, within a bound on wall time that holds whatever the other side does.
+"""Reads a streamed answer to its end, within a limit of wall time that holds whatever the server does.
 
-An HTTP client's timeouts bound single waits (a connect, one read). A name lookup has none, and an answer that comes
-byte by byte never runs into one.
+An HTTP client's timeouts limit single waits: one connect, one read. A name lookup has no timeout, and an answer that
+comes byte by byte never runs into one. So each call runs in a thread of its own, and its caller stops waiting in time.
 """
 
 import threading
@@ -13,116 +13,129 @@ from shared.domain.errors import ProviderTimeout
 from shared.ports.model import ModelReply
 
 T = TypeVar("T")
-Done = SimpleQueue[tuple[T, None] | tuple[None, BaseException]]
-"""The first of it counts."""
 
 
-class Abandoned(Exception):
-    """Raised inside the worker by `Patience.check`; never seen by a caller."""
+class CallCancelled(Exception):
+    """The caller no longer waits. Raised in the call's own thread; no caller sees it."""
 
 
-class CancelToken:
-    """Tells the worker whether its caller still waits, and the caller whether an answer has begun, or is whole."""
+class CallProgress:
+    """How far a call is: its thread reports that the answer has begun and delivers it; its caller may cancel."""
 
-    def __init__(self, whole: Callable[[Any], None] = lambda result: None) -> None:
-        self._whole = whole
+    def __init__(self, deliver: Callable[[Any], None] = lambda result: None) -> None:
+        """`deliver`: gives the caller the complete answer."""
+        self._deliver = deliver
         self._lock = threading.Lock()
-        self._over = False
-        self._began = False
-
-    def end(self) -> bool:
-        """Whether an answer had begun. From then on none does."""
-        with self._lock:
-            self._over = True
-            return self._began
-
-    def check(self) -> None:
-        if self._over:
-            raise Abandoned
-
-    def heard(self) -> None:
-        """A part of the answer has arrived, and is not told to anybody yet."""
-        with self._lock:
-            self.check()
-            self._began = True
-
-    def answered(self, result: Any) -> None:
-        """The answer is whole: its caller has it now, and whatever becomes of the connection changes nothing."""
-        self._whole(result)
+        self._cancelled = False
+        self._has_begun = False
 
     @property
-    def began(self) -> bool:
-        return self._began
+    def has_begun(self) -> bool:
+        """Whether a part of the answer has arrived."""
+        return self._has_begun
+
+    def begin(self) -> None:
+        """Reports that a part of the answer has arrived, before anyone is shown it. Raises CallCancelled."""
+        with self._lock:
+            self.raise_if_cancelled()
+            self._has_begun = True
+
+    def complete(self, result: Any) -> None:
+        """Delivers the complete answer. What becomes of the connection after that changes nothing."""
+        self._deliver(result)
+
+    def cancel(self) -> bool:
+        """Returns whether the answer had begun. An answer that had not can no longer begin."""
+        with self._lock:
+            self._cancelled = True
+            return self._has_begun
+
+    def raise_if_cancelled(self) -> None:
+        """Raises CallCancelled."""
+        if self._cancelled:
+            raise CallCancelled
 
 
-def within(
-    seconds: float, provider: str, work: Callable[[CancelToken], T], begins_within: float | None = None
+ResultOrError = tuple[T, None] | tuple[None, BaseException]
+"""The result of a call, or what it raised."""
+
+
+def run_within(
+    seconds: float, provider: str, call: Callable[[CallProgress], T], begins_within: float | None = None
 ) -> T:
-    """`work`'s result or its exception, or `ProviderTimeout` after `seconds` of wall time, or after `begins_within`
-    where nothing was heard by then.
+    """Runs the call in a thread and returns its result, or raises what it raised.
+
+    Raises ProviderTimeout where there is no result after `seconds` of wall time, or where the answer has not begun
+    after `begins_within` seconds. `begins_within` None: it may begin at any time.
     """
-    done: Done[T] = SimpleQueue()
-    patience = CancelToken(lambda result: done.put((result, None)))
+    results: SimpleQueue[ResultOrError[T]] = SimpleQueue()  # the first one counts
+    progress = CallProgress(lambda result: results.put((result, None)))
 
     def run() -> None:
         try:
-            done.put((work(patience), None))
+            results.put((call(progress), None))
         except BaseException as error:  # handed over, not swallowed: the caller raises it
-            done.put((None, error))
+            results.put((None, error))
 
     threading.Thread(target=run, name=f"{provider}-call", daemon=True).start()
-    first = seconds if begins_within is None else min(seconds, begins_within)
+    first_wait = seconds if begins_within is None else min(seconds, begins_within)
     try:
-        result, error = _result(done, patience, first, seconds)
+        result, error = _first_result(results, progress, first_wait, seconds)
     except Empty:
-        began = patience.end()
-        waited = seconds if began else first
-        raise ProviderTimeout(f"{provider}: no answer within {waited:.1f} s", began) from None
+        had_begun = progress.cancel()
+        waited = seconds if had_begun else first_wait
+        raise ProviderTimeout(f"{provider}: no answer within {waited:.1f} s", had_begun) from None
     finally:
-        patience.end()
+        progress.cancel()
     if error is not None:
         raise error
     return result  # type: ignore[return-value]
 
 
-def _result(
-    done: Done[T], patience: CancelToken, first: float, seconds: float
-) -> tuple[T, None] | tuple[None, BaseException]:
-    """Raises Empty."""
+def _first_result(
+    results: SimpleQueue[ResultOrError[T]], progress: CallProgress, first_wait: float, seconds: float
+) -> ResultOrError[T]:
+    """Waits on to the end of `seconds` only where the answer has begun after `first_wait`. Raises Empty."""
     try:
-        return done.get(timeout=max(first, 0.001))
+        return results.get(timeout=max(first_wait, 0.001))
     except Empty:
-        if not patience.began or first >= seconds:
+        if not progress.has_begun or first_wait >= seconds:
             raise
-    return done.get(timeout=max(seconds - first, 0.001))
+    return results.get(timeout=max(seconds - first_wait, 0.001))
 
 
-class Reading(Protocol):
-    """A reply as far as it has arrived."""
+class ReplyBuilder(Protocol):
+    """Builds a reply from the events of one provider's stream."""
 
-    def says(self, event: Any) -> bool:
-        """Whether a part of the answer is in it: a server says at once that it has begun, and may be silent then."""
+    def has_content(self, event: Any) -> bool:
+        """Whether the event holds a part of the answer. A server may report at once that it works on the request, and
+        then be silent for long: such an event holds none.
+        """
         ...
 
-    def feed(self, event: Any) -> None: ...
+    def add(self, event: Any) -> None: ...
 
     @property
-    def is_whole(self) -> bool:
-        """Whether nothing more can come, though the connection may stay open."""
+    def is_complete(self) -> bool:
+        """Whether no later event can change the reply, though the connection may stay open."""
         ...
 
-    def reply(self) -> ModelReply: ...
+    def reply(self) -> ModelReply:
+        """Raises StreamBroken where the reply is not complete."""
+        ...
 
 
-def read(events: Iterable[Any], reading: Reading, patience: CancelToken) -> ModelReply:
-    """The caller has a whole reply at once; the connection is read to its end, so that it can be used again."""
+def read_stream(events: Iterable[Any], builder: ReplyBuilder, progress: CallProgress) -> ModelReply:
+    """Delivers the reply as soon as it is complete, and reads the connection to its end, so that it can be used again.
+    Raises CallCancelled, and what the builder raises.
+    """
     reply: ModelReply | None = None
     for event in events:
-        patience.check()
-        if reading.says(event):
-            patience.heard()
-        reading.feed(event)
-        if reply is None and reading.is_whole:
-            reply = reading.reply()
-            patience.answered(reply)
-    return reading.reply() if reply is None else reply
+        progress.raise_if_cancelled()
+        if builder.has_content(event):
+            progress.begin()
+        builder.add(event)
+        if reply is None and builder.is_complete:
+            reply = builder.reply()
+            progress.complete(reply)
+    return builder.reply() if reply is None else reply

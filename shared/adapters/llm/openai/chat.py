@@ -1,22 +1,23 @@
-"""Chat Completions, OpenAI's and every compatible server's, with the official SDK.
+"""Chat Completions, OpenAI's and every compatible server's.
 
-Streamed for the same reason as `anthropic`. OpenAI itself is asked over its Responses API (`openai_responses`)
-unless the settings say otherwise.
+Requests are streamed: only a stream shows long before the turn's deadline that the provider has stalled. OpenAI itself
+is asked over its Responses API (`responses.py`) unless the settings say otherwise.
 """
 
 from typing import Any
 
-from shared.adapters.llm.common import tokens as estimate
-from shared.adapters.llm.common.stream import CancelToken, within
-from shared.adapters.llm.openai.chat_request import OPTIONAL, has, to_body
-from shared.adapters.llm.openai.chat_stream import Reading
-from shared.adapters.llm.openai.client import PROVIDER, OpenAIConnection, Unwelcome
+from shared.adapters.llm.common.stream import CallProgress, run_within
+from shared.adapters.llm.common.token_estimate import body_size
+from shared.adapters.llm.openai.chat_request import OPTIONAL, is_in, to_body
+from shared.adapters.llm.openai.chat_stream import ChatReplyBuilder
+from shared.adapters.llm.openai.client import PROVIDER, OpenAIClient, ParameterRefused
 from shared.ports.model import ModelReply, ModelRequest
 
 
 class OpenAIModel:
     def __init__(self, api_key: str, base_url: str | None = None) -> None:
-        self._openai = OpenAIConnection(api_key, base_url, OPTIONAL)
+        """`base_url` None: OpenAI's own."""
+        self._client = OpenAIClient(api_key, base_url, OPTIONAL)
         self._refused: dict[str, frozenset[str]] = {}
 
     @property
@@ -24,25 +25,29 @@ class OpenAIModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        begins = request.stream_options.begins_within
-        return within(timeout, PROVIDER, lambda patience: self._call(request, timeout, patience), begins)
+        begins_within = request.stream_options.begins_within
+        return run_within(
+            timeout, PROVIDER, lambda progress: self._call(request, timeout, progress), begins_within
+        )
 
-    def _call(self, request: ModelRequest, timeout: float, patience: CancelToken) -> ModelReply:
-        """What a server refuses of a model's requests is left out from then on. A refusal is not charged for."""
+    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
+        """Asks again without a parameter that the server refuses, and leaves it out of the model's requests from then
+        on. A refusal is not charged for.
+        """
         while True:
-            without = self._refused.get(request.model, frozenset())
-            body = to_body(request, official=self._openai.official, without=without)
+            refused = self._refused.get(request.model, frozenset())
+            body = to_body(request, official=self._client.official, without=refused)
             try:
-                return self._ask(request, body, timeout, patience)
-            except Unwelcome as refused:
-                if not has(body, refused.part):
+                return self._send(request, body, timeout, progress)
+            except ParameterRefused as error:
+                if not is_in(body, error.parameter):
                     raise
-                part = refused.part
-            self._refused[request.model] = without | {part}
+                parameter = error.parameter
+            self._refused[request.model] = refused | {parameter}
 
-    def _ask(
-        self, request: ModelRequest, body: dict[str, Any], timeout: float, patience: CancelToken
+    def _send(
+        self, request: ModelRequest, body: dict[str, Any], timeout: float, progress: CallProgress
     ) -> ModelReply:
-        reading = Reading(request.model, estimate.size_of_body(body), request.stream_options.on_text)
-        create = self._openai.client.chat.completions.create
-        return self._openai.read(lambda **limits: create(**body, **limits), reading, timeout, patience)
+        builder = ChatReplyBuilder(request.model, body_size(body), request.stream_options.on_text)
+        create = self._client.sdk_client.chat.completions.create
+        return self._client.call(lambda **limits: create(**body, **limits), builder, timeout, progress)

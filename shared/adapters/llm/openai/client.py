@@ -1,14 +1,13 @@
-"""The official openai SDK, imported at the first call: one streamed request, its errors, its limits."""
+"""OpenAI's SDK, for both of its APIs: one streamed request, its time limits, its errors."""
 
 import logging
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from shared.adapters.llm import errors as failures
-from shared.adapters.llm.common.connection import checked, is_official
-from shared.adapters.llm.common.stream import CancelToken, Reading, read
-from shared.adapters.llm.errors import message_of, told
+from shared.adapters.llm.common.connection import is_official, require_sendable
+from shared.adapters.llm.common.stream import CallProgress, ReplyBuilder, read_stream
+from shared.adapters.llm.errors import error_from_status, error_from_stream, message_of, name_in
 from shared.domain.errors import (
     ActaError,
     ProviderRejected,
@@ -21,25 +20,26 @@ from shared.ports.model import ModelReply
 PROVIDER = "openai"
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 90.0
-"""Longest silence; a model that reasons out of sight sends nothing until it is done."""
+"""The longest silence. A model whose reasoning is not shown sends nothing until it is done."""
 
 
-class ForeignReasoning(ProviderRejected):
-    """The server cannot read the reasoning that was sent back: another organisation's, or another server's."""
+class ReasoningUnreadable(ProviderRejected):
+    """The server cannot read the reasoning that was sent back: it is another organisation's, or another server's."""
 
 
-class Unwelcome(ProviderRejected):
-    """The server names a `part` of the request that it does not take."""
+class ParameterRefused(ProviderRejected):
+    """The server names a `parameter` of the request that it does not accept."""
 
-    def __init__(self, message: str, part: str) -> None:
+    def __init__(self, message: str, parameter: str) -> None:
         super().__init__(message)
-        self.part = part
+        self.parameter = parameter
 
 
-class OpenAIConnection:
-    """Connections are kept as long as this lives. `optional`: parts of a request that a server may refuse."""
+class OpenAIClient:
+    """The SDK is imported at the first call. Connections are kept as long as this object lives."""
 
     def __init__(self, api_key: str, base_url: str | None, optional: Sequence[str] = ()) -> None:
+        """`base_url` None: OpenAI's own. `optional`: parameters that a request can do without."""
         self._optional = optional
         self._api_key = api_key
         self._base_url = base_url or None
@@ -54,15 +54,17 @@ class OpenAIConnection:
         return openai
 
     @cached_property
-    def client(self) -> Any:
-        key = checked(PROVIDER, self._api_key)
+    def sdk_client(self) -> Any:
+        key = require_sendable(PROVIDER, self._api_key)
         return self._sdk.OpenAI(api_key=key, base_url=self._base_url, max_retries=0)
 
-    def read(
-        self, ask: Callable[..., Any], reading: Reading, timeout: float, patience: CancelToken
+    def call(
+        self, send: Callable[..., Any], builder: ReplyBuilder, timeout: float, progress: CallProgress
     ) -> ModelReply:
-        """`ask` makes the request and gives its stream. Raises the errors of `shared.ports.model`."""
-        patience.check()
+        """`send`: takes the SDK's `timeout`, makes the request and returns its stream. Raises the errors of
+        `shared.ports.model`, ReasoningUnreadable and ParameterRefused.
+        """
+        progress.raise_if_cancelled()
         limits = self._sdk.Timeout(
             connect=min(CONNECT_SECONDS, timeout),
             read=min(STALL_SECONDS, timeout),
@@ -71,36 +73,42 @@ class OpenAIConnection:
         )
         opened = False
         try:
-            with ask(timeout=limits) as events:
+            with send(timeout=limits) as events:
                 opened = True
-                return read(events, reading, patience)
+                return read_stream(events, builder, progress)
         except ActaError:
             raise
         except Exception as error:
-            failure = self._failure(error, opened, patience.began)
+            failure = self._failure(error, opened, progress.has_begun)
         raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
 
-    def _failure(self, error: Exception, opened: bool, began: bool) -> ActaError:
-        """`opened`: the answer came with 200; `began`: with a part of what the model says."""
+    def _failure(self, error: Exception, opened: bool, begun: bool) -> ActaError:
+        """`opened`: the server had answered with 200. `begun`: a part of the answer had come."""
         sdk = self._sdk
         if isinstance(error, sdk.APIStatusError):
-            kinds = (error.type, error.code, told(message_of(error.body)))
-            failure = failures.from_status(PROVIDER, error.status_code, error.response.headers, kinds=kinds)
-            if "invalid_encrypted_content" in kinds:
-                return ForeignReasoning(str(failure))
-            part = self._part_in(message_of(error.body)) if type(failure) is ProviderRejected else None
-            return Unwelcome(str(failure), part) if part is not None else failure
+            return self._refusal(error)
         if isinstance(error, sdk.APITimeoutError):
-            return ProviderTimeout(f"{PROVIDER}: no answer in time", began)
+            return ProviderTimeout(f"{PROVIDER}: no answer in time", begun)
         if isinstance(error, sdk.APIConnectionError) and not opened:
             return ProviderUnavailable(f"{PROVIDER}: no connection")
         if opened and isinstance(error, sdk.APIError):
-            kinds = (error.type, error.code, told(message_of(error.body)))
-            return failures.from_stream(PROVIDER, {}, kinds=kinds, begun=began)
+            return error_from_stream(PROVIDER, {}, names=_names(error), begun=begun)
         if opened:
             return StreamBroken(f"{PROVIDER}: the answer broke off ({type(error).__name__})")
         return ProviderRejected(f"{PROVIDER}: the request could not be made ({type(error).__name__})")
 
-    def _part_in(self, message: object) -> str | None:
-        said = message.lower() if isinstance(message, str) else ""
-        return next((part for part in self._optional if part in said), None)
+    def _refusal(self, error: Any) -> ActaError:
+        names = _names(error)
+        failure = error_from_status(PROVIDER, error.status_code, error.response.headers, names=names)
+        if "invalid_encrypted_content" in names:
+            return ReasoningUnreadable(str(failure))
+        refused = self._named_parameter(message_of(error.body)) if type(failure) is ProviderRejected else None
+        return ParameterRefused(str(failure), refused) if refused is not None else failure
+
+    def _named_parameter(self, message: object) -> str | None:
+        text = message.lower() if isinstance(message, str) else ""
+        return next((parameter for parameter in self._optional if parameter in text), None)
+
+
+def _names(error: Any) -> tuple[object, ...]:
+    return error.type, error.code, name_in(message_of(error.body))

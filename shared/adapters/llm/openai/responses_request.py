@@ -1,64 +1,69 @@
-"""Entries as input items of the Responses API, stateless: nothing is stored there, everything is sent.
+"""Renders a request for the Responses API. Nothing is stored there, so a request holds the whole conversation.
 
-Stable as in `anthropic_request`: all but the suffix, which is the last item, is a pure function of the entries.
-Reasoning goes back in its place to the model that thought it, encrypted as it came; the API withholds from the
-model what it cannot use. Models from GPT 5.6 on find a cached prefix only at a breakpoint and would set theirs
-behind the suffix, so they are given three: after the system prompt, at the end of what is stable, and where the
-previous request had that end. Breakpoints are no part of the content.
+The API caches a request's content and finds it again only where the next request begins with the same content. So all
+items are made from the entries alone, and the suffix, which changes every turn, is the last item.
+
+Models from GPT 5.6 on find a cached prefix at a breakpoint only, and would set their own after the suffix. They get
+three: after the system prompt, at the end of the last item before the suffix, and where the previous request had that
+end. Breakpoints are no part of the content.
+
+Reasoning goes back to the model that it came from, in its place and encrypted as it came. The API itself leaves out
+what the model cannot use any more.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shared.adapters.llm import models as catalogue
 from shared.adapters.llm.common.conversation import (
+    GO_ON,
     Turn,
     cache_key,
-    call_id_on_wire,
-    in_turns,
-    on_wire,
-    tool_name_on_wire,
+    split_into_turns,
+    wire_call_id,
+    wire_tool_name,
+    wire_tools,
 )
+from shared.adapters.llm.models import effort_within, returns_encrypted_reasoning, takes_breakpoints
 from shared.adapters.llm.openai.client import PROVIDER
 from shared.adapters.llm.openai.responses_stream import API
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
 from shared.ports.model import ModelRequest
 
-GO_ON = "Go on."
-LEAST_OUTPUT = 16
-"""Tokens; with less the API refuses the request."""
+MIN_OUTPUT_TOKENS = 16
+"""With less the API refuses the request."""
 _BREAKPOINT = {"mode": "explicit"}
 
 Item = dict[str, Any]
 
 
 def to_body(request: ModelRequest, *, official: bool, reasoning: bool = True) -> dict[str, Any]:
-    """The keyword arguments of `responses.create`, without `timeout`. `reasoning` False leaves out what was
-    kept of earlier replies."""
-    marked = official and catalogue.takes_breakpoints(request.model)
-    items = [_said("system", request.system)] if request.system.strip() else []
-    items += to_items(request.entries, request.model if reasoning else "", in_blocks=marked)
-    if marked:
-        _mark(items)
+    """The keyword arguments of `responses.create`, without `timeout`. `official`: OpenAI itself is asked. `reasoning`
+    False: without what was kept of earlier replies.
+    """
+    with_breakpoints = official and takes_breakpoints(request.model)
+    items = [_message("system", request.system)] if request.system.strip() else []
+    items += to_items(request.entries, request.model if reasoning else "", in_blocks=with_breakpoints)
+    if with_breakpoints:
+        _set_breakpoints(items)
     if request.suffix.strip():
-        items.append(_said("user", request.suffix))
+        items.append(_message("user", request.suffix))
     elif not items or items[-1].get("role") in ("assistant", "system"):
-        items.append(_said("user", GO_ON))
+        items.append(_message("user", GO_ON))
     body: dict[str, Any] = {
         "model": request.model,
         "input": items,
-        "max_output_tokens": max(request.max_tokens, LEAST_OUTPUT),
+        "max_output_tokens": max(request.max_tokens, MIN_OUTPUT_TOKENS),
         "stream": True,
         "store": False,
     }
     if official:
         body["prompt_cache_key"] = cache_key(request)
-    if marked:
+    if with_breakpoints:
         body["prompt_cache_options"] = _BREAKPOINT
-    if catalogue.thinks_encrypted(request.model):
+    if returns_encrypted_reasoning(request.model):
         body["include"] = ["reasoning.encrypted_content"]
-    effort = catalogue.effort_within(request.model, request.max_tokens)
+    effort = effort_within(request.model, request.max_tokens)
     if effort is not None:
         body["reasoning"] = {"effort": effort}
     if request.tools:
@@ -68,72 +73,75 @@ def to_body(request: ModelRequest, *, official: bool, reasoning: bool = True) ->
                 "name": tool.name,
                 "description": tool.description,
                 "parameters": tool.input_schema,
-                "strict": False,  # not every JSON Schema is one it could hold a model to
+                "strict": False,  # strict mode takes only a part of JSON Schema
             }
-            for tool in on_wire(request.tools)
+            for tool in wire_tools(request.tools)
         ]
-        body["tool_choice"] = _choice(request)
+        body["tool_choice"] = _tool_choice(request)
     return body
 
 
 def to_items(entries: Sequence[Entry], model: str, *, in_blocks: bool) -> list[Item]:
-    """`in_blocks`: results as blocks, which can carry a breakpoint, not as plain text."""
-    opening, turns = in_turns(entries)
-    items = [_said("user", text) for text in opening]
-    used: set[str] = set()
+    """All items without the suffix. `model`: who is asked; only its own reasoning goes back. `in_blocks`: results as
+    blocks, which can carry a breakpoint, instead of plain text.
+    """
+    opening, turns = split_into_turns(entries)
+    items = [_message("user", text) for text in opening]
+    used_ids: set[str] = set()
     for turn in turns:
-        kept = _kept(turn.reply, model)
-        ids = _ids(turn, kept, used)
-        items += _reply(turn.reply, kept, ids)
-        for answer, call_id in zip(turn.answers, ids, strict=True):
-            output: Any = [_text(answer.text)] if in_blocks else answer.text
+        kept = _kept_items(turn.reply, model)
+        ids = _call_ids(turn, kept, used_ids)
+        items += _reply_items(turn.reply, kept, ids)
+        for answered, call_id in zip(turn.calls, ids, strict=True):
+            output: Any = [_text(answered.text)] if in_blocks else answered.text
             items.append({"type": "function_call_output", "call_id": call_id, "output": output})
-        items += [_said("user", text) for text in turn.said]
+        items += [_message("user", text) for text in turn.texts]
     return items
 
 
-def _kept(reply: AssistantEntry, model: str) -> list[Item]:
-    """The order of the reply's items with its reasoning (see `openai_responses_stream.Reading`)."""
+def _kept_items(reply: AssistantEntry, model: str) -> list[Item]:
+    """What `responses_stream.py` kept of the reply in `raw`; empty where it came from another model or another API."""
     raw = reply.raw if reply.provider == PROVIDER and isinstance(reply.raw, dict) else {}
     return list(raw["items"]) if raw.get("api") == API and raw.get("model") == model else []
 
 
-def _ids(turn: Turn, kept: list[Item], used: set[str]) -> list[str]:
-    """A call's id: the one the provider gave it where that is kept and nobody else has it, else the runtime's."""
-    given = iter([part.get("call_id") for part in kept if part["type"] == "function_call"])
+def _call_ids(turn: Turn, kept: list[Item], used: set[str]) -> list[str]:
+    """An id for each call: the provider's where it was kept and no earlier call has it, else Acta's. Adds to `used`."""
+    provider_ids = iter([part.get("call_id") for part in kept if part["type"] == "function_call"])
     ids = []
     for call in turn.reply.calls:
-        theirs = next(given, None)
-        ids.append(theirs if theirs and theirs not in used else call_id_on_wire(call.call_id))
+        provider_id = next(provider_ids, None)
+        ids.append(provider_id if provider_id and provider_id not in used else wire_call_id(call.call_id))
         used.add(ids[-1])
     return ids
 
 
-def _reply(reply: AssistantEntry, kept: list[Item], ids: list[str]) -> list[Item]:
+def _reply_items(reply: AssistantEntry, kept: list[Item], ids: list[str]) -> list[Item]:
+    """The kept items in their order, then what is left of the text and of the calls."""
     calls = zip(reply.calls, ids, strict=True)
     text = reply.content.loaded
     items: list[Item] = []
     for part in kept:
         if part["type"] == "message":
             piece, text = text[: part["chars"]], text[part["chars"] :]
-            items += [_message(piece, part)] if piece.strip() else []
+            items += [_reply_message(piece, part)] if piece.strip() else []
         elif part["type"] == "function_call":
-            items += [_call(call, call_id, part.get("id")) for call, call_id in _first(calls)]
+            items += [_function_call(call, call_id, part.get("id")) for call, call_id in _first_of(calls)]
         else:
             items.append(dict(part))
     while items and items[-1]["type"] == "reasoning":  # refused where nothing follows that it led to
         items.pop()
     if text.strip():
         items.append({"role": "assistant", "content": text})
-    return items + [_call(call, call_id) for call, call_id in calls]
+    return items + [_function_call(call, call_id) for call, call_id in calls]
 
 
-def _first(calls: Iterator[tuple[ToolCall, str]]) -> list[tuple[ToolCall, str]]:
-    found = next(calls, None)
-    return [] if found is None else [found]
+def _first_of(calls: Iterator[tuple[ToolCall, str]]) -> list[tuple[ToolCall, str]]:
+    first = next(calls, None)
+    return [] if first is None else [first]
 
 
-def _message(text: str, part: Item) -> Item:
+def _reply_message(text: str, part: Item) -> Item:
     if "id" not in part:
         return {"type": "message", "role": "assistant", "content": text}
     content = [{"type": "output_text", "text": text, "annotations": []}]
@@ -141,17 +149,17 @@ def _message(text: str, part: Item) -> Item:
     return item | {key: part[key] for key in ("id", "phase") if key in part}
 
 
-def _call(call: ToolCall, call_id: str, item_id: str | None = None) -> Item:
+def _function_call(call: ToolCall, call_id: str, item_id: str | None = None) -> Item:
     item: Item = {
         "type": "function_call",
         "call_id": call_id,
-        "name": tool_name_on_wire(call.name),
+        "name": wire_tool_name(call.name),
         "arguments": json.dumps(call.input or {}, ensure_ascii=False, separators=(",", ":")),
     }
     return {**item, "id": item_id} if item_id else item
 
 
-def _said(role: str, text: str) -> Item:
+def _message(role: str, text: str) -> Item:
     return {"role": role, "content": [_text(text)]}
 
 
@@ -159,26 +167,31 @@ def _text(text: str) -> Item:
     return {"type": "input_text", "text": text}
 
 
-def _mark(items: list[Item]) -> None:
-    """Only what is said to the model can carry a breakpoint, so those of the last two groups of it are marked."""
+def _set_breakpoints(items: list[Item]) -> None:
+    """Only input can carry a breakpoint: texts to the model and results. Items of input in a row are one group; the
+    last two groups get a breakpoint at their ends, and the system prompt gets one.
+    """
     ends = [
-        place
-        for place, item in enumerate(items)
-        if _blocks(item) and (place + 1 == len(items) or not _blocks(items[place + 1]))
+        position
+        for position, item in enumerate(items)
+        if _input_blocks(item) and (position + 1 == len(items) or not _input_blocks(items[position + 1]))
     ]
-    for place in {*ends[-2:], *([0] if items[:1] and items[0].get("role") == "system" else [])}:
-        _blocks(items[place])[-1]["prompt_cache_breakpoint"] = _BREAKPOINT
+    system = [0] if items[:1] and items[0].get("role") == "system" else []
+    for position in {*ends[-2:], *system}:
+        _input_blocks(items[position])[-1]["prompt_cache_breakpoint"] = _BREAKPOINT
 
 
-def _blocks(item: Item) -> list[Item]:
-    blocks = item.get("output") if item.get("type") == "function_call_output" else item.get("content")
-    told = item.get("role") in ("system", "user") or item.get("type") == "function_call_output"
-    return blocks if told and isinstance(blocks, list) else []
+def _input_blocks(item: Item) -> list[Item]:
+    """Empty where the item is the model's own."""
+    is_result = item.get("type") == "function_call_output"
+    blocks = item.get("output") if is_result else item.get("content")
+    is_input = is_result or item.get("role") in ("system", "user")
+    return blocks if is_input and isinstance(blocks, list) else []
 
 
-def _choice(request: ModelRequest) -> Any:
+def _tool_choice(request: ModelRequest) -> Any:
     if request.tool_choice == "auto":
         return "auto"
-    if len(request.tools) == 1:  # says the same, and more servers know it
-        return "required"
+    if len(request.tools) == 1:
+        return "required"  # means the same, and more servers know it
     return {"type": "function", "name": request.tool_choice}

@@ -1,13 +1,14 @@
-"""Tools for a model that has none: thought, action, observation, in JSON (design §9).
+"""Tools for a model that has none: thought, action, observation, written as JSON (ReAct).
 
-Wraps any model. What it returns is what a model with tools would have: one call, or a text that completes the run.
-A reply that cannot be read is a call too, of `UNREADABLE` and malformed, so that it is never run, keeps its place
-in the log and in the trace with the reply as its thought, and is answered with what was wrong; the rules against
-running in circles (design §5) see it as a call that keeps failing, and so bound it.
+It wraps any model and returns what a model with tools would: one call, or a text that completes the run.
+
+A reply that cannot be read becomes a malformed call of `UNREADABLE`. Such a call never runs, has its place in the log
+and in the trace, and its result tells the model what was wrong. Loop detection sees a call that keeps failing, and so
+ends a run in which no reply can be read.
 """
 
-from shared.adapters.llm.react.reply import Action, FinalAnswer, Unreadable, read_reply
-from shared.adapters.llm.react.request import UNREADABLE, to_inner, what_was_wrong
+from shared.adapters.llm.react.reply import Action, FinalAnswer, Unreadable, parse_reply
+from shared.adapters.llm.react.request import UNREADABLE, feedback, to_inner
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.rules.next_action import GOAL_COMPLETE, claims_completion
 from shared.ports.model import Model, ModelReply, ModelRequest, RequestedCall, StopReason
@@ -26,43 +27,44 @@ class ReActModel:
         if reply.stop == "refusal":
             return reply._replace(calls=())
         try:
-            step = _read(reply, request.tool_choice)
+            step = _parse(reply, request.tool_choice)
         except Unreadable as error:
             return _unreadable(reply, str(error))
         match step:
             case Action():
-                return _acting(reply, step)
+                return _with_call(reply, step)
             case FinalAnswer():
                 return reply._replace(text=_completing(step.text), thinking=step.thought, stop="end")
 
 
-def _read(reply: ModelReply, tool_choice: str) -> Action | FinalAnswer:
+def _parse(reply: ModelReply, tool_choice: str) -> Action | FinalAnswer:
     if reply.stop == "max_tokens":
         raise Unreadable("it was cut off at the output limit; be shorter, or do it in smaller pieces")
     if reply.stop == "pause":
         raise Unreadable("it was not finished")
     if reply.calls:
         raise Unreadable("it calls a tool in another way than by the JSON object")
-    step = read_reply(reply.text)
+    step = parse_reply(reply.text)
     if isinstance(step, FinalAnswer) and tool_choice != "auto":
         raise Unreadable(f"only the action {tool_choice} is possible now, and no final_answer")
     return step
 
 
 def _unreadable(reply: ModelReply, reason: str) -> ModelReply:
-    """The words stay out of `text`: they may begin with the marker, or end with a question, by accident."""
-    wrong = RequestedCall(UNREADABLE, None, what_was_wrong(reason))
-    said = reply.text or ", ".join(call.name for call in reply.calls)
+    """The words become `thinking`. As `text` they could by accident complete the run or ask the user a question."""
+    call = RequestedCall(UNREADABLE, None, feedback(reason))
+    words = reply.text or ", ".join(call.name for call in reply.calls)
     stop: StopReason = "max_tokens" if reply.stop == "max_tokens" else "tools"
-    return reply._replace(text="", thinking=said, calls=(wrong,), stop=stop)
+    return reply._replace(text="", thinking=words, calls=(call,), stop=stop)
 
 
-def _acting(reply: ModelReply, step: Action) -> ModelReply:
-    """The thought is what a model with tools says beside its call, except where that would be taken for the
-    answer: beside the end of a plan, or when it begins with the marker. Then it is kept as thinking."""
+def _with_call(reply: ModelReply, step: Action) -> ModelReply:
+    """The thought is the text beside the call. But it becomes `thinking` where it could be taken for the run's answer:
+    beside the end of a plan, or where it begins with the marker.
+    """
     call = RequestedCall(step.name, step.input)
-    ends = step.name == UPDATE_PLAN and step.input.get("action") == "complete"
-    if ends or claims_completion(step.thought):
+    ends_plan = step.name == UPDATE_PLAN and step.input.get("action") == "complete"
+    if ends_plan or claims_completion(step.thought):
         return reply._replace(text="", thinking=step.thought, calls=(call,), stop="tools")
     thinking = reply.thinking if step.thought.strip() else ""
     return reply._replace(text=step.thought, thinking=thinking, calls=(call,), stop="tools")

@@ -1,14 +1,19 @@
-"""The ReAct protocol for models without tool calling: what they are told, and the conversation in its words."""
+"""Renders a request for a model without tools: the rules of the protocol, and the conversation as text (ReAct)."""
 
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shared.adapters.llm.common.conversation import tool_name_on_wire
-from shared.adapters.llm.react.reply import quoted
+from shared.adapters.llm.common.conversation import NO_OUTPUT, NO_RESULT, wire_tool_name
 from shared.domain.rules.next_action import GOAL_COMPLETE, claims_completion
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.untrusted.quoting import unused_mark
 from shared.ports.model import ModelRequest, ToolDefinition
+
+UNREADABLE = "_unreadable_reply"
+"""The name of the call that stands for a reply that could not be read. No tool has it: names of tools begin with a
+letter.
+"""
 
 ACTION_FORM = '{"thought": "why this comes next", "action": "tool name", "action_input": {...}}'
 ANSWER_FORM = '{"thought": "why all is done", "final_answer": "what the user wanted to have"}'
@@ -40,81 +45,85 @@ The tools, one a line, with the JSON Schema of their action_input:"""
 REMINDER = "Reply with one JSON object and nothing else."
 
 
-def protocol(tools: Sequence[ToolDefinition], marker: str) -> str:
-    """`marker`: the first word of a completing reply where tools are native, which the agent's prompt speaks of."""
-    return "\n".join([_RULES.replace("{marker}", marker), *map(_line, tools)])
+def to_inner(request: ModelRequest) -> ModelRequest:
+    """The request without tools. The rules stand after the system prompt, and the order to answer comes last."""
+    rules = _protocol(request.tools, GOAL_COMPLETE)
+    last = _order(request.tool_choice)
+    return request._replace(
+        system=f"{request.system}\n\n{rules}" if request.system.strip() else rules,
+        tools=(),
+        entries=tuple(_rendered(request.entries)),
+        suffix=f"{attributed('runtime', request.suffix)}\n\n{last}" if request.suffix.strip() else last,
+        tool_choice="auto",
+        # The reply comes as JSON, which is no text to show to people.
+        stream_options=request.stream_options._replace(on_text=None),
+    )
 
 
-def order(tool_choice: str) -> str:
-    """The last words of a request."""
+def _protocol(tools: Sequence[ToolDefinition], marker: str) -> str:
+    """The rules and the tools. `marker`: the first word of a reply that completes the run, which the agent's prompt
+    speaks of.
+    """
+    return "\n".join([_RULES.replace("{marker}", marker), *map(_tool_line, tools)])
+
+
+def _order(tool_choice: str) -> str:
     if tool_choice == "auto":
         return REMINDER
     return f'{REMINDER} Its action has to be "{tool_choice}"; no other action and no final_answer is possible now.'
 
 
-def what_was_wrong(reason: str) -> str:
-    """Goes back to the model as the result of a reply that could not be read."""
+def feedback(reason: str) -> str:
+    """What the model gets as the result of a reply that could not be read."""
     return (
         f"Your reply could not be read: {reason}. Nothing of it was run. Reply with exactly one JSON object, either "
         f"{ACTION_FORM} or {ANSWER_FORM}, and nothing else."
     )
 
 
-def _line(tool: ToolDefinition) -> str:
-    """As JSON, so that no description can pass for a rule."""
-    told = {"action": tool.name, "description": tool.description, "action_input": tool.input_schema}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+def attributed(origin: str, text: str) -> str:
+    """The text between two lines that say who speaks. They share a mark that is not in the text, so no text can pretend
+    to end and go on as somebody else. `origin`: the runtime's own word, without brackets or line breaks.
+    """
+    mark = unused_mark(text)
+    return f"[{origin} #{mark}]\n{text}\n[end #{mark}]"
 
 
-UNREADABLE = "_unreadable_reply"
-"""Stands for a call where a reply was none: no tool can have this name (`ToolSpec.name` begins with a letter)."""
-
-_NO_RESULT = "Error: this call has no result."
-
-
-def to_inner(request: ModelRequest) -> ModelRequest:
-    rules = protocol(request.tools, GOAL_COMPLETE)
-    last = order(request.tool_choice)
-    return request._replace(
-        system=f"{request.system}\n\n{rules}" if request.system.strip() else rules,
-        tools=(),
-        entries=tuple(_rendered(request.entries)),
-        suffix=f"{quoted('runtime', request.suffix)}\n\n{last}" if request.suffix.strip() else last,
-        tool_choice="auto",
-        stream_options=request.stream_options._replace(
-            on_text=None
-        ),  # what comes is JSON, not a text for people
-    )
+def _tool_line(tool: ToolDefinition) -> str:
+    """JSON on one line, so that no description can pass for a rule."""
+    line = {"action": tool.name, "description": tool.description, "action_input": tool.input_schema}
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
 
 
 def _rendered(entries: Sequence[Entry]) -> Iterator[Entry]:
-    told: set[str] = set()
+    """Each call becomes a reply of its own, with its observation behind it, also where calls were made together."""
+    called: set[str] = set()
     for index, entry in enumerate(entries):
         match entry:
             case AssistantEntry():
-                told = {call.call_id for call in entry.calls}
+                called = {call.call_id for call in entry.calls}
                 yield from _turn(entry, _results(entries, index + 1))
             case UserEntry():
                 yield _message(entry.message_id, "user", entry.content.loaded)
-            case ToolEntry() if entry.call_id not in told:
+            case ToolEntry() if entry.call_id not in called:
                 yield _observation(entry)
 
 
 def _turn(entry: AssistantEntry, results: dict[str, ToolEntry]) -> Iterator[Entry]:
-    said, thought = entry.content.loaded, entry.content.loaded or entry.thinking
-    if not entry.calls and said.strip():
-        yield _assistant(entry, _json(thought=entry.thinking, final_answer=_without_marker(said)))
+    text, thought = entry.content.loaded, entry.content.loaded or entry.thinking
+    if not entry.calls and text.strip():
+        yield _reply(entry, _json(thought=entry.thinking, final_answer=_without_marker(text)))
     for call in entry.calls:
         if call.name == UNREADABLE and call.input is None:
-            yield _assistant(entry, thought)
+            yield _reply(entry, thought)
         else:
-            yield _assistant(entry, _json(thought=thought, action=call.name, action_input=call.input or {}))
+            yield _reply(entry, _json(thought=thought, action=call.name, action_input=call.input or {}))
         yield _result(call, results.get(call.call_id))
         thought = ""
 
 
 def _results(entries: Sequence[Entry], start: int) -> dict[str, ToolEntry]:
-    """By call id, up to the next turn."""
+    """By call id, up to the next reply."""
     found: dict[str, ToolEntry] = {}
     for index in range(start, len(entries)):
         entry = entries[index]
@@ -127,24 +136,24 @@ def _results(entries: Sequence[Entry], start: int) -> dict[str, ToolEntry]:
 
 def _result(call: ToolCall, entry: ToolEntry | None) -> Entry:
     if entry is None:
-        return _message(call.call_id, _origin(call.name, ok=False), _NO_RESULT)
+        return _message(call.call_id, _origin(call.name, ok=False), NO_RESULT)
     return _observation(entry)
 
 
 def _observation(entry: ToolEntry) -> Entry:
-    return _message(entry.call_id, _origin(entry.name, ok=entry.ok), entry.content.loaded or "(no output)")
+    return _message(entry.call_id, _origin(entry.name, ok=entry.ok), entry.content.loaded or NO_OUTPUT)
 
 
-def _origin(name: str, *, ok: bool) -> str:
+def _origin(tool: str, *, ok: bool) -> str:
     kind = "observation" if ok else "failed observation"
-    return f"{kind} of {tool_name_on_wire(name)}"
+    return f"{kind} of {wire_tool_name(tool)}"
 
 
 def _message(message_id: str, origin: str, text: str) -> Entry:
-    return UserEntry(message_id=message_id, content=Content.of(quoted(origin, text)))
+    return UserEntry(message_id=message_id, content=Content.of(attributed(origin, text)))
 
 
-def _assistant(entry: AssistantEntry, text: str) -> Entry:
+def _reply(entry: AssistantEntry, text: str) -> Entry:
     return AssistantEntry(message_id=entry.message_id, content=Content.of(text), provider=entry.provider)
 
 

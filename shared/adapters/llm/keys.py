@@ -1,0 +1,109 @@
+"""Providers' API keys: where each comes from, and what happens when one is rotated.
+
+A key comes from an environment variable, or from a secret whose name is in the settings. A secret's text is kept for
+minutes, so a kept key may be an old one.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from shared.adapters.aws.secrets import SecretUnreadable
+from shared.domain.errors import ProviderKeyRefused
+from shared.ports.model import Model, ModelReply, ModelRequest
+from shared.settings import Settings
+
+NO_KEY_YET = "unset"
+"""What a new deployment puts into a secret until someone stores a key there."""
+
+
+class Secrets(Protocol):
+    """Returns a secret's text by its name, from what is kept. `refresh`: reads it again."""
+
+    def __call__(self, name: str, *, refresh: bool = False) -> str: ...
+
+
+class KeySource(NamedTuple):
+    """`variable`: of the environment. `setting`: the field of `Settings` that names the secret."""
+
+    variable: str
+    setting: str
+
+
+KEY_SOURCES = {
+    "anthropic": KeySource("ANTHROPIC_API_KEY", "anthropic_secret"),
+    "openai": KeySource("OPENAI_API_KEY", "openai_secret"),
+}
+"""By provider. Where no provider is named, the first one with a key is taken."""
+
+
+def key_of(
+    provider: str, settings: Settings, environ: Mapping[str, str], secrets: Secrets, *, refresh: bool = False
+) -> str | None:
+    """The provider's key. Empty: there is none, or the provider needs none. None: its secret may not be read, or holds
+    something that is no key; that is no reason to take another provider. Raises StoreThrottled, StoreUnavailable.
+    """
+    source = KEY_SOURCES.get(provider)
+    if source is None:
+        return ""
+    key: str | None = environ.get(source.variable, "").strip()
+    name = getattr(settings, source.setting)
+    if not key and name:
+        try:
+            key = _key_in(secrets(name, refresh=refresh))
+        except SecretUnreadable:
+            return None
+    return key
+
+
+def _key_in(secret: str) -> str | None:
+    """A secret holds the key itself, or `{"api_key": "..."}` as consoles store it. None: it holds something else."""
+    text: Any = secret.strip()
+    if text.startswith("{"):
+        try:
+            text = json.loads(text).get("api_key")
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(text, str):
+        return None
+    return "" if text.strip() == NO_KEY_YET else text.strip()
+
+
+MIN_SECONDS = 1.0
+"""What a second call gets at least."""
+
+
+class RotatingModel:
+    """Reads the key again where the provider refuses it, and asks a second time where the key has changed.
+
+    There are at most two calls. A provider does not charge for a call whose key it refuses, so only the second counts.
+    """
+
+    def __init__(
+        self, model: Model, reload: Callable[[], Model], now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`reload`: reads the key again and returns the model for it, the same object where the key is the same. `now`:
+        in seconds.
+        """
+        self._model = model
+        self._reload = reload
+        self._now = now
+
+    @property
+    def provider(self) -> str:
+        return self._model.provider
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        """Raises what the models raise, and StoreThrottled or StoreUnavailable where the secret cannot be read."""
+        started = self._now()
+        try:
+            return self._model.complete(request, timeout=timeout)
+        except ProviderKeyRefused as error:
+            refused = error
+        reloaded = self._reload()
+        if reloaded is self._model:
+            raise refused
+        left = max(MIN_SECONDS, timeout - (self._now() - started))
+        self._model = reloaded
+        return reloaded.complete(request, timeout=left)
