@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from functions.admin.resource import Resource, version_tag
 from shared.api.app import Api
 from shared.api.request.bodies import AgentBody, CreateAgent, PutAgent
-from shared.api.request.idempotency import IdempotencyGuard
+from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import agent_view
 from shared.api.response.envelope import Response, no_content, page, success
@@ -20,7 +20,6 @@ from shared.domain.ids import AGENT
 from shared.domain.interventions.intervention import Policy, wrong_default
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
-from shared.ports.log import IdempotencyRecord
 
 MAX_PAGE = 100
 NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
@@ -29,7 +28,7 @@ NOT_THERE = "This environment does not have the rule-based stand-in. Name anothe
 def add_agents(
     api: Api,
     store: DefinitionStore,
-    once: IdempotencyGuard,
+    idempotency: IdempotencyGuard,
     clock: Clock,
     tools: Callable[[str], Mapping[str, ToolSpec]],
     *,
@@ -62,15 +61,18 @@ def add_agents(
         _check_providers(body, offline=offline)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
 
-        def act(record: Callable[[AgentDefinition], IdempotencyRecord] | None) -> dict[str, Any]:
+        key = idempotency_key(api.request, 201)
+
+        def create() -> Json:
+            view = agent_view(agent)
             try:
-                store.create_agent(tenant, agent, record and record(agent))
+                store.create_agent(tenant, agent, record_of(key, view, now))
             except AgentExists:
                 message = "There is an agent of this id already; PUT replaces it."
                 raise Conflict(message, {"agent_id": [message]}) from None
-            return agent_view(agent)
+            return view
 
-        view, _ = once.answer(api.request.idempotency, tenant, agent_view, act, status=201)
+        view = idempotency.answer(key, create)
         return success(view, 201, {"Location": f"/v1/agents/{view['agent_id']}"})
 
     @api.get("/v1/agents/{agent_id}")

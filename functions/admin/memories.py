@@ -1,14 +1,13 @@
 """Long-term memories: `/v1/memories` (design §3). Members read and write their tenant's."""
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from functions.admin.resource import Resource
 from shared.api.app import Api
 from shared.api.request.bodies import CreateMemory, PutMemory
-from shared.api.request.idempotency import IdempotencyGuard
+from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import memory_view
 from shared.api.response.envelope import Response, no_content, page, success
@@ -18,14 +17,13 @@ from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MEMORY
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
-from shared.ports.log import IdempotencyRecord
 from shared.ports.memories import MemoryChanged, MemoryFull, MemoryStore
 
 MAX_PAGE = 200
 
 
 def add_memories(
-    api: Api, store: MemoryStore, agents: DefinitionStore, once: IdempotencyGuard, clock: Clock
+    api: Api, store: MemoryStore, agents: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock
 ) -> None:
     memories = Resource[Memory](
         api,
@@ -64,16 +62,19 @@ def add_memories(
             updated_at=now,
         )
 
-        def act(record: Callable[[Memory], IdempotencyRecord] | None) -> dict[str, Any]:
+        key = idempotency_key(api.request, 201)
+
+        def create() -> Json:
+            view = memory_view(memory)
             try:
-                store.add(tenant, memory, record and record(memory))
+                store.add(tenant, memory, record_of(key, view, now))
             except MemoryFull:
                 raise Conflict(
                     f"The agent has {MAX_PER_AGENT} memories and no summary that could make room. Delete some."
                 ) from None
-            return memory_view(memory)
+            return view
 
-        view, _ = once.answer(api.request.idempotency, tenant, memory_view, act, status=201)
+        view = idempotency.answer(key, create)
         return success(view, 201, {"Location": f"/v1/memories/{view['memory_id']}"})
 
     @api.get("/v1/memories/{memory_id}")

@@ -1,14 +1,13 @@
 """Managed prompts and their versions: `/v1/admin/prompts` (design §3)."""
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from functions.admin.resource import Resource, version_tag
 from shared.api.app import Api
 from shared.api.request.bodies import PutPrompt, RestorePrompt
-from shared.api.request.idempotency import IdempotencyGuard
+from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import prompt_view
 from shared.api.response.envelope import Response, page, success
@@ -16,12 +15,11 @@ from shared.domain.definitions.prompt import SEEDS, Prompt
 from shared.domain.errors import NotFound
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged, DefinitionStore
-from shared.ports.log import IdempotencyRecord
 
 MAX_PAGE = 100
 
 
-def add_prompts(api: Api, store: DefinitionStore, once: IdempotencyGuard, clock: Clock) -> None:
+def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock) -> None:
     """A text that is in force already makes no new version, so writing twice is as good as writing once."""
     prompts = Resource[Prompt](
         api,
@@ -65,9 +63,10 @@ def add_prompts(api: Api, store: DefinitionStore, once: IdempotencyGuard, clock:
 
     @api.post("/v1/admin/prompts/{name}/versions/{version}/restore")
     def restore_version(name: str, version: int, body: RestorePrompt) -> Response:
-        tenant = api.caller.tenant
+        tenant, now = api.caller.tenant, clock.now()
+        key = idempotency_key(api.request, 200)
 
-        def act(record: Callable[[Prompt], IdempotencyRecord] | None) -> dict[str, Any]:
+        def restore() -> Json:
             old = prompts.get_as_read(name)
             prompts.check_version(body.expected_version, old.version)
             wanted = store.prompt_version(tenant, name, version)
@@ -76,10 +75,10 @@ def add_prompts(api: Api, store: DefinitionStore, once: IdempotencyGuard, clock:
             if wanted.content == old.content:
                 return prompt_view(old)
             comment = body.comment or f"Restored from version {version}"
-            new = old.followed_by(wanted.content, comment, api.caller.user, clock.now())
+            new = old.followed_by(wanted.content, comment, api.caller.user, now)
+            view = prompt_view(new)
             with prompts.writing():
-                store.write_prompt(tenant, old, new, record and record(new))
-            return prompt_view(new)
+                store.write_prompt(tenant, old, new, record_of(key, view, now))
+            return view
 
-        view, _ = once.answer(api.request.idempotency, tenant, prompt_view, act, status=200)
-        return success(view)
+        return success(idempotency.answer(key, restore))

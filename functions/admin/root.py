@@ -23,7 +23,7 @@ class Root(NamedTuple):
     definitions: DefinitionStore
     tools: ToolStore
     memories: MemoryStore
-    once: IdempotencyGuard
+    idempotency: IdempotencyGuard
     clock: Clock
 
 
@@ -37,6 +37,6 @@ def root() -> Root:
         definitions=DynamoDefinitions(chosen.table, clock),
         tools=DynamoToolStore(chosen.table, clock),
         memories=DynamoMemories(chosen.table, clock),
-        once=IdempotencyGuard(DynamoIndex(chosen.table, clock), clock),
+        idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         clock=clock,
     )

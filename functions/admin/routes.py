@@ -14,17 +14,17 @@ from shared.api.response.envelope import Response, success
 def build(root: Root) -> Api:
     api = Api("admin", root.settings)
     add_files(api, root.files, root.settings.max_file_bytes)
-    add_tools(api, root.tools, root.once, root.clock, Guard(root.settings))
+    add_tools(api, root.tools, root.idempotency, root.clock, Guard(root.settings))
     add_agents(
         api,
         root.definitions,
-        root.once,
+        root.idempotency,
         root.clock,
         lambda tenant: registered(root.tools, tenant),
         offline=root.settings.offline,
     )
-    add_prompts(api, root.definitions, root.once, root.clock)
-    add_memories(api, root.memories, root.definitions, root.once, root.clock)
+    add_prompts(api, root.definitions, root.idempotency, root.clock)
+    add_memories(api, root.memories, root.definitions, root.idempotency, root.clock)
 
     @api.get("/healthz")
     def health() -> Response:

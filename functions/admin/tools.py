@@ -1,15 +1,13 @@
 """The tool registry: `/v1/tools` (design §7). Built-in tools can only be read; admins add their tenant's own."""
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 from functions.admin.resource import Resource, version_tag
 from shared.adapters.egress.address import Guard
 from shared.adapters.tools.tenant.definition import Unusable, check_schema, to_config
 from shared.api.app import Api
 from shared.api.request.bodies import CreateTool, PutTool
-from shared.api.request.idempotency import IdempotencyGuard
+from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.response.definition_views import tool_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.builtins import builtins
@@ -17,7 +15,6 @@ from shared.domain.definitions.tool import MAX_TENANT_TOOLS, ToolDefinition, Too
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.ports.clock import Clock
 from shared.ports.definitions import ToolChanged, ToolExists, ToolStore
-from shared.ports.log import IdempotencyRecord
 
 
 def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:
@@ -26,7 +23,7 @@ def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:
     return {**builtins(), **own}
 
 
-def add_tools(api: Api, store: ToolStore, once: IdempotencyGuard, clock: Clock, guard: Guard) -> None:
+def add_tools(api: Api, store: ToolStore, idempotency: IdempotencyGuard, clock: Clock, guard: Guard) -> None:
     tools = Resource[ToolDefinition](
         api,
         find=store.get,
@@ -53,19 +50,22 @@ def add_tools(api: Api, store: ToolStore, once: IdempotencyGuard, clock: Clock, 
         tenant, now = api.caller.tenant, clock.now()
         tool = _definition(body, body.name, guard, 1, now, now)
 
-        def act(record: Callable[[ToolDefinition], IdempotencyRecord] | None) -> dict[str, Any]:
+        key = idempotency_key(api.request, 201)
+
+        def create() -> Json:
+            view = tool_view(tool)
             own = store.all(tenant)
             if tool.name in builtins() or any(tool.name == each.name for each in own):
                 raise _taken()
             if len(own) >= MAX_TENANT_TOOLS:
                 raise Conflict(f"There are {MAX_TENANT_TOOLS} tools already, which is the most. Delete one.")
             try:
-                store.create(tenant, tool, record and record(tool))
+                store.create(tenant, tool, record_of(key, view, now))
             except ToolExists:
                 raise _taken() from None
-            return tool_view(tool)
+            return view
 
-        view, _ = once.answer(api.request.idempotency, tenant, tool_view, act, status=201)
+        view = idempotency.answer(key, create)
         return success(view, 201, {"Location": f"/v1/tools/{view['name']}"})
 
     @api.put("/v1/tools/{name}")

@@ -1,14 +1,16 @@
-"""People steer over HTTP, and the engine waits, gives up or hands over (design §2, §3, §8)."""
+"""People steer over HTTP. The engine waits for people, gives up, or rolls over (design §2, §3, §8)."""
 
 from typing import Any
 
-from functions.intervene.http import api
 from functions.intervene.root import root
+from functions.intervene.routes import build
 from shared.agent.interventions.wait import ask
 from shared.agent.recovery.give_up import give_up, roll_over
 from shared.api.engine_event import EngineEvent, engine_event
 from shared.domain.errors import Refused
 from shared.domain.session.head import Wait
+
+_api = build(root())
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -18,20 +20,19 @@ def handler(event: dict[str, Any], context: Any) -> Any:
     return _engine(event, context)
 
 
-def _steer(event: dict[str, Any], context: Any) -> dict[str, Any]:
+def _work(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = engine_event(event)
-    api.telemetry.logger.info("engine", extra=step.ids)
+    _api.telemetry.logger.info("engine", extra=step.ids)
     _do(step)
     return {}
 
 
 def _do(step: EngineEvent) -> None:
-    its = root()
-    repository, workflow = its.desk.repository, its.desk.workflow
+    repository, workflow = root().deps.repository, root().deps.workflow
     match step.op:
         case "ask":
             wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
-            ask(repository, workflow, its.timeouts, step.at, wait)
+            ask(repository, workflow, root().timeouts, step.at, wait)
         case "give_up":
             give_up(repository, step.at, step.error)
         case "roll_over":
@@ -40,5 +41,5 @@ def _do(step: EngineEvent) -> None:
             raise Refused(f"intervene does not do {step.op}")
 
 
-_http = api.handler
-_engine = api.telemetry.watch(_steer)
+_http = _api.handler
+_engine = _api.telemetry.watch(_work)

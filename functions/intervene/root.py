@@ -16,14 +16,15 @@ from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
-from shared.settings import settings
+from shared.settings import Settings, settings
 
 
 class Root(NamedTuple):
-    desk: ResolveDeps
+    settings: Settings
+    deps: ResolveDeps
     log: SessionLog
     blobs: BlobStore
-    once: IdempotencyGuard
+    idempotency: IdempotencyGuard
     timeouts: Timeouts
 
 
@@ -34,7 +35,8 @@ def root() -> Root:
     log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket)
     directory = DynamoIndex(chosen.table, clock)
     return Root(
-        desk=ResolveDeps(
+        settings=chosen,
+        deps=ResolveDeps(
             repository=SessionRepository(log, blobs, clock),
             directory=directory,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
@@ -43,6 +45,6 @@ def root() -> Root:
         ),
         log=log,
         blobs=blobs,
-        once=IdempotencyGuard(directory, clock),
+        idempotency=IdempotencyGuard(directory),
         timeouts=Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds),
     )

@@ -12,14 +12,17 @@ from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.definitions import Definitions
+from shared.ports.log import SessionLog
 from shared.ports.workflow import Workflow
-from shared.settings import settings
+from shared.settings import Settings, settings
 
 
 class Root(NamedTuple):
+    settings: Settings
     repository: SessionRepository
     workflow: Workflow
-    once: IdempotencyGuard
+    idempotency: IdempotencyGuard
+    log: SessionLog
     definitions: Definitions
 
 
@@ -27,9 +30,12 @@ class Root(NamedTuple):
 def root() -> Root:
     chosen = settings()
     clock = SystemClock()
+    log = DynamoLog(chosen.table, clock)
     return Root(
-        repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
+        settings=chosen,
+        log=log,
+        repository=SessionRepository(log, S3Blobs(chosen.bucket), clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
-        once=IdempotencyGuard(DynamoIndex(chosen.table, clock), clock),
+        idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         definitions=DynamoDefinitions(chosen.table, clock),
     )

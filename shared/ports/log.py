@@ -17,6 +17,8 @@ from shared.domain.session.head import CoarseState
 
 TOMBSTONE_LIFE = timedelta(hours=1)
 """Longer than any Lambda runs."""
+KEY_LIFE = timedelta(hours=24)
+"""Of an idempotency key."""
 
 
 class NumberTaken(Exception):
@@ -56,7 +58,12 @@ class IndexEntry(NamedTuple):
 
 
 class IdempotencyRecord(NamedTuple):
-    """What a POST with this key answered, and the hash of the body it came with. Keys live 24 h."""
+    """How a POST with this key was answered, and the hash of the body it came with.
+
+    `commit`: the number of the commit that the request made. A repeat is answered from that commit, in the session that
+    `answer` names, and with `answer` alone once the session is deleted. None: `answer` is the whole answer, of a
+    request about a definition, or of any request that a release before this field answered.
+    """
 
     tenant: str
     route: str
@@ -65,6 +72,25 @@ class IdempotencyRecord(NamedTuple):
     status: int
     answer: Mapping[str, Any]
     expires_at: datetime
+    commit: int | None = None
+
+
+class IdempotencyKey(NamedTuple):
+    """A POST that may be sent again. `route` names method and concrete path: one key used on two sessions is two
+    requests. `body_hash`: SHA-256 of the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: what the
+    request is answered with where it succeeds.
+    """
+
+    tenant: str
+    route: str
+    key: str
+    body_hash: str
+    status: int
+
+    def record(
+        self, answer: Mapping[str, Any], now: datetime, commit: int | None = None
+    ) -> IdempotencyRecord:
+        return IdempotencyRecord(*self, answer, now + KEY_LIFE, commit)
 
 
 class LeaseGrant(NamedTuple):

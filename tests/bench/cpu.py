@@ -19,6 +19,7 @@ from infra.local.stack import RUNTIME_PYTHON
 from infra.packaging.bundle import ROOT, Bundler
 from infra.packaging.install import Target
 from shared.agent.lifecycle.start import NewSession, start
+from shared.agent.session.requester import Requester
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.session.commit import Decision
 from shared.ports.workflow import ExecutionStatus
@@ -122,8 +123,8 @@ def walk(stand: Stand, step: LambdaCode, tool: LambdaCode, replies: list[Reply])
     """One session from its first decision to its last, each state's function invoked in turn."""
     stand.provider.play(replies)
     repository = stand.repository()
-    new = NewSession(TENANT, USER, DEFAULT_AGENT, GOAL, len(replies) + 10, 100_000_000, None, 0, {})
-    session = start(repository, _NoEngine(), new)
+    new = NewSession(DEFAULT_AGENT, GOAL, len(replies) + 10, 100_000_000, None, 0, {})
+    session = start(repository, _NoEngine(), Requester(TENANT, USER), new)
     head = repository.newest(TENANT, session.session_id).head
     assert head.run is not None
     at: dict[str, Any] = {

@@ -23,6 +23,7 @@ from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.agent.recovery.give_up import give_up, roll_over
 from shared.agent.session.position import Timeouts, position
 from shared.agent.session.repository import SessionRepository
+from shared.agent.session.requester import Requester
 from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call
 from shared.agent.turn.turn import take_turn
 from shared.domain.definitions.agent import DEFAULT_AGENT
@@ -88,6 +89,10 @@ class House:
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
 
+    @property
+    def requester(self) -> Requester:
+        return Requester(TENANT, USER, self.roles)
+
     def fresh_journal(self) -> SessionRepository:
         return SessionRepository(self.log, self.blobs, self.clock)
 
@@ -119,32 +124,30 @@ class House:
 
     def start(self, message: str | None, **limits: Any) -> Head:
         new = NewSession(
-            tenant=TENANT, user=USER, agent_id=limits.get("agent_id", DEFAULT_AGENT), message=message,
+            agent_id=limits.get("agent_id", DEFAULT_AGENT), message=message,
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
             cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0), metadata={},
         )  # fmt: skip
-        return start(self.fresh_journal(), self.workflow, new)
+        return start(self.fresh_journal(), self.workflow, self.requester, new)
 
     def say(self, session_id: str, text: str) -> Head:
-        return post_message(
-            self.fresh_journal(), self.workflow, TENANT, session_id, text, USER, roles=self.roles
-        )
+        return post_message(self.fresh_journal(), self.workflow, self.requester, session_id, text)
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
         chosen, asked = Resolution(option, given or None, None), one.intervention_id
-        return resolve(self.desk, TENANT, session_id, asked, chosen, USER, roles=self.roles)[1]
+        return resolve(self.desk, self.requester, session_id, asked, chosen)[1]
 
     def cancel(self, session_id: str) -> Head:
-        return control.cancel(self.fresh_journal(), self.workflow, TENANT, session_id, USER).head
+        return control.cancel(self.fresh_journal(), self.workflow, self.requester, session_id)
 
     def delete(self, session_id: str) -> None:
-        control.delete(self.fresh_journal(), self.workflow, self.log, self.blobs, TENANT, session_id, USER)
+        control.delete(self.fresh_journal(), self.workflow, self.log, self.blobs, self.requester, session_id)
 
     def pause(self, session_id: str) -> Head:
-        return control.pause(self.fresh_journal(), TENANT, session_id, USER)
+        return control.pause(self.fresh_journal(), self.requester, session_id)
 
     def resume(self, session_id: str) -> Head:
-        return control.resume(self.fresh_journal(), self.workflow, TENANT, session_id, USER, roles=self.roles)
+        return control.resume(self.fresh_journal(), self.workflow, self.requester, session_id)
 
     def head(self, session_id: str) -> Head:
         return self.fresh_journal().newest(TENANT, session_id).head

@@ -9,7 +9,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
     T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
                                                         recovery looks after: live, live_at
     T#{tenant}                I#{intervention}          ss session id, st state, v, z body
-    T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v,
+    T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v, n number of
+                                                        the commit that has the rest of the answer,
                                                         ttl whole seconds since 1970
     T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
 
@@ -176,6 +177,7 @@ def record_item(record: IdempotencyRecord) -> Item:
         "z": {"B": pack(json.dumps(dict(record.answer), separators=(",", ":")).encode())},
         "v": {"N": str(RECORD_VERSION)},
         "ttl": {"N": str(math.ceil(record.expires_at.timestamp()))},
+        **({} if record.commit is None else {"n": {"N": str(record.commit)}}),
     }
 
 
@@ -189,6 +191,7 @@ def item_record(tenant: str, route: str, key: str, item: Item) -> IdempotencyRec
         status=int(item["c"]["N"]),
         answer=load_json("idempotency record", item["z"]["B"]),
         expires_at=datetime.fromisoformat(item["e"]["S"]),
+        commit=int(item["n"]["N"]) if "n" in item else None,
     )
 
 

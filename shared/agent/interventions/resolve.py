@@ -5,7 +5,6 @@ then the decision itself.
 """
 
 import json
-from collections.abc import Set
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
@@ -13,7 +12,8 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import wake_engine
-from shared.agent.session.repository import CommitDraft, Record, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
@@ -23,7 +23,7 @@ from shared.domain.errors import (
     ValidationFailed,
 )
 from shared.domain.ids import MESSAGE
-from shared.domain.interventions.intervention import NOBODY, Intervention, require_role
+from shared.domain.interventions.intervention import Intervention, require_role
 from shared.domain.rules.budget import spent_usd, tokens_used
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
@@ -155,21 +155,14 @@ class ResolveDeps(NamedTuple):
 
 
 def resolve(
-    deps: ResolveDeps,
-    tenant: str,
-    session_id: str,
-    intervention_id: str,
-    chosen: Resolution,
-    by: str,
-    record: Record = None,
-    roles: Set[str] = NOBODY,
+    deps: ResolveDeps, requester: Requester, session_id: str, intervention_id: str, chosen: Resolution
 ) -> tuple[Head, Intervention]:
     """Commits the decision, wakes the engine, and returns the head and the closed intervention.
 
-    `roles`: those of the person's token. Raises InterventionNotFound, RoleMissing, ValidationFailed, and Conflict where
-    it was decided already; its details have the recorded decision.
+    Raises InterventionNotFound, RoleMissing, ValidationFailed, and Conflict where it was decided already; its details
+    have the recorded decision.
     """
-    session = deps.repository.newest(tenant, session_id)
+    session = deps.repository.newest(requester.tenant, session_id)
     message_id = deps.repository.clock.new_id(MESSAGE)
     closed: Intervention | None = None
 
@@ -177,13 +170,19 @@ def resolve(
         nonlocal closed
         one = _open(now.head, intervention_id)
         if one is None:
-            raise _decided(deps, tenant, session_id, intervention_id)
-        require_role(one, roles)
+            raise _decided(deps, requester.tenant, session_id, intervention_id)
+        require_role(one, requester.roles)
         given = _check(deps, now.head, one, chosen)
         closed = settle(
-            change, one, chosen.option, given, comment=chosen.comment, by=by, message_id=message_id
+            change,
+            one,
+            chosen.option,
+            given,
+            comment=chosen.comment,
+            by=requester.user,
+            message_id=message_id,
         )
-        return CommitDraft(change, record=record)
+        return CommitDraft(change, idempotency=requester.key)
 
     try:
         commit_in_time(deps.repository, session, f"resolve/{intervention_id}/{message_id}", build)

@@ -1,6 +1,6 @@
 """Starts a session, and takes what people say to it (design §3)."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -8,11 +8,12 @@ from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import recover, wake_engine
 from shared.agent.session.position import position
-from shared.agent.session.repository import CommitDraft, Record, SessionRepository
+from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict
 from shared.domain.ids import MESSAGE, RUN, SESSION
-from shared.domain.interventions.intervention import NOBODY, require_role
+from shared.domain.interventions.intervention import require_role
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run
@@ -22,8 +23,6 @@ from shared.ports.workflow import Workflow
 class NewSession(NamedTuple):
     """`message` None: the session stays `idle` until somebody says something."""
 
-    tenant: str
-    user: str
     agent_id: str
     message: str | None
     max_steps: int
@@ -33,7 +32,7 @@ class NewSession(NamedTuple):
     metadata: Mapping[str, str]
 
 
-def start(repository: SessionRepository, workflow: Workflow, new: NewSession, record: Record = None) -> Head:
+def start(repository: SessionRepository, workflow: Workflow, requester: Requester, new: NewSession) -> Head:
     """Commits the session, then starts the engine.
 
     Raises KeyTaken where another request used the idempotency key meanwhile (nothing is written), and what the stores
@@ -41,14 +40,14 @@ def start(repository: SessionRepository, workflow: Workflow, new: NewSession, re
     """
     clock = repository.clock
     now = clock.now()
-    change = Change(_empty_head(new, clock.new_id(SESSION), now), number=1, now=now)
+    change = Change(_empty_head(requester, new, clock.new_id(SESSION), now), number=1, now=now)
     decision = None
     if new.message is None:
         change.first_state("idle")
     else:
         change.first_state("planning")
         decision = _begin_run(change, clock.new_id(RUN), clock.new_id(MESSAGE), new.message, new.max_steps)
-    commit = repository.create("start", change, CommitDraft(change, decision, record=record))
+    commit = repository.create("start", change, CommitDraft(change, decision, idempotency=requester.key))
     if decision is not None:
         workflow.start(decision)
     return commit.head
@@ -57,49 +56,47 @@ def start(repository: SessionRepository, workflow: Workflow, new: NewSession, re
 def post_message(
     repository: SessionRepository,
     workflow: Workflow,
-    tenant: str,
+    requester: Requester,
     session_id: str,
     text: str,
-    by: str,
-    record: Record = None,
-    roles: Set[str] = NOBODY,
 ) -> Head:
     """The message answers an open clarification; else it waits for the next turn; else it starts a new run.
 
     Raises SessionNotFound, KeyTaken, Conflict (too many messages queued), RoleMissing (the question needs a role that
-    is not among `roles`).
+    the requester does not have).
     """
     clock = repository.clock
-    session = repository.newest(tenant, session_id)
+    session = repository.newest(requester.tenant, session_id)
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
 
     def build(_: Session, change: Change) -> CommitDraft:
         head = change.head
         if head.is_over or head.state == "idle":
             decision = _begin_run(change, run_id, message_id, text, head.max_steps)
-            return CommitDraft(change, decision, record=record)
+            return CommitDraft(change, decision, idempotency=requester.key)
         if len(head.undelivered) >= MAX_UNDELIVERED:
             raise Conflict(
                 f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them."
             )
         question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
         if question is not None:
-            require_role(question, roles)
-            settle(change, question, "answer", {"text": text}, by=by, message_id=message_id)
+            require_role(question, requester.roles)
+            settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
         else:
             change.user_message(message_id, text)
-        return CommitDraft(change, record=record)
+        return CommitDraft(change, idempotency=requester.key)
 
     key = f"say/{message_id}"
     # A run that waited may have ended by what expires first.
     done = commit_in_time(
         repository, session, key, build, on_expired=lambda: wake_engine(repository, workflow, session)
     )
+    head = session.head
     if done is not None and done.decision is not None:
         workflow.start(done.decision)
     else:
         wake_engine(repository, workflow, session)
-    return session.head
+    return head
 
 
 def restart(repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str) -> None:
@@ -107,12 +104,12 @@ def restart(repository: SessionRepository, workflow: Workflow, tenant: str, sess
     recover(repository, workflow, tenant, session_id)
 
 
-def _empty_head(new: NewSession, session_id: str, now: datetime) -> Head:
+def _empty_head(requester: Requester, new: NewSession, session_id: str, now: datetime) -> Head:
     return Head(
-        tenant=new.tenant,
+        tenant=requester.tenant,
         session_id=session_id,
         agent_id=new.agent_id,
-        created_by=new.user,
+        created_by=requester.user,
         state="idle",
         created_at=now,
         updated_at=now,

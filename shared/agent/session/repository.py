@@ -23,6 +23,7 @@ from shared.domain.session.head import Head
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import (
+    IdempotencyKey,
     IdempotencyRecord,
     IndexEntry,
     LeaseGrant,
@@ -41,14 +42,12 @@ WARM_SESSIONS = 8
 """Conversations that a warm process keeps. A Lambda serves one session at a time, so few are of use."""
 
 
-Record = Callable[[Commit], IdempotencyRecord] | None
-
-
 class CommitDraft:
     """What a use case wants committed: the change, and what goes with it.
 
     `decision`: what the engine is told. `delivered`: ids of users' messages that enter the conversation. `lease`:
-    tokens of the tenant's hour, granted in the same transaction.
+    tokens of the tenant's hour, granted in the same transaction. `idempotency`: the key of the request that is carried
+    out; its record is written in the same transaction.
     """
 
     def __init__(
@@ -56,13 +55,13 @@ class CommitDraft:
         change: Change,
         decision: Decision | None = None,
         delivered: tuple[str, ...] = (),
-        record: Callable[[Commit], IdempotencyRecord] | None = None,
+        idempotency: IdempotencyKey | None = None,
         lease: LeaseGrant | None = None,
     ) -> None:
         self.change = change
         self.decision = decision
         self.delivered = delivered
-        self.record = record
+        self.idempotency = idempotency
         self.lease = lease
 
 
@@ -141,7 +140,7 @@ class SessionRepository:
             extra_items = TransactionItems(
                 listing=_listing(session.head, commit),
                 interventions=change.interventions,
-                idempotency=draft.record(commit) if draft.record is not None else None,
+                idempotency=_record(draft.idempotency, commit),
                 lease=draft.lease,
             )
             try:
@@ -168,8 +167,9 @@ class SessionRepository:
     def create(self, key: str, change: Change, draft: CommitDraft) -> Commit:
         """Commit 1 of a new session."""
         commit = change.commit(key, draft.decision)
-        record = draft.record(commit) if draft.record is not None else None
-        extra_items = TransactionItems(listing=_listing(None, commit), idempotency=record)
+        extra_items = TransactionItems(
+            listing=_listing(None, commit), idempotency=_record(draft.idempotency, commit)
+        )
         self._log.append(offloaded(commit, self._blobs), extra_items)
         return commit
 
@@ -235,6 +235,13 @@ class SessionRepository:
             return self._blobs.get(head.tenant, head.session_id, names) if names else {}
         except BlobMissing:
             raise PoisonedSession("a text of the conversation is missing") from None
+
+
+def _record(key: IdempotencyKey | None, commit: Commit) -> IdempotencyRecord | None:
+    """Holds ids only: what the request was answered is read from the commit, so nothing outlives the session."""
+    return (
+        None if key is None else key.record({"session_id": commit.head.session_id}, commit.at, commit.number)
+    )
 
 
 def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:

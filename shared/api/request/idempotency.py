@@ -1,93 +1,110 @@
-"""`Idempotency-Key`: the same key and body get the same answer, written with the commit it protects (design §3)."""
+"""`Idempotency-Key`: a POST that is sent again does nothing again and gets the same answer (design §3).
+
+A record of the first request is written in one transaction with what the request did. For a request about a session the
+record holds the number of its commit, and a repeat is answered from that commit. For a request about a definition it
+holds the answer.
+"""
 
 import hashlib
 from collections.abc import Callable
-from datetime import timedelta
-from typing import Any, NamedTuple, TypeVar
+from datetime import datetime
+from typing import Any
 
-from shared.domain.errors import Conflict, IdempotencyMismatch, ValidationFailed
-from shared.domain.session.commit import Commit
-from shared.ports.clock import Clock
-from shared.ports.log import IdempotencyRecord, KeyTaken, SessionIndex
+from shared.agent.session.requester import Requester
+from shared.api.request.incoming import Request
+from shared.domain.errors import Conflict, IdempotencyMismatch, Unauthorized, ValidationFailed
+from shared.domain.session.head import Head
+from shared.ports.log import IdempotencyKey, IdempotencyRecord, KeyTaken, SessionIndex, SessionLog
 
-KEY_LIFE = timedelta(hours=24)
 MAX_KEY_CHARS = 255
 
 Json = dict[str, Any]
-Record = Callable[[Commit], IdempotencyRecord]
-"""What a use case makes the record with, from the commit it goes along with."""
-
-_Written = TypeVar("_Written")
 
 
-class IdempotencyKey(NamedTuple):
-    """`route` names method and concrete path: one key used on two sessions is two requests. `body_hash`: SHA-256 of
-    the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies.
-    """
-
-    route: str
-    key: str
-    body_hash: str
+def requester_of(request: Request, status: int = 202) -> Requester:
+    """`status`: what the request is answered with where it succeeds. Raises ValidationFailed for an unusable key."""
+    if request.caller is None:
+        raise Unauthorized("This needs a bearer token.")
+    return Requester(*request.caller, key=idempotency_key(request, status))
 
 
-def idempotency_key(method: str, path: str, key: str, body: bytes) -> IdempotencyKey:
-    """Raises ValidationFailed unless the key is 1-255 printable ASCII characters."""
+def idempotency_key(request: Request, status: int) -> IdempotencyKey | None:
+    """None without the header. Raises ValidationFailed unless the key is 1-255 printable ASCII characters."""
+    key = request.headers.get("idempotency-key")
+    if key is None or request.caller is None:
+        return None
     if not 1 <= len(key) <= MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
         message = f"Use 1 to {MAX_KEY_CHARS} printable ASCII characters."
         raise ValidationFailed("The Idempotency-Key is not usable.", {"Idempotency-Key": [message]})
-    return IdempotencyKey(f"{method} {path}", key, hashlib.sha256(body).hexdigest())
+    return IdempotencyKey(
+        tenant=request.caller.tenant,
+        route=f"{request.route.method} {request.path}",
+        key=key,
+        body_hash=hashlib.sha256(request.body).hexdigest(),
+        status=status,
+    )
+
+
+def record_of(key: IdempotencyKey | None, answer: Json, now: datetime) -> IdempotencyRecord | None:
+    """With the whole answer, for a request about a definition. None: the request has no key."""
+    return None if key is None else key.record(answer, now)
+
+
+def stored_answer(record: IdempotencyRecord) -> Json:
+    return dict(record.answer)
+
+
+def answer_from_commit(log: SessionLog, record: IdempotencyRecord, view: Callable[[Head], Json]) -> Json:
+    """What the request was answered: its commit's head, seen through `view`. Once the session is deleted: its id alone.
+
+    Records without a commit are those of an earlier release, which stored the answer.
+    """
+    if record.commit is None:
+        return stored_answer(record)
+    session_id = record.answer["session_id"]
+    newest = log.latest(record.tenant, session_id)
+    if newest is None or newest.head.deleted:
+        return stored_answer(record)
+    commits = log.tail(record.tenant, session_id, since=record.commit, limit=1).commits
+    return view(commits[0].head) if commits else stored_answer(record)
 
 
 class IdempotencyGuard:
-    def __init__(self, directory: SessionIndex, clock: Clock) -> None:
-        self._directory = directory
-        self._clock = clock
+    """`index` has the records."""
+
+    def __init__(self, index: SessionIndex) -> None:
+        self._index = index
 
     def answer(
         self,
         key: IdempotencyKey | None,
-        tenant: str,
-        view: Callable[[_Written], Json],
-        act: Callable[[Callable[[_Written], IdempotencyRecord] | None], Json],
-        status: int = 202,
-    ) -> tuple[Json, bool]:
-        """What `act` answers, or what it answered before (then True).
+        act: Callable[[], Json],
+        repeat: Callable[[IdempotencyRecord], Json] = stored_answer,
+    ) -> Json:
+        """What `act` answers; for a request that succeeded before, what `repeat` makes of its record.
 
-        `act` passes the record on with what it writes; `view` is the answer that is kept with it. Raises
-        IdempotencyMismatch where the key came with another body.
+        `act` writes the record together with what it does. Raises IdempotencyMismatch where the key came with another
+        body, and what `act` raises.
         """
         if key is None:
-            return act(None), False
-        earlier = self._earlier(tenant, key)
-        if earlier is not None:
-            return earlier, True
+            return act()
+        earlier = self._earlier(key)
+        if earlier is None:
+            try:
+                return act()
+            except (KeyTaken, Conflict) as lost:
+                # The request that was faster may have come with this very key, and then has the answer of this one.
+                earlier = self._earlier(key)
+                if earlier is None and isinstance(lost, Conflict):
+                    raise
+                if earlier is None:
+                    raise Conflict(
+                        "The Idempotency-Key is being used by another request. Try again."
+                    ) from None
+        return repeat(earlier)
 
-        def record(written: _Written) -> IdempotencyRecord:
-            return IdempotencyRecord(
-                tenant=tenant,
-                route=key.route,
-                key=key.key,
-                body_hash=key.body_hash,
-                status=status,
-                answer=view(written),
-                expires_at=self._clock.now() + KEY_LIFE,
-            )
-
-        try:
-            return act(record), False
-        except (KeyTaken, Conflict) as lost:
-            # Who decided meanwhile may have come with this very key, and is to be answered the same.
-            earlier = self._earlier(tenant, key)
-            if earlier is None and isinstance(lost, Conflict):
-                raise
-            if earlier is None:
-                raise Conflict("The Idempotency-Key is being used by another request. Try again.") from None
-            return earlier, True
-
-    def _earlier(self, tenant: str, key: IdempotencyKey) -> Json | None:
-        found = self._directory.idempotency(tenant, key.route, key.key)
-        if found is None:
-            return None
-        if found.body_hash != key.body_hash:
+    def _earlier(self, key: IdempotencyKey) -> IdempotencyRecord | None:
+        found = self._index.idempotency(key.tenant, key.route, key.key)
+        if found is not None and found.body_hash != key.body_hash:
             raise IdempotencyMismatch("This Idempotency-Key was used with another body. Use a new key.")
-        return dict(found.answer)
+        return found

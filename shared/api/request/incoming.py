@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote
 
 from shared.api.request import identity
-from shared.api.request.idempotency import IdempotencyKey, idempotency_key
 from shared.api.request.identity import Caller
 from shared.api.request.json_body import body_bytes, json_text
 from shared.api.routes import Route, find
@@ -27,12 +26,6 @@ class Request(NamedTuple):
     body: bytes
     text: str
     caller: Caller | None
-
-    @property
-    def idempotency(self) -> IdempotencyKey | None:
-        """None without the header. Raises ValidationFailed for a key that is not usable."""
-        key = self.headers.get("idempotency-key")
-        return None if key is None else idempotency_key(self.route.method, self.path, key, self.body)
 
     @property
     def file_path(self) -> str:

@@ -94,7 +94,7 @@ def write_one_of_each(stores: Stores) -> None:
         TransactionItems(
             listing=IndexEntry(TENANT, SESSION, "librarian", "active", Live("active", NOW)),
             interventions=(make_intervention(SESSION, "int_1"),),
-            idempotency=record_for(stores.clock, TENANT),
+            idempotency=record_for(stores.clock, TENANT, commit=1),
             lease=LeaseGrant(TENANT, 490_000, 0, 20_000),
         ),
     )

@@ -9,8 +9,10 @@ from tests.contracts.store.documents import ROUTE, make_commit, record_for
 pytestmark = pytest.mark.contract
 
 
-def test_a_used_idempotency_key_keeps_the_commit_out(stores: Stores, tenant: str) -> None:
-    record = record_for(stores.clock, tenant)
+@pytest.mark.parametrize("commit", [None, 1, 9_999])
+def test_a_used_idempotency_key_keeps_the_commit_out(stores: Stores, tenant: str, commit: int | None) -> None:
+    """`commit` None: a record about a definition, or of a release before records named their commit."""
+    record = record_for(stores.clock, tenant, commit=commit)
     stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(idempotency=record))
 
     with pytest.raises(KeyTaken):

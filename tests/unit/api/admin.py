@@ -34,7 +34,7 @@ def admin_root(
         definitions=MemoryDefinitions(table, clock),
         tools=MemoryToolStore(table, clock),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
-        once=IdempotencyGuard(index(table, clock), clock),
+        idempotency=IdempotencyGuard(index(table, clock)),
         clock=clock,
     )
 

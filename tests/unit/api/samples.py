@@ -7,6 +7,7 @@ from pydantic import Field
 
 from shared.api.app import Api
 from shared.api.request.bodies import PostMessage, Resolve, StartSession
+from shared.api.request.idempotency import idempotency_key
 from shared.api.response.envelope import Response, no_content, success
 from shared.api.telemetry import Telemetry
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
@@ -23,9 +24,16 @@ def start_api(raising: BaseException | None = None, telemetry: Telemetry | None 
 
     @api.post("/v1/sessions")
     def start(body: StartSession) -> Response:
-        caller, key = api.caller, api.request.idempotency
+        caller, key = api.caller, idempotency_key(api.request, 202)
         told: dict[str, Any] = {"tenant": caller.tenant, "user": caller.user, "roles": sorted(caller.roles)}
-        return success({**told, "key": key and list(key), "body": body.model_dump(exclude_none=True)}, 202)
+        return success(
+            {
+                **told,
+                "key": key and [key.route, key.key, key.body_hash],
+                "body": body.model_dump(exclude_none=True),
+            },
+            202,
+        )
 
     @api.post("/v1/sessions/{session_id}/messages")
     def post(session_id: str, body: PostMessage) -> Response:

@@ -12,7 +12,7 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.domain.errors import Conflict
 from shared.domain.session.commit import Commit
 from shared.ports.log import NO_ITEMS, SessionLog, TransactionItems
-from tests.in_process.house import TENANT, USER, House
+from tests.in_process.house import TENANT, House
 from tests.integration.agent.interventions.policies import files, recorded, waiting
 
 
@@ -75,7 +75,7 @@ def test_a_decision_that_lost_a_race_until_its_time_was_over_is_late() -> None:
     house, session, one = waiting("approval_required", timeout_seconds=60)
     desk = house.desk._replace(repository=overtaken(house, lambda: house.say(session, "Well?")))
     with pytest.raises(Conflict) as late:
-        resolve(desk, TENANT, session, one.intervention_id, Resolution("approve", None, None), USER)
+        resolve(desk, house.requester, session, one.intervention_id, Resolution("approve", None, None))
     assert late.value.details == {"state": ["expired"], "resolution": ["reject"]}
     house.run()
     assert files(house) == ["a.txt", "b.txt"]
@@ -89,7 +89,7 @@ def test_an_answer_that_lost_a_race_until_its_time_was_over_begins_a_new_run() -
     def another() -> None:
         house.fresh_journal().commit(thread, "another", lambda _, change: CommitDraft(change))
 
-    post_message(overtaken(house, another), house.workflow, TENANT, session, "This one", USER)
+    post_message(overtaken(house, another), house.workflow, house.requester, session, "This one")
     assert (recorded(house, one).state, recorded(house, one).resolved_by) == ("expired", None)
     house.run()
     head = house.head(session)
@@ -102,5 +102,5 @@ def test_a_resume_that_lost_a_race_until_its_time_was_over_continues_nothing() -
     house, session, one = waiting("checkpoint_review", timeout_seconds=60)
     repository = overtaken(house, lambda: house.say(session, "Well?"))
     with pytest.raises(Conflict, match="cancelled"):
-        control.resume(repository, house.workflow, TENANT, session, USER)
+        control.resume(repository, house.workflow, house.requester, session)
     assert (recorded(house, one).state, house.head(session).state) == ("expired", "cancelled")

@@ -9,6 +9,7 @@ import pytest
 
 from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
+from shared.agent.session.requester import Requester
 from shared.domain.errors import CallerError, Conflict
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.commit import Decision
@@ -51,11 +52,10 @@ def deciding(
     def act(option: str, number: int) -> Callable[[], Any]:
         return lambda: resolve(
             desk_of(house),
-            TENANT,
+            Requester(TENANT, f"person-{number}"),
             session,
             one.intervention_id,
             Resolution(option, None, None),
-            f"person-{number}",
         )[1]
 
     return [act(option, number) for number, option in enumerate(options)]
@@ -147,7 +147,7 @@ def test_a_decision_whose_lambda_died_before_it_woke_the_engine_is_kept_and_the_
     chosen = Resolution("approve", None, None)
     dying = desk_of(house, Dies(house.workflow))  # type: ignore[arg-type]
     with pytest.raises(Crash):
-        resolve(dying, TENANT, session, one.intervention_id, chosen, "ann")
+        resolve(dying, house.requester, session, one.intervention_id, chosen)
     house.run()
     assert (house.head(session).state, files(house)) == ("waiting_for_tool", ["a.txt", "b.txt"])
     with pytest.raises(Conflict) as again:

@@ -9,7 +9,7 @@ from shared.agent.lifecycle import control
 from shared.agent.tools.execute import abandon_call
 from shared.domain.definitions.tool import Effect
 from shared.domain.errors import Fenced
-from tests.in_process.house import TENANT, USER, House
+from tests.in_process.house import TENANT, House
 from tests.integration.agent.started import about_to_act, again, died, meanwhile, results, taken_over
 
 
@@ -52,8 +52,8 @@ def test_a_first_attempt_that_still_runs_is_told_of_after_a_cancel_that_stopped_
     in_flight: list[str] = []
 
     def cancelled_meanwhile() -> None:
-        done = control.cancel(house.fresh_journal(), house.workflow, TENANT, session, USER)
-        in_flight.extend(done.in_flight)
+        head = control.cancel(house.fresh_journal(), house.workflow, house.requester, session)
+        in_flight.extend(control.in_flight(head))
         again(house, act)
 
     meanwhile(house, sink, cancelled_meanwhile)

@@ -5,7 +5,7 @@ import pytest
 from shared.agent.lifecycle import control
 from shared.agent.turn.turn import take_turn
 from shared.domain.session.commit import Commit, Decision
-from tests.in_process.house import TENANT, USER, House
+from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.started import about_to_act, again, died, meanwhile, results, until_act
@@ -96,5 +96,5 @@ def kept(house: House, session: str) -> tuple[Commit, ...]:
 def test_a_cancel_while_a_call_is_in_doubt_names_it_as_in_flight() -> None:
     house, _, session, act = died("once")
     again(house, act)
-    done = control.cancel(house.fresh_journal(), house.workflow, TENANT, session, USER)
-    assert done.in_flight == act.calls
+    head = control.cancel(house.fresh_journal(), house.workflow, house.requester, session)
+    assert control.in_flight(head) == act.calls

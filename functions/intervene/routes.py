@@ -1,0 +1,92 @@
+"""The routes of `intervene`: pause, resume, cancel, delete, resolve (design §3)."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from functions.intervene.root import Root
+from shared.agent.interventions.resolve import Resolution, resolve
+from shared.agent.lifecycle import control
+from shared.agent.recovery.recover import wake_engine
+from shared.agent.session.requester import Requester
+from shared.api.app import Api
+from shared.api.request.bodies import Resolve
+from shared.api.request.idempotency import answer_from_commit, requester_of
+from shared.api.response.envelope import Response, no_content, success
+from shared.api.response.views import intervention_view, session_view
+from shared.domain.errors import SessionNotFound
+from shared.domain.session.head import Head
+from shared.ports.log import IdempotencyRecord
+
+Json = dict[str, Any]
+
+
+def build(root: Root) -> Api:
+    api = Api("intervene", root.settings)
+    repository, workflow, index = root.deps.repository, root.deps.workflow, root.deps.directory
+
+    @api.post("/v1/sessions/{session_id}/pause")
+    def pause(session_id: str) -> Response:
+        return controlled(session_id, lambda requester: control.pause(repository, requester, session_id))
+
+    @api.post("/v1/sessions/{session_id}/resume")
+    def resume(session_id: str) -> Response:
+        return controlled(
+            session_id, lambda requester: control.resume(repository, workflow, requester, session_id)
+        )
+
+    @api.post("/v1/sessions/{session_id}/cancel")
+    def cancel(session_id: str) -> Response:
+        return controlled(
+            session_id,
+            lambda requester: control.cancel(repository, workflow, requester, session_id),
+            cancelled_view,
+        )
+
+    @api.delete("/v1/sessions/{session_id}")
+    def delete(session_id: str) -> Response:
+        control.delete(repository, workflow, root.log, root.blobs, Requester(*api.caller), session_id)
+        return no_content()
+
+    @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
+    def decide(session_id: str, intervention_id: str, body: Resolve) -> Response:
+        requester = requester_of(api.request, status=200)
+
+        def act() -> Json:
+            chosen = Resolution(body.option, body.input, body.comment)
+            _, decided = resolve(root.deps, requester, session_id, intervention_id, chosen)
+            return intervention_view(decided)
+
+        def repeat(_: IdempotencyRecord) -> Json:
+            decided = index.intervention(requester.tenant, intervention_id)
+            if decided is None or not wake_again(session_id):
+                return {"session_id": session_id, "intervention_id": intervention_id}
+            return intervention_view(decided)
+
+        return success(root.idempotency.answer(requester.key, act, repeat))
+
+    def controlled(
+        session_id: str, act: Callable[[Requester], Head], view: Callable[[Head], Json] = session_view
+    ) -> Response:
+        requester = requester_of(api.request)
+
+        def repeat(record: IdempotencyRecord) -> Json:
+            wake_again(session_id)
+            return answer_from_commit(root.log, record, view)
+
+        return success(root.idempotency.answer(requester.key, lambda: view(act(requester)), repeat), 202)
+
+    def wake_again(session_id: str) -> bool:
+        """The worker that answered first may have died after its commit and before it woke the engine. False: the
+        session was deleted meanwhile.
+        """
+        with suppress(SessionNotFound):
+            wake_engine(repository, workflow, repository.newest(api.caller.tenant, session_id))
+            return True
+        return False
+
+    return api
+
+
+def cancelled_view(head: Head) -> Json:
+    return session_view(head) | {"in_flight": list(control.in_flight(head))}

@@ -1,0 +1,71 @@
+"""The routes of `start`: sessions begin, and people say things to them (design §3)."""
+
+from contextlib import suppress
+from typing import Any
+
+from functions.start.root import Root
+from shared.agent.lifecycle.start import NewSession, post_message, restart, start
+from shared.api.app import Api
+from shared.api.request.bodies import PostMessage, StartSession, refuse_longer
+from shared.api.request.idempotency import answer_from_commit, requester_of
+from shared.api.response.envelope import Response, success
+from shared.api.response.views import session_view
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition
+from shared.domain.errors import SessionNotFound, ValidationFailed
+from shared.ports.log import IdempotencyRecord
+from shared.settings import Settings
+
+DEFAULT_MAX_STEPS = 50
+
+Json = dict[str, Any]
+
+
+def build(root: Root) -> Api:
+    api = Api("start", root.settings)
+    repository, workflow = root.repository, root.workflow
+
+    @api.post("/v1/sessions")
+    def start_session(body: StartSession) -> Response:
+        refuse_longer("message", body.message, root.settings.max_message_chars)
+        agent = root.definitions.at(api.caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
+        if agent is None:
+            raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
+        requester, new = requester_of(api.request), _new_session(body, agent, root.settings)
+
+        def act() -> Json:
+            return session_view(start(repository, workflow, requester, new))
+
+        view = root.idempotency.answer(requester.key, act, repeat)
+        return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
+
+    @api.post("/v1/sessions/{session_id}/messages")
+    def say(session_id: str, body: PostMessage) -> Response:
+        refuse_longer("content", body.content, root.settings.max_message_chars)
+        requester = requester_of(api.request)
+
+        def act() -> Json:
+            return session_view(post_message(repository, workflow, requester, session_id, body.content))
+
+        return success(root.idempotency.answer(requester.key, act, repeat), 202)
+
+    def repeat(record: IdempotencyRecord) -> Json:
+        """The worker that answered first may have died after its commit and before it started the engine."""
+        with suppress(SessionNotFound):  # deleted meanwhile
+            restart(repository, workflow, record.tenant, record.answer["session_id"])
+        return answer_from_commit(root.log, record, session_view)
+
+    return api
+
+
+def _new_session(body: StartSession, agent: AgentDefinition, settings: Settings) -> NewSession:
+    """Limits that the request does not name are the agent's, else the deployment's."""
+    limits = agent.limits
+    return NewSession(
+        agent_id=agent.agent_id,
+        message=body.message,
+        max_steps=body.max_steps or limits.max_steps or DEFAULT_MAX_STEPS,
+        token_budget=body.token_budget or limits.token_budget or settings.token_budget,
+        cost_budget_usd=body.cost_budget_usd or limits.cost_budget_usd,
+        review_every=body.review_every or 0,
+        metadata=body.metadata or {},
+    )

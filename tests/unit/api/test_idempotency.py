@@ -1,0 +1,286 @@
+"""Requests about sessions that are sent again with their `Idempotency-Key`."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from functions.intervene.root import Root as InterveneRoot
+from functions.intervene.routes import build as build_intervene
+from functions.start.root import Root as StartRoot
+from functions.start.routes import build as build_start
+from shared.agent.session.repository import CommitDraft
+from shared.api.request.idempotency import IdempotencyGuard
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision
+from shared.ports.log import KEY_LIFE, IdempotencyRecord, SessionIndex, TransactionItems
+from tests.contracts.store.documents import make_commit
+from tests.doubles.index import MemoryIndex
+from tests.doubles.workflow import MemoryWorkflow
+from tests.in_process.house import TENANT, USER, House
+from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
+from tests.integration.agent.interventions.policies import waiting
+from tests.unit.api.gateway import Answer, Gateway, claims
+
+GOAL = "Find the letter about the garden"
+HEADERS = {"Idempotency-Key": "k"}
+
+
+class Front:
+    """The functions `start` and `intervene` over one house, as one person calls them."""
+
+    def __init__(self, house: House, index: SessionIndex | None = None) -> None:
+        self.house = house
+        guard = IdempotencyGuard(index or house.index)
+        start = StartRoot(
+            settings=house.settings,
+            repository=house.fresh_journal(),
+            workflow=house.workflow,
+            idempotency=guard,
+            log=house.log,
+            definitions=house.definitions,
+        )
+        intervene = InterveneRoot(house.settings, house.desk, house.log, house.blobs, guard, house.timeouts)
+        token = claims(tenant=TENANT, user=USER)
+        self._start = Gateway(build_start(start).handler, token)
+        self._intervene = Gateway(build_intervene(intervene).handler, token)
+
+    def start(self, message: str = GOAL) -> Answer:
+        return self._start.request("POST", "/v1/sessions", json_body={"message": message}, headers=HEADERS)
+
+    def say(self, session_id: str, content: str = GOAL) -> Answer:
+        path = f"/v1/sessions/{session_id}/messages"
+        return self._start.request("POST", path, json_body={"content": content}, headers=HEADERS)
+
+    def control(self, session_id: str, what: str) -> Answer:
+        return self._intervene.request("POST", f"/v1/sessions/{session_id}/{what}", headers=HEADERS)
+
+    def resolve(self, session_id: str, intervention_id: str, option: str) -> Answer:
+        path = f"/v1/sessions/{session_id}/interventions/{intervention_id}/resolve"
+        return self._intervene.request("POST", path, json_body={"option": option}, headers=HEADERS)
+
+    def delete(self, session_id: str) -> None:
+        assert self._intervene.request("DELETE", f"/v1/sessions/{session_id}").status == 204
+
+
+def front(*turns: Any) -> Front:
+    return Front(
+        House(
+            ScriptedModel([*turns] or [plans("look"), says("", step(1, "completed", "ok")), completes("Ok.")])
+        )
+    )
+
+
+def started(made: Front) -> str:
+    return str(made.house.start(GOAL).session_id)
+
+
+def numbers(made: Front, session_id: str) -> int:
+    newest = made.house.log.latest(TENANT, session_id)
+    return newest.number if newest is not None else 0
+
+
+def test_a_start_sent_again_gets_the_first_answer_however_far_the_session_has_come() -> None:
+    made = front()
+    first = made.start()
+    made.house.run()
+    again = made.start()
+    assert (again.status, again.json, again.headers["Location"]) == (
+        202,
+        first.json,
+        first.headers["Location"],
+    )
+    assert made.house.head(first.data["session_id"]).state == "completed"
+    assert len(made.house.index.sessions(TENANT, states=(), agent_id=None, limit=9, cursor=None).entries) == 1
+
+
+CONTROLS: dict[str, Callable[[Front, str], Answer]] = {
+    "messages": lambda made, session: made.say(session),
+    "pause": lambda made, session: made.control(session, "pause"),
+    "cancel": lambda made, session: made.control(session, "cancel"),
+}
+
+
+@pytest.mark.parametrize("what", CONTROLS)
+def test_what_is_sent_again_changes_nothing_and_gets_the_first_answer(what: str) -> None:
+    made = front()
+    session = started(made)
+    first = CONTROLS[what](made, session)
+    made.house.run()
+    before = numbers(made, session)
+    again = CONTROLS[what](made, session)
+    assert (first.status, again.status, again.json) == (202, 202, first.json)
+    assert numbers(made, session) == before
+
+
+def test_a_resume_sent_again_gets_the_first_answer() -> None:
+    made = front()
+    session = started(made)
+    made.house.pause(session)
+    first = made.control(session, "resume")
+    made.house.run()
+    again = made.control(session, "resume")
+    assert (first.status, again.status, again.json) == (202, 202, first.json)
+
+
+def test_a_decision_sent_again_gets_the_decision_that_was_made() -> None:
+    house, session, one = waiting("approval_required")
+    made = Front(house)
+    first = made.resolve(session, one.intervention_id, "approve")
+    house.run()
+    again = made.resolve(session, one.intervention_id, "approve")
+    assert (first.status, again.status, again.json) == (200, 200, first.json)
+    assert again.data["resolution"] == "approve"
+
+
+def test_once_the_session_is_deleted_a_repeat_gets_ids_alone() -> None:
+    made = front()
+    session = made.start().data["session_id"]
+    made.say(session)
+    for what in ("pause", "resume", "cancel"):
+        assert made.control(session, what).status == 202
+    made.delete(session)
+    answers = [
+        made.start(),
+        made.say(session),
+        *(made.control(session, what) for what in ("pause", "resume", "cancel")),
+    ]
+    assert [(answer.status, answer.data) for answer in answers] == [(202, {"session_id": session})] * 5
+    assert answers[0].headers["Location"] == f"/v1/sessions/{session}"
+    assert made.house.index.sessions(TENANT, states=(), agent_id=None, limit=9, cursor=None).entries == ()
+
+
+def test_once_the_session_is_deleted_a_decision_sent_again_gets_ids_alone() -> None:
+    house, session, one = waiting("approval_required")
+    made = Front(house)
+    assert made.resolve(session, one.intervention_id, "approve").status == 200
+    made.delete(session)
+    again = made.resolve(session, one.intervention_id, "approve")
+    assert (again.status, again.data) == (
+        200,
+        {"session_id": session, "intervention_id": one.intervention_id},
+    )
+
+
+def test_a_deletion_that_was_cut_short_shows_nothing_to_a_repeat_either() -> None:
+    """The session says that it is deleted, and what it held is still there."""
+    house, session, one = waiting("approval_required")
+    made = Front(house)
+    made.say(session)
+    assert made.resolve(session, one.intervention_id, "reject").status == 200
+
+    def deleted(_: object, change: Change) -> CommitDraft:
+        change.set(deleted=True)
+        return CommitDraft(change)
+
+    repository = house.fresh_journal()
+    repository.commit(repository.newest(TENANT, session), "delete", deleted)
+    assert made.say(session).data == {"session_id": session}
+    again = made.resolve(session, one.intervention_id, "reject")
+    assert again.data == {"session_id": session, "intervention_id": one.intervention_id}
+
+
+def test_a_record_has_ids_and_a_number_and_no_text() -> None:
+    made = front()
+    session = made.start().data["session_id"]
+    record = made.house.index.idempotency(TENANT, "POST /v1/sessions", "k")
+    assert record is not None
+    assert (record.status, record.answer, record.commit) == (202, {"session_id": session}, 1)
+    assert record.expires_at == made.house.clock.now() + KEY_LIFE
+    assert GOAL not in json.dumps(record, default=str)
+
+
+def test_a_record_of_the_release_before_is_answered_as_it_was_stored() -> None:
+    made = front()
+    whole = {"session_id": "ses_old", "goal": "As it was", "state": "planning"}
+    sent = json.dumps({"message": GOAL}).encode()
+    record = IdempotencyRecord(
+        tenant=TENANT, route="POST /v1/sessions", key="k", body_hash=hashlib.sha256(sent).hexdigest(), status=202,
+        answer=whole, expires_at=made.house.clock.now() + KEY_LIFE,
+    )  # fmt: skip
+    made.house.log.append(make_commit(TENANT, "ses_old", 1), TransactionItems(idempotency=record))
+    first = made.start()
+    made.delete("ses_old")
+    after = made.start()
+    assert [(each.status, each.data) for each in (first, after)] == [(202, whole)] * 2
+
+
+def test_a_key_with_another_body_is_refused_and_does_nothing() -> None:
+    made = front()
+    session = made.start().data["session_id"]
+    assert made.start("Something else").error["code"] == "IDEMPOTENCY_MISMATCH"
+    made.say(session, "One")
+    before = numbers(made, session)
+    assert made.say(session, "Two").error["code"] == "IDEMPOTENCY_MISMATCH"
+    assert numbers(made, session) == before
+
+
+def test_a_conflict_leaves_its_key_free() -> None:
+    made = front()
+    session = str(made.house.start(None).session_id)
+    assert made.control(session, "pause").error["code"] == "CONFLICT"
+    made.house.say(session, GOAL)
+    assert made.control(session, "pause").status == 202
+
+
+class Overtaken(MemoryIndex):
+    """The house's index. Between a request's first look for its key and its commit, another request is made."""
+
+    def __init__(self, index: MemoryIndex) -> None:
+        vars(self).update(vars(index))
+        self.meanwhile: Callable[[], object] | None = None
+
+    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        found = super().idempotency(tenant, route, key)
+        if self.meanwhile is not None:
+            act, self.meanwhile = self.meanwhile, None
+            act()
+        return found
+
+
+@pytest.mark.parametrize("what", ["start", "say", "cancel"])
+def test_of_two_requests_with_one_key_at_once_both_get_the_answer_of_the_first(what: str) -> None:
+    house = House(ScriptedModel([]))
+    index = Overtaken(house.index)
+    made = Front(house, index)
+    session = "" if what == "start" else started(made)
+    send: Callable[[], Answer] = {
+        "start": made.start,
+        "say": lambda: made.say(session),
+        "cancel": lambda: made.control(session, "cancel"),
+    }[what]
+    answers: list[Answer] = []
+    index.meanwhile = lambda: answers.append(send())
+    answers.append(send())
+    assert [answer.status for answer in answers] == [202, 202]
+    assert answers[0].json == answers[1].json
+
+
+class Crash(BaseException):
+    """The worker is gone."""
+
+
+class Dies(MemoryWorkflow):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lives = False
+
+    def start(self, decision: Decision) -> bool:
+        if not self.lives:
+            raise Crash
+        return super().start(decision)
+
+
+def test_a_start_whose_worker_died_before_it_started_the_engine_is_started_by_the_repeat() -> None:
+    house = House(ScriptedModel([plans("look"), says("", step(1, "completed", "ok")), completes("Ok.")]))
+    house.workflow = workflow = Dies()
+    made = Front(house)
+    with pytest.raises(Crash):
+        made.start()
+    workflow.lives = True
+    again = made.start()
+    assert (again.status, again.data["state"]) == (202, "planning")
+    house.run()
+    assert house.head(again.data["session_id"]).state == "completed"
