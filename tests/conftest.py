@@ -62,7 +62,7 @@ def neutral_environ() -> dict[str, str]:
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """Started once, with the `offline` model; a test that wants another model configures the function."""
     from infra.local.stack import LocalStack
-    from infra.local.state import StateDir
+    from infra.local.state_directory import StateDir
 
     running = os.environ.get(RUNNING)
     if running:

@@ -9,7 +9,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
 from acta.client.deployment import Deployment
 from infra.local.issuer import Issuer
-from infra.local.state import DEFAULT_STATE_DIR, NoStack, StateDir
+from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from shared.domain.interventions.intervention import ROLE_PATTERN
 
 LOCAL_TENANT = "demo"

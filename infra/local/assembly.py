@@ -1,4 +1,4 @@
-"""The synthesised app, kept by the content of what it is made from: synth runs once per change."""
+"""The synthesised app, stored under a digest of its sources: synth runs once for each change."""
 
 import hashlib
 import os
@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.local.commands import Commands
+from infra.local.cdk import Commands
+from infra.local.toolchain import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build" / "cdk"
 SOURCES = ("infra", "functions", "shared", "requirements")
 FILES = ("cdk.json", "package-lock.json")
@@ -40,7 +40,7 @@ class Assembly:
         return (self.folder / "manifest.json").is_file()
 
     def synthesise(self, commands: Commands) -> None:
-        """Into a folder of its own first: two at once, or a stop half-way, leave a whole one or none."""
+        """Write into a folder of its own first: a stop half-way or a second synth leaves no broken assembly."""
         if self.is_synthesised:
             os.utime(self.folder)
             return

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
+from infra.environments import FunctionName
+from infra.names import function_name
 from shared.domain.interventions.notification import key_of
 from shared.settings import PREFIX, Settings, SettingsError
 
@@ -17,7 +19,6 @@ PROVIDER_VARIABLES = (
     "AWS_BEARER_TOKEN_BEDROCK",
 )  # fmt: skip
 """The emulator's credentials sign nothing that Bedrock takes; its own API key is what works from here."""
-FUNCTION_NAME = "acta-local-{}"
 DEPLOYED_FIELDS = frozenset(
     (
         "env",
@@ -40,7 +41,7 @@ OWN_VARIABLES = frozenset(
     ("ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL", "ACTA_TOKEN",
      "ACTA_STATE", NOTIFY_SECRET)
 )  # fmt: skip
-ONLY_FOR: Mapping[str, str] = {
+ONLY_FOR: Mapping[str, FunctionName] = {
     **dict.fromkeys(PROVIDER_VARIABLES, "step"),
     **dict.fromkeys((NOTIFY_URL, NOTIFY_SECRET), "notify"),
 }
@@ -72,7 +73,7 @@ class LocalConfig:
         given: dict[str, dict[str, str]] = {}
         for name in self.lambda_env:
             if name in ONLY_FOR:
-                given.setdefault(FUNCTION_NAME.format(ONLY_FOR[name]), {})[name] = environ[name]
+                given.setdefault(function_name("local", ONLY_FOR[name]), {})[name] = environ[name]
         return given
 
     @classmethod

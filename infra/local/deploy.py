@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.local.assembly import Assembly
-from infra.local.commands import CommandFailed, Commands
+from infra.local.cdk import CommandFailed, Commands
+from infra.local.emulator_process import ACCOUNT, REGION
 from infra.local.issuer import AUDIENCE
 from infra.local.progress import Progress
 
-ACCOUNT = "000000000000"
-REGION = "us-east-1"
 STATELESS = "Acta-local-Stateless"
 STACK_EVENT = re.compile(r"^(Acta-local-\w+) \|\s*(\d+)/(\d+) \|")
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """What of an assembly is deployed where. `issuer_url` is in it because the API's authorizer trusts it."""
+    """Which assembly is deployed as which API. `issuer_url` is the issuer that the API's authorizer trusts."""
 
     assembly_key: str
     issuer_url: str
@@ -47,7 +46,7 @@ def deploy(
     issuer_url: str,
     progress: Progress,
 ) -> Deployment:
-    """Synth and bootstrap side by side, then deploy. Raises CommandFailed with the end of cdk's output."""
+    """Synth and bootstrap at the same time, then deploy. Raises CommandFailed with the end of cdk's output."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         synthesised = pool.submit(run_synth, assembly, synthesis, progress)
         bootstrapped = pool.submit(run_bootstrap, aws, state_dir, progress)
@@ -67,7 +66,7 @@ def run_synth(assembly: Assembly, commands: Commands, progress: Progress) -> Non
 def run_bootstrap(commands: Commands, state_dir: Path, progress: Progress) -> None:
     phase = "cdk bootstrap"
     progress.begin(phase)
-    # in a folder without cdk.json: bootstrap must not run the app
+    # in a folder without cdk.json, where bootstrap does not run the app
     commands.cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", cwd=state_dir)
     progress.end(phase)
 

@@ -1,7 +1,8 @@
-"""The local AWS as a child process: start it on a free port, wait until it answers, stop it in order.
+"""The launcher of the emulator: a child process on a free port, started, awaited, stopped in order.
 
-Used by the command line and by every test that needs AWS. It runs in the product's own environment and must
-not import ministack: the emulator has an interpreter of its own, given as `emulator_python`.
+The command line and every test that needs AWS use it. Nothing else in the product imports from
+`infra.local.emulator`. The emulator has an interpreter of its own, `emulator_python`, where ministack is
+installed; it is not installed where this module runs.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -20,27 +20,29 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from infra.local.emulator import process_environment
+from infra.local.emulator import saved_state
+from infra.local.emulator.isolation import KEPT
+from infra.local.emulator.saved_state import NEVER
+from infra.local.emulator.settings import ACCOUNT, REGION
+from infra.local.loopback import HOST, free_port
+from infra.local.toolchain import EMULATOR_PYTHON, ROOT, RUNTIME_PYTHON
 
-HOST = "127.0.0.1"
-REGION = "us-east-1"
-ACCOUNT = "000000000000"
-ROOT = Path(__file__).resolve().parents[2]
+__all__ = ["ACCOUNT", "NEVER", "REGION", "EmulatorFailed", "EmulatorProcess", "left_running"]
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 40.0
 
 
 class EmulatorFailed(Exception):
-    """The emulator ended by itself or did not answer in time; the text ends with what it printed last."""
+    """The emulator ended by itself or did not answer in time; the message ends with what it printed last."""
 
 
 class EmulatorProcess:
     """Context manager around `python -m infra.local.emulator`.
 
-    `lambda_environment` has the variables of every Lambda, `function_environments` by a function's name those of
-    that one alone; keys belong into the second. Both go through a pipe: the emulator's own environment is
-    `environment`, by default only what an interpreter needs of this process's. `lambda_endpoint` is the Lambdas'
+    `lambda_environment` holds the variables of every Lambda, `function_environments` those of one, by the
+    function's name; keys belong into the second. Both go through a pipe. `environment` is the emulator's own, by
+    default the few variables of this process that an interpreter needs. `lambda_endpoint` is the Lambdas'
     AWS_ENDPOINT_URL, by default the emulator. Output goes to `<state_dir>/emulator.log`.
     """
 
@@ -49,8 +51,8 @@ class EmulatorProcess:
         *,
         state_dir: Path,
         port: int | None = None,
-        emulator_python: Path | None = None,
-        runtime_python: Path | None = None,
+        emulator_python: Path = EMULATOR_PYTHON,
+        runtime_python: Path = RUNTIME_PYTHON,
         lambda_endpoint: str | None = None,
         lambda_environment: Mapping[str, str] | None = None,
         function_environments: Mapping[str, Mapping[str, str]] | None = None,
@@ -61,16 +63,16 @@ class EmulatorProcess:
         self.state_dir = state_dir
         self.log_path = state_dir / "emulator.log"
         if environment is None:
-            environment = {name: os.environ[name] for name in process_environment.KEPT if name in os.environ}
+            environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         self._environment = dict(environment)
         self._variables = {"every": dict(lambda_environment or {}), "one": dict(function_environments or {})}
         self._command = [
-            str(emulator_python or ROOT / ".venv-emulator/bin/python"),
+            str(emulator_python),
             *("-m", "infra.local.emulator"),
             *("--port", str(self.port)),
             *("--state", str(state_dir.resolve())),
             "--supervised",
-            *("--runtime-python", str(runtime_python or ROOT / ".venv-runtime/bin/python")),
+            *("--runtime-python", str(runtime_python)),
         ]
         if lambda_endpoint:
             self._command += ["--lambda-endpoint", lambda_endpoint]
@@ -88,13 +90,26 @@ class EmulatorProcess:
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def last_saved(self) -> str:
+        """When state was last saved: ISO 8601, or NEVER."""
+        return saved_state.last_saved(self.state_dir) or NEVER
+
+    @property
+    def restored_from(self) -> str | None:
+        """When the state was saved that this emulator began with, if the one before did not end in order.
+
+        ISO 8601 or NEVER; None if it did end in order, or there was none.
+        """
+        return saved_state.restored_from(self.state_dir)
+
     def start(self) -> None:
         """Returns when the emulator answers. Raises EmulatorFailed."""
         self.state_dir.mkdir(parents=True, exist_ok=True)
         self._log = self.log_path.open("ab")
         self._log_start = self._log.tell()
-        # Its standard input is a pipe that only we hold: when we are gone, however that came, it ends.
-        # A session of its own: Ctrl-C in a terminal reaches the caller, who stops the emulator in order.
+        # Only this process holds the other end of its standard input: the emulator ends when this process does.
+        # A session of its own: Ctrl-C in a terminal reaches the caller alone, who stops the emulator in order.
         self._process = subprocess.Popen(
             self._command,
             cwd=ROOT,
@@ -120,7 +135,7 @@ class EmulatorProcess:
             time.sleep(0.05)
 
     def stop(self) -> int:
-        """End it in order, so that its state is saved; the exit code. Killed when that takes too long."""
+        """End it in order, so that its state is saved, and return the exit code. Kill it if that takes too long."""
         if self._process is None:
             return 0
         if self.running:
@@ -134,7 +149,7 @@ class EmulatorProcess:
         return code
 
     def kill(self) -> None:
-        """End it as a crash would: nothing is saved."""
+        """End it as a crash would. Nothing is saved."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -171,8 +186,6 @@ class EmulatorProcess:
             self._log = None
 
 
-def free_port() -> int:
-    """A TCP port nobody listened on a moment ago."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+def left_running(state_dir: Path) -> str | None:
+    """One line for a person if an emulator works on the directory: which process it is and how to end it."""
+    return saved_state.in_use(state_dir) if saved_state.is_claimed(state_dir) else None

@@ -1,36 +1,56 @@
-"""The clean URL of the local stack: a reverse proxy on 127.0.0.1, where API Gateway's endpoint would be.
+"""The URL of the local stack: a reverse proxy on 127.0.0.1, in the place of API Gateway's endpoint.
 
-Method, raw path, query, headers and body go through as sent (no decoding: `%2e%2e` reaches the Lambda as it
-is); the development issuer's documents are answered here. A body may have up to 10 MB, as on API Gateway.
+Method, raw path, query, headers and body go through as sent: `%2e%2e` reaches the Lambda undecoded. The documents
+of the development issuer are answered here. A body may have up to 10 MB, as on API Gateway.
 
-Web pages may call the API: its authorizer wants a token, its CORS configuration says who may read an answer.
-A `Host` that is no loopback name is refused: by DNS rebinding a page would be of the same origin as the API.
-Any port will do, for a forwarded one (`ssh -L`).
+Web pages may call the API: its authorizer asks for a token, its CORS configuration says who may read an answer. A
+`Host` that is no loopback name is refused: with DNS rebinding a page would be of the same origin as the API. The
+port does not matter, so that a forwarded one works (`ssh -L`).
 """
 
+from __future__ import annotations
+
 import json
+import select
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
-from http.client import HTTPException, InvalidURL
+from http.client import HTTPConnection, HTTPException, InvalidURL
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import Empty, LifoQueue
 
-from infra.local.loopback import is_for_loopback
-from infra.local.upstream import Answer, Upstream
+from infra.local.loopback import HOST, is_for_loopback
 
-HOST = "127.0.0.1"
 MAX_BODY_BYTES = 10 * 1024 * 1024
 IDLE_SECONDS = 75
 CHUNK_LINE_BYTES = 1_024
-# what belongs to one connection and not to the message (RFC 9110, 7.6.1)
+# They belong to one connection and not to the message (RFC 9110, 7.6.1).
 HOP_BY_HOP = frozenset(
     ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer",
      "transfer-encoding", "upgrade", "expect")
 )  # fmt: skip
+ANSWER_SECONDS = 35.0
+"""Longer than the 30 s after which API Gateway ends an integration: the emulator answers that itself."""
+POOL_SIZE = 64
+
+Headers = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Headers
+    body: bytes
+
+    @property
+    def content_length(self) -> str | None:
+        """As announced. Only in the answer to HEAD it differs from the length of the body."""
+        return next((value for name, value in self.headers if name.lower() == "content-length"), None)
 
 
 class PortTaken(RuntimeError):
-    """The port asked for already has a listener, or may not be used; the message is one line for a person."""
+    """The port has a listener already or may not be used; the message is one line for a person."""
 
 
 class BodyTooLarge(Exception):
@@ -42,7 +62,7 @@ class MalformedRequest(Exception):
 
 
 class Front(ThreadingHTTPServer):
-    """Serves from construction on; `forward_to` says where requests go, 503 until then."""
+    """Serves from construction on. `forward_to` says where requests go; until then the answer is 503."""
 
     daemon_threads = True
     block_on_close = False
@@ -50,7 +70,7 @@ class Front(ThreadingHTTPServer):
 
     def __init__(self, port: int = 0) -> None:
         self.documents: Mapping[str, bytes] = {}
-        self.upstream: Upstream | None = None
+        self.api: DeployedApi | None = None
         try:
             super().__init__((HOST, port), FrontHandler)
         except (OSError, OverflowError) as error:
@@ -68,21 +88,21 @@ class Front(ThreadingHTTPServer):
         return f"http://{HOST}:{self.port}"
 
     def publish(self, documents: Mapping[str, bytes]) -> None:
-        """Path -> JSON body, answered by the front itself."""
+        """`documents`: path -> JSON body. The front answers them itself."""
         self.documents = documents
 
-    def forward_to(self, upstream: Upstream) -> None:
-        self.upstream = upstream
+    def forward_to(self, api: DeployedApi) -> None:
+        self.api = api
 
     def stop(self) -> None:
         self.shutdown()
         self.server_close()
         self.thread.join()
-        if self.upstream:
-            self.upstream.close()
+        if self.api:
+            self.api.close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away in the middle of its request is nobody's error."""
+        """A client that goes away in the middle of its request is no error."""
 
 
 class FrontHandler(BaseHTTPRequestHandler):
@@ -106,13 +126,13 @@ class FrontHandler(BaseHTTPRequestHandler):
         document = self.server.documents.get(raw_path.partition("?")[0])
         if document is not None and self.command in ("GET", "HEAD"):
             return self.reply(Answer(200, [("Content-Type", "application/json")], document))
-        if self.server.upstream is None:
+        if self.server.api is None:
             return self.reply(gateway_answer(HTTPStatus.SERVICE_UNAVAILABLE, "Service Unavailable"))
         if not raw_path.startswith("/"):
             return self.refuse(HTTPStatus.BAD_REQUEST, "Bad Request")
         headers = [(name, value) for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP]
         try:
-            answer = self.server.upstream.request(self.command, raw_path, headers, body)
+            answer = self.server.api.request(self.command, raw_path, headers, body)
         except (InvalidURL, ValueError):  # a path or header no HTTP message may carry
             answer = gateway_answer(HTTPStatus.BAD_REQUEST, "Bad Request")
         except (OSError, HTTPException):  # no answer in time, or no connection
@@ -163,7 +183,7 @@ class FrontHandler(BaseHTTPRequestHandler):
         self.refuse(HTTPStatus(code), message or HTTPStatus(code).phrase)
 
     def refuse(self, status: HTTPStatus, message: str) -> None:
-        """Answers without having read the whole request, so the connection cannot be used again."""
+        """Answer although the request is not read to its end, and close the connection, which is of no more use."""
         self.close_connection = True
         self.request_version = self.protocol_version  # an unreadable request line is answered like any other
         self.reply(gateway_answer(status, message))
@@ -189,5 +209,55 @@ class FrontHandler(BaseHTTPRequestHandler):
 
 
 def gateway_answer(status: HTTPStatus, message: str) -> Answer:
-    """API Gateway's own body for what it refuses itself."""
+    """The body that API Gateway has for what it refuses itself."""
     return Answer(status, [("Content-Type", "application/json")], json.dumps({"message": message}).encode())
+
+
+class DeployedApi:
+    """The `$default` stage of one HTTP API in the emulator at `host:port`, asked over connections that are kept."""
+
+    def __init__(self, host: str, port: int, api_id: str) -> None:
+        self.host = host
+        self.port = port
+        self.prefix = f"/_aws/execute-api/{api_id}/$default"
+        self.idle: LifoQueue[HTTPConnection] = LifoQueue(POOL_SIZE)
+
+    def request(self, method: str, raw_path: str, headers: Headers, body: bytes) -> Answer:
+        """Raises OSError or HTTPException when no answer comes, ValueError for what HTTP cannot carry."""
+        connection = self.take()
+        try:
+            connection.putrequest(method, self.prefix + raw_path, skip_host=True, skip_accept_encoding=True)
+            for name, value in headers:
+                if name.lower() != "content-length":
+                    connection.putheader(name, value)
+            if body or method in ("POST", "PUT", "PATCH"):
+                connection.putheader("Content-Length", str(len(body)))
+            connection.endheaders(body or None)
+            response = connection.getresponse()
+            answer = Answer(response.status, response.getheaders(), response.read())
+        except BaseException:
+            connection.close()
+            raise
+        self.give_back(connection)
+        return answer
+
+    def take(self) -> HTTPConnection:
+        """An idle connection that the other side has not closed, or a new one."""
+        while True:
+            try:
+                connection = self.idle.get_nowait()
+            except Empty:
+                return HTTPConnection(self.host, self.port, timeout=ANSWER_SECONDS)
+            if connection.sock is not None and not select.select([connection.sock], [], [], 0)[0]:
+                return connection
+            connection.close()
+
+    def give_back(self, connection: HTTPConnection) -> None:
+        if connection.sock is None or self.idle.full():
+            connection.close()
+        else:
+            self.idle.put_nowait(connection)
+
+    def close(self) -> None:
+        while not self.idle.empty():
+            self.idle.get_nowait().close()

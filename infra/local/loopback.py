@@ -1,4 +1,4 @@
-"""Who may use a port of the local stack: programs of this machine, and no web page.
+"""Ports on 127.0.0.1, where the local stack listens, and who may use them: programs of this machine, no web page.
 
 A browser lets every page send requests to 127.0.0.1. Three headers show that, and no page can change them:
 
@@ -13,12 +13,21 @@ The AWS SDKs, the CDK and the Lambdas send neither `Origin` nor `Sec-Fetch-Site`
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Container, Iterable
 
-NAMES = ("127.0.0.1", "localhost", "[::1]")
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost", "[::1]")
 WITHOUT_A_PORT = 80
 
 Headers = Iterable[tuple[str, str]]
+
+
+def free_port() -> int:
+    """A TCP port on which nobody listened a moment ago."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
 
 
 def is_for_loopback(headers: Headers, ports: Container[int] | None = None) -> bool:

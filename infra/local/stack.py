@@ -10,22 +10,18 @@ from typing import Self
 
 import httpx
 
-from infra.local.assembly import ROOT, Assembly
-from infra.local.commands import Commands, cdk_environ, local_aws_environ
+from infra.local.assembly import Assembly
+from infra.local.cdk import Commands, cdk_environ, local_aws_environ, require_cdk
 from infra.local.config import ONLY_FOR, LocalConfig
 from infra.local.deploy import Deployment, deploy
-from infra.local.emulator.state_directory import NEVER, last_saved, restored_from
-from infra.local.emulator_process import EmulatorProcess
-from infra.local.front import HOST, Front, PortTaken
+from infra.local.emulator_process import NEVER, EmulatorProcess
+from infra.local.front import DeployedApi, Front, PortTaken
 from infra.local.issuer import Issuer
-from infra.local.needs import require_cdk
+from infra.local.loopback import HOST
 from infra.local.progress import Progress, Silent
-from infra.local.state import RunningStack, StateDir
-from infra.local.upstream import Upstream
+from infra.local.state_directory import RunningStack, StateDir
 from infra.recovery import ALL_SESSIONS, RecoveryFailed, local_client, start_recovery
 
-EMULATOR_PYTHON = ROOT / ".venv-emulator" / "bin" / "python"
-RUNTIME_PYTHON = ROOT / ".venv-runtime" / "bin" / "python"
 READY_SECONDS = 90.0
 
 
@@ -41,8 +37,8 @@ class StackFailed(RuntimeError):
 
 
 class LocalStack:
-    """`start()` blocks until /healthz answers 200. `stop()` may be called at any time, twice, and on a partly
-    started stack; it leaves no process."""
+    """`start()` returns when /healthz answers 200. `stop()` may be called at any time, twice, and on a partly
+    started stack; it leaves no process behind."""
 
     def __init__(
         self,
@@ -62,9 +58,10 @@ class LocalStack:
         self.emulator: EmulatorProcess | None = None
         self.commands: list[Commands] = []
         self.moved_from: int | None = None
-        """Last time's port, when another program has it now: tokens name their issuer's URL, so old ones are void."""
+        """The port of last time, if another program has it now. Old tokens name it as issuer, so they are void."""
         self.restored_from: str | None = None
-        """When the state was saved (ISO 8601 or NEVER), where the last local AWS could not do so at its end."""
+        """When the state that this stack began with was saved (ISO 8601 or NEVER), if the last local AWS did not end
+        in order."""
 
     @property
     def url(self) -> str:
@@ -81,8 +78,8 @@ class LocalStack:
         return Issuer.from_state(self.state.path, self.url)
 
     def start(self) -> RunningStack:
-        """Raises ToolMissing, PortTaken, StateInUse, CommandFailed, EmulatorFailed or StackFailed, with nothing left
-        running."""
+        """Raises ToolMissing, PortTaken, StateInUse, CommandFailed, EmulatorFailed or StackFailed. Nothing is left
+        running then."""
         try:
             return self.start_all()
         except BaseException:
@@ -112,7 +109,7 @@ class LocalStack:
         return running
 
     def open_front(self) -> Front:
-        """On the port asked for, else on last time's (then nothing is deployed again), else on a free one."""
+        """On the port asked for; else on that of last time, so that nothing is deployed again; else on a free one."""
         if self.port is not None:
             return Front(self.port)
         last = self.state.read()
@@ -129,14 +126,12 @@ class LocalStack:
         self.emulator = EmulatorProcess(
             state_dir=self.state.aws,
             port=self.config.aws_port,
-            emulator_python=EMULATOR_PYTHON,
-            runtime_python=RUNTIME_PYTHON,
             lambda_endpoint=self.config.lambda_endpoint,
             lambda_environment=self.config.for_every_function(self.environ),
             function_environments=self.config.for_one_function(self.environ),
         )
         self.emulator.start()
-        self.restored_from = restored_from(self.state.aws)
+        self.restored_from = self.emulator.restored_from
         self.progress.end(phase)
 
     def reach_api(self) -> None:
@@ -169,7 +164,7 @@ class LocalStack:
         """Points the front at the deployed API and asks it for its health."""
         assert self.front is not None
         assert self.emulator is not None
-        self.front.forward_to(Upstream(HOST, self.emulator.port, deployment.api_id))
+        self.front.forward_to(DeployedApi(HOST, self.emulator.port, deployment.api_id))
         try:
             return httpx.get(f"{self.url}/healthz", timeout=60, trust_env=False).status_code == 200
         except httpx.HTTPError:
@@ -177,14 +172,14 @@ class LocalStack:
 
     @property
     def is_alive(self) -> bool:
-        """False once the emulator has ended by itself."""
+        """False when the emulator has ended by itself."""
         return self.emulator is not None and self.emulator.running
 
     @property
     def loss(self) -> str:
-        """What an emulator that ended without order takes along: files are written at once, all else at its end."""
-        saved = last_saved(self.state.aws)
-        return lost_since(saved or NEVER)
+        """What is lost when the emulator ends without order: it writes files at once, all else at its end."""
+        assert self.emulator is not None
+        return lost_since(self.emulator.last_saved)
 
     def stop(self) -> None:
         for commands in self.commands:

@@ -17,6 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+EMULATOR_PYTHON = ROOT / ".venv-emulator" / "bin" / "python"
+RUNTIME_PYTHON = ROOT / ".venv-runtime" / "bin" / "python"
+CDK = ROOT / "node_modules" / ".bin" / "cdk"
 LOCKS = ROOT / "requirements"
 STAMP = ".acta-stamp"
 TAIL_LINES = 15

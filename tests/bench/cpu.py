@@ -15,7 +15,7 @@ from statistics import mean, median
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from infra.local.stack import RUNTIME_PYTHON
+from infra.local.toolchain import RUNTIME_PYTHON
 from infra.packaging.bundle import ROOT, Bundler
 from infra.packaging.install import Target
 from shared.agent.lifecycle.start import NewSession, start

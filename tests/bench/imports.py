@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from infra.local.stack import RUNTIME_PYTHON
+from infra.local.toolchain import RUNTIME_PYTHON
 from infra.packaging.bundle import Bundler
 from infra.packaging.install import Target
 

@@ -12,8 +12,8 @@ from typing import Any, Self, get_args
 import httpx
 
 from infra.environments import FunctionName
-from infra.local.emulator_process import free_port
 from infra.local.issuer import Role
+from infra.local.loopback import free_port
 from infra.local.progress import Progress
 from infra.local.stack import LocalStack
 from shared.adapters.aws.clients import make_client

@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Sequence
 
-from infra.local.assembly import ROOT
 from infra.local.progress import Silent
+from infra.local.toolchain import ROOT
 from tests.faults import report
 from tests.faults.stand import Stand, is_supported
 from tests.faults.sweep import Case, Verdict, clean_run, deaths, left_alone, recovery_calls, sweep, troubles

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from infra.local.emulator_process import REGION, free_port
+from infra.local.emulator_process import REGION
+from infra.local.loopback import free_port
 from infra.local.progress import Progress, Silent
 from infra.local.stack import LocalStack
 from shared.adapters.aws.clients import make_client

@@ -8,7 +8,7 @@ from typing import Self
 
 import httpx
 
-from infra.local.emulator_process import free_port
+from infra.local.loopback import free_port
 from infra.packaging.bundle import ROOT
 
 KEY = "sk-local-model-key-of-the-test"

@@ -16,9 +16,9 @@ from acta.cli.terminal.signals import stopped_by_signals
 from acta.cli.terminal.text import echo
 from acta.client.api import Client, file_path, session_path
 from acta.client.deployment import Deployment
-from infra.local.assembly import ROOT
 from infra.local.stack import LocalStack
-from infra.local.state import StateDir
+from infra.local.state_directory import StateDir
+from infra.local.toolchain import ROOT
 
 SAMPLES = Path(__file__).parent / "samples"
 FOLDER = ROOT / "build" / "demo"

@@ -9,12 +9,11 @@ from pathlib import Path
 from acta.cli.exit_codes import CliError
 from acta.cli.local.progress import progress_on
 from acta.cli.terminal.text import one_line
-from infra.local.commands import CommandFailed
+from infra.local.cdk import CommandFailed, ToolMissing
 from infra.local.emulator_process import EmulatorFailed
 from infra.local.front import PortTaken
-from infra.local.needs import ToolMissing
 from infra.local.stack import LocalStack, StackFailed, lost_since
-from infra.local.state import StateInUse
+from infra.local.state_directory import StateInUse
 from shared.adapters.llm.models import DEFAULT_MODELS
 from shared.settings import SettingsError
 

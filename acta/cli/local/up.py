@@ -14,7 +14,7 @@ from acta.cli.local.stack import model_line, started_stack
 from acta.cli.terminal.signals import stopped_by_signals
 from acta.cli.token import LOCAL_TENANT, LOCAL_USER
 from infra.local.stack import LocalStack
-from infra.local.state import DEFAULT_STATE_DIR
+from infra.local.state_directory import DEFAULT_STATE_DIR
 
 ALIVE_CHECK_SECONDS = 0.5
 

@@ -8,9 +8,8 @@ from argparse import Namespace
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
-from infra.local.assembly import ROOT
-from infra.local.commands import CDK, cdk_environ
-from infra.local.needs import ToolMissing, require_cdk
+from infra.local.cdk import ToolMissing, cdk_environ, require_cdk
+from infra.local.toolchain import CDK, ROOT
 
 NO_CREDENTIALS = (
     "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "

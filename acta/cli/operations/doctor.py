@@ -13,12 +13,11 @@ import httpx
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from infra.local.assembly import ROOT
-from infra.local.commands import CDK
 from infra.local.config import LocalConfig
-from infra.local.emulator.state_directory import in_use, is_claimed
-from infra.local.emulator_process import free_port
-from infra.local.state import DEFAULT_STATE_DIR, StateDir
+from infra.local.emulator_process import left_running
+from infra.local.loopback import free_port
+from infra.local.state_directory import DEFAULT_STATE_DIR, StateDir
+from infra.local.toolchain import CDK, ROOT
 from shared.settings import SettingsError
 
 OLDEST_NODE = 20
@@ -91,8 +90,8 @@ def ports() -> Finding:
 def stack(state_dir: Path) -> Finding:
     state = StateDir(state_dir)
     running = state.read()
-    if not state.is_served() and is_claimed(state.aws):
-        return Finding(False, f"a local AWS without its acta up in {state.path}", in_use(state.aws))
+    if not state.is_served() and (remedy := left_running(state.aws)) is not None:
+        return Finding(False, f"a local AWS without its acta up in {state.path}", remedy)
     if running is None or not state.is_served():
         return Finding(True, f"no local stack runs in {state.path} (acta up starts one)")
     try:

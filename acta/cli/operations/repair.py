@@ -10,7 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import require_credentials
 from acta.cli.terminal.text import one_line
 from acta.cli.token import LOCAL_TENANT
-from infra.local.state import DEFAULT_STATE_DIR, NoStack, StateDir
+from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from infra.recovery import (
     ALL_SESSIONS,
     RecoveryFailed,

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from infra.local.emulator import process_environment, settings, state_directory, upstream
+from infra.local.emulator import isolation, ministack, saved_state, settings
 
 
 def main() -> int:
     chosen = settings.from_arguments(sys.argv[1:], sys.stdin.buffer)
     try:
-        upstream.require_release()
-        process_environment.clean(chosen)
-        with state_directory.claimed(chosen):
+        ministack.require_release()
+        isolation.clean_environment(chosen)
+        with saved_state.claimed(chosen):
             from infra.local.emulator import gaps, server  # they import ministack
 
             gaps.apply_all(chosen)
             server.serve(chosen)
-    except (upstream.WrongRelease, state_directory.StateDirectoryInUse, OSError) as error:
+    except (ministack.WrongRelease, saved_state.StateDirectoryInUse, OSError) as error:
         print(f"acta emulator: {error}", file=sys.stderr)
         return 1
     return 0

@@ -1,34 +1,32 @@
 """Every difference between ministack and AWS that is closed here, in the order they are applied.
 
-Each entry's module says which behaviour it restores and which attribute it replaces. What a client can see
-of it has a contract test in `tests/contracts/emulator`, so a newer ministack shows which gaps are still
-there.
+Each function's docstring, or its module's, says which behaviour it restores, its source and which attribute of
+ministack it replaces. README.md in this folder has a row for each, with the test that shows it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from infra.local.emulator.gateway import failures, token_expiry
-from infra.local.emulator.host import isolation
+from infra.local.emulator import gateway, guard, isolation, tables
 from infra.local.emulator.lambdas import execution
 from infra.local.emulator.settings import Settings
-from infra.local.emulator.states import assign, definitions, engine, expressions, starting, stopping, tokens
-from infra.local.emulator.tables import stream_records
+from infra.local.emulator.states import data, definitions, engine, start_and_stop, tokens
 
 GAPS: tuple[Callable[[Settings], None], ...] = (
-    isolation.apply,
-    execution.apply,
-    engine.apply,
-    expressions.apply,
-    assign.apply,
-    starting.apply,
-    stopping.apply,
-    tokens.apply,
-    definitions.apply,
-    token_expiry.apply,
-    failures.apply,
-    stream_records.apply,
+    isolation.leave_host_alone,
+    guard.guard_custom_runtimes,
+    execution.run_python_functions,
+    engine.replace_engine,
+    data.evaluate_patiently,
+    data.assign_at_once,
+    start_and_stop.start_once,
+    start_and_stop.stop_at_once,
+    tokens.accept_once,
+    definitions.check_transitions,
+    gateway.require_expiry,
+    gateway.answer_failures,
+    tables.keep_streams,
 )
 
 

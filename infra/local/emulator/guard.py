@@ -4,15 +4,20 @@ ministack answers everybody, with `Access-Control-Allow-Origin: *`: a page that 
 create and run a function. Here a request is refused with 403 before ministack sees it, by the rules of
 `infra.local.loopback`, and no answer allows another origin to read it. The requests to a deployed HTTP API
 are the exception: pages may call it, and its own CORS configuration and authorizer decide.
+
+Each Lambda process has a port of its own for the Runtime API. It answers that process only, by the same rules: an
+answer of that API carries what users and models wrote.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Container, MutableMapping
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import urlsplit
 
+from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
 from infra.local.loopback import NAMES, WITHOUT_A_PORT, is_for_loopback, is_from_a_page
 
@@ -76,3 +81,35 @@ async def refuse(scope: Message, send: Send) -> None:
     ]
     await send({"type": "http.response.start", "status": 403, "headers": headers})
     await send({"type": "http.response.body", "body": _REFUSAL})
+
+
+class ProgramsOnly(BaseHTTPRequestHandler):
+    """A handler that refuses web pages with 403 and does not read their bodies."""
+
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        headers = self.headers.items()
+        if is_for_loopback(headers, {self.connection.getsockname()[1]}) and not is_from_a_page(headers):
+            return True
+        self.close_connection = True
+        self.send_response_only(403)
+        self.send_header("Content-Length", "0")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.flush()
+        return False
+
+
+def guard_custom_runtimes(settings: Settings) -> None:
+    """Functions with a runtime of their own (`provided.*`) have a Runtime API of ministack's.
+
+    Patches: `core.lambda_runtime.ProvidedWorker._build_handler_class`.
+    """
+    worker = module("core.lambda_runtime").ProvidedWorker
+    build = worker._build_handler_class
+
+    def build_guarded(self: Any, *arguments: Any) -> type:
+        return type("GuardedHandler", (ProgramsOnly, build(self, *arguments)), {})
+
+    worker._build_handler_class = build_guarded

@@ -1,4 +1,4 @@
-"""Serve the patched emulator until SIGTERM, SIGINT or its starter's death, then end in order: work, state, sockets."""
+"""Serve the patched emulator until SIGTERM, SIGINT or its starter's death. Then end in order: work, state, sockets."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import signal
 import threading
 from typing import Any
 
-from infra.local.emulator import closing, guard
-from infra.local.emulator.settings import HOST, Settings
-from infra.local.emulator.upstream import module
+from infra.local.emulator import guard, saved_state
+from infra.local.emulator.ministack import module
+from infra.local.emulator.settings import Settings
+from infra.local.loopback import HOST
 
 
 def serve(settings: Settings) -> None:
-    """Returns after an orderly end. ministack saves its state in the ASGI lifespan's shutdown."""
+    """Returns after an orderly end. ministack saves its state at the shutdown of the ASGI lifespan."""
     serve_asgi: Any = importlib.import_module("hypercorn.asyncio").serve
     config: Any = importlib.import_module("hypercorn.config").Config()
     config.bind = [f"{HOST}:{settings.port}"]
@@ -36,19 +37,19 @@ def serve(settings: Settings) -> None:
 
         async def stopped() -> None:
             await stop.wait()
-            await asyncio.to_thread(closing.run)
+            await asyncio.to_thread(saved_state.end_all_work)
 
         await serve_asgi(application, config, shutdown_trigger=stopped)
 
     try:
         asyncio.run(run())
     finally:
-        closing.run()
+        saved_state.end_all_work()
 
 
 def wait_for_starter(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
-    """Returns when nobody holds the other end of standard input any more, which no kill can prevent."""
+    """Set `stop` when the starter has closed its end of standard input, or was killed."""
     while os.read(0, 64):
         pass
-    with contextlib.suppress(RuntimeError):  # the loop is closed: we are ending anyway
+    with contextlib.suppress(RuntimeError):  # the loop is closed: this process ends anyway
         loop.call_soon_threadsafe(stop.set)

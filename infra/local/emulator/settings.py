@@ -1,4 +1,4 @@
-"""What the launcher was asked to do, parsed once and handed to every gap."""
+"""What the emulator was asked to do, read once and handed to every gap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-HOST = "127.0.0.1"
+from infra.local.loopback import HOST
+
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
 SCRATCH = "scratch-"
@@ -31,13 +32,13 @@ class Settings:
     lambda_environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     function_environments: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     supervised: bool = False
-    """End in order once standard input is closed: a starter that holds its other end cannot leave us behind."""
+    """End in order once standard input is closed: an emulator does not outlive the starter that holds the other end."""
 
     @property
     def scratch_dir(self) -> Path:
-        """Where unpacked code and the Lambda processes' own `/tmp` live; removed when the emulator ends.
+        """For unpacked code and the Lambda processes' own `/tmp`; removed when the emulator ends.
 
-        This process's alone: what still dies with a predecessor may write into that one's.
+        Named after this process: functions of a killed predecessor may still write into that one's folder.
         """
         return self.state_dir / f"{SCRATCH}{os.getpid()}"
 
@@ -45,9 +46,9 @@ class Settings:
 def from_arguments(arguments: Sequence[str], standard_input: IO[bytes]) -> Settings:
     """Parse the command line and, with `--supervised`, the first line of standard input.
 
-    That line is a JSON object of variables, `{"every": {NAME: value}, "one": {function: {NAME: value}}}`. They come
-    this way and not in the environment, which holds its first values for as long as the process lives, for
-    everything on this machine that may read `/proc`.
+    That line is a JSON object of variables for the Lambdas: `{"every": {NAME: value}, "one": {function: {NAME:
+    value}}}`. They do not come by the environment: Linux shows a process's first environment in `/proc` for as
+    long as it lives.
     """
     parser = argparse.ArgumentParser(
         prog="python -m infra.local.emulator", description="The local AWS of Acta."

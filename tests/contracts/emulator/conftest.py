@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.emulator_process import ROOT, EmulatorProcess
+from infra.local.emulator_process import EmulatorProcess
+from infra.local.toolchain import ROOT
 from tests.contracts.emulator.cloud import Cloud
 
 EMULATOR_PYTHON = Path(os.environ.get("ACTA_EMULATOR_PYTHON", ROOT / ".venv-emulator/bin/python"))

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.emulator.state_directory import NEVER, is_claimed, last_saved, restored_from
-from infra.local.emulator_process import HOST, ROOT, EmulatorFailed, EmulatorProcess
+from infra.local.emulator_process import NEVER, EmulatorFailed, EmulatorProcess, left_running
+from infra.local.loopback import HOST
+from infra.local.toolchain import ROOT
 from tests.contracts.emulator.cloud import (
     PROBE,
     ROLE,
@@ -128,19 +129,19 @@ def test_state_survives_an_orderly_end(tmp_path: Path) -> None:
 
 def test_after_an_end_without_order_the_next_start_knows_of_when_its_state_is(tmp_path: Path) -> None:
     with emulator_on(tmp_path) as first:
-        assert restored_from(tmp_path) is None
+        assert first.restored_from is None
         Cloud(first.url).client("s3").create_bucket(Bucket="kept")
-    saved = last_saved(tmp_path)
     process = emulator_on(tmp_path)
+    saved = process.last_saved
     process.start()
     Cloud(process.url).client("sqs").create_queue(QueueName="lost")
     process.kill()
-    assert last_saved(tmp_path) == saved
+    assert process.last_saved == saved != NEVER
     with emulator_on(tmp_path) as again:
-        assert restored_from(tmp_path) == saved
+        assert again.restored_from == saved
         assert Cloud(again.url).client("sqs").list_queues().get("QueueUrls", []) == []
-    with emulator_on(tmp_path):
-        assert restored_from(tmp_path) is None
+    with emulator_on(tmp_path) as in_order:
+        assert in_order.restored_from is None
 
 
 def test_what_was_killed_before_anything_was_saved_is_known_as_that_and_leaves_nothing_in_the_way(
@@ -153,7 +154,7 @@ def test_what_was_killed_before_anything_was_saved_is_known_as_that_and_leaves_n
     s3.put_object(Bucket="assets", Key="a.txt", Body=b"a")
     process.kill()
     with emulator_on(tmp_path) as again:
-        assert restored_from(tmp_path) == NEVER
+        assert again.restored_from == NEVER
         assert Cloud(again.url).client("s3").list_buckets()["Buckets"] == []
     assert [path.read_bytes() for path in (tmp_path / "s3-unsaved").rglob("a.txt")] == [b"a"]
 
@@ -199,11 +200,11 @@ def test_an_emulator_whose_starter_was_killed_saves_its_state_and_ends(tmp_path:
         assert starter.stdout is not None
         pid, url = starter.stdout.readline().split()
         Cloud(url).client("s3").create_bucket(Bucket="kept")
-        assert is_claimed(tmp_path)
+        assert left_running(tmp_path) is not None
         starter.kill()
         starter.wait()
     eventually(lambda: True if not alive(int(pid)) else None)
-    assert not is_claimed(tmp_path)
+    assert left_running(tmp_path) is None
     with emulator_on(tmp_path) as process:
         assert [one["Name"] for one in Cloud(process.url).client("s3").list_buckets()["Buckets"]] == ["kept"]
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from infra.local.emulator_process import HOST, EmulatorProcess
+from infra.local.emulator_process import EmulatorProcess
+from infra.local.loopback import HOST
 from tests.contracts.emulator.cloud import PROBE, ROLE, Cloud, refusal, zipped
 from tests.contracts.emulator.conftest import KEYED
 from tests.doubles.http_sink import Sink

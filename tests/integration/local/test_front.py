@@ -6,8 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from infra.local.front import MAX_BODY_BYTES, Front, PortTaken
-from infra.local.upstream import Upstream
+from infra.local.front import MAX_BODY_BYTES, DeployedApi, Front, PortTaken
 from tests.integration.local.echo import Echo
 
 PREFIX = "/_aws/execute-api/abcd1234/$default"
@@ -22,7 +21,7 @@ def echo() -> Iterator[Echo]:
 @pytest.fixture
 def front(echo: Echo) -> Iterator[Front]:
     front = Front()
-    front.forward_to(Upstream("127.0.0.1", echo.port, "abcd1234"))
+    front.forward_to(DeployedApi("127.0.0.1", echo.port, "abcd1234"))
     yield front
     front.stop()
 
@@ -141,7 +140,7 @@ def test_a_connection_the_upstream_closed_is_replaced(http: httpx.Client, echo: 
 
 
 def test_before_the_deployment_the_gateway_is_unavailable(http: httpx.Client, front: Front) -> None:
-    front.upstream = None
+    front.api = None
     answer = http.get("/v1/x")
     assert (answer.status_code, answer.json()) == (503, {"message": "Service Unavailable"})
 
@@ -149,7 +148,7 @@ def test_before_the_deployment_the_gateway_is_unavailable(http: httpx.Client, fr
 def test_an_upstream_that_is_gone_is_unavailable(front: Front) -> None:
     with Echo() as gone:
         port = gone.port
-    front.forward_to(Upstream("127.0.0.1", port, "abcd1234"))
+    front.forward_to(DeployedApi("127.0.0.1", port, "abcd1234"))
     assert httpx.get(f"{front.url}/v1/x", trust_env=False).status_code == 503
 
 

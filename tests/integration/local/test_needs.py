@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from acta.cli.operations.doctor import stack as look
-from infra.local.emulator.settings import HOST, Settings
-from infra.local.emulator.state_directory import claimed
-from infra.local.needs import ToolMissing, require_cdk
+from infra.local.cdk import ToolMissing, require_cdk
+from infra.local.emulator.saved_state import claimed
+from infra.local.emulator.settings import Settings
+from infra.local.loopback import HOST
 from infra.local.stack import LocalStack
-from infra.local.state import RunningStack, StateDir
+from infra.local.state_directory import RunningStack, StateDir
 from tests.integration.local.served import command, environ
 
 NODE = "#!/bin/sh\nexit 0\n"

@@ -1,9 +1,8 @@
-"""Python functions run under AWS's runtime client, in processes and an environment of their own.
+"""Python functions run under AWS's runtime client, each process with an environment of its own.
 
 Restores: the exception's class name as `errorType`, process isolation, the function's timeout,
 `Runtime.ExitError` for a process that died, `Function.ResponseSizeTooLarge`, an environment without the
-emulator's variables and packages, and cold starts that queue. Patches:
-`services.lambda_svc._execute_function_warm` (Python runtimes only).
+emulator's variables and packages, and cold starts that queue.
 """
 
 from __future__ import annotations
@@ -12,20 +11,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from infra.local.emulator import closing
-from infra.local.emulator.lambdas import specification
+from infra.local.emulator import saved_state
+from infra.local.emulator.lambdas.function import Function
 from infra.local.emulator.lambdas.pool import ProcessPool, Throttled
 from infra.local.emulator.lambdas.process import LambdaProcess
+from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
-from infra.local.emulator.upstream import module
 
 
-def apply(settings: Settings) -> None:
+def run_python_functions(settings: Settings) -> None:
+    """Patches: `services.lambda_svc._execute_function_warm`, for Python runtimes only."""
     lambda_service = module("services.lambda_svc")
     run_other_runtime = lambda_service._execute_function_warm
     pool = ProcessPool(lambda function: LambdaProcess(function, settings))
-    closing.before_saving(pool.close)
-    closing.before_saving(module("core.lambda_runtime").reset)  # the other runtimes' processes
+    saved_state.before_saving(pool.close)
+    saved_state.before_saving(module("core.lambda_runtime").reset)  # the other runtimes' processes
 
     def execute(record: Mapping[str, Any], event: object, request_id: str) -> dict[str, Any]:
         config: Mapping[str, Any] = record.get("config") or record
@@ -34,7 +34,7 @@ def apply(settings: Settings) -> None:
             return result
         try:
             outcome = pool.invoke(
-                specification.from_record(record),
+                Function.from_record(record),
                 request_id,
                 json.dumps(event, ensure_ascii=False).encode(),
                 str(config.get("FunctionArn", "")),

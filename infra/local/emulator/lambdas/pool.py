@@ -1,7 +1,7 @@
-"""Warm Lambda processes: reused last-in first-out, started two at a time, bounded, reaped when idle.
+"""Warm Lambda processes: the last one used is reused first, two start at a time, idle ones are ended.
 
-A cold start is a queue, not a timeout: an invocation waits for whichever comes first, a process of its
-function that becomes free or the one being started for it.
+A cold start makes an invocation wait, it does not make it time out. The invocation takes whichever comes first: a
+process of its function that becomes free, or the one being started for it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from infra.local.emulator.lambdas.outcome import Outcome
-from infra.local.emulator.lambdas.process import InitFailed, LambdaProcess
-from infra.local.emulator.lambdas.specification import FunctionSpecification
+from infra.local.emulator.lambdas.function import Function
+from infra.local.emulator.lambdas.process import InitFailed, LambdaProcess, Outcome
 
 STARTS_AT_ONCE = 2
 MAX_PROCESSES = 96
@@ -27,11 +26,11 @@ Key = tuple[str, str]
 
 
 class Throttled(Exception):
-    """No process became free in time: TooManyRequestsException."""
+    """No process became free in time; the caller gets TooManyRequestsException."""
 
 
 class ProcessPool:
-    def __init__(self, start: Callable[[FunctionSpecification], LambdaProcess]) -> None:
+    def __init__(self, start: Callable[[Function], LambdaProcess]) -> None:
         self._start = start
         self._changed = threading.Condition()
         self._idle: dict[Key, list[LambdaProcess]] = defaultdict(list)
@@ -41,14 +40,14 @@ class ProcessPool:
         self._running: dict[Key, int] = defaultdict(int)
         self._processes: set[LambdaProcess] = set()
         self._closed = False
-        # Its threads are the parents of all processes and end only with the emulator (see LambdaProcess).
+        # Its threads are the parents of all processes and live as long as the emulator (see LambdaProcess).
         self._starters = ThreadPoolExecutor(STARTS_AT_ONCE, thread_name_prefix="lambda-start")
         threading.Thread(target=self._reap, daemon=True, name="lambda-reaper").start()
 
     def invoke(
-        self, function: FunctionSpecification, request_id: str, event: bytes, arn: str, trace_id: str | None
+        self, function: Function, request_id: str, event: bytes, arn: str, trace_id: str | None
     ) -> Outcome:
-        """Raises Throttled. The time spent waiting for a process is not the function's."""
+        """Raises Throttled. The time spent waiting for a process does not count against the function's timeout."""
         leased = self._lease(function)
         if isinstance(leased, Outcome):
             return leased
@@ -67,7 +66,7 @@ class ProcessPool:
         for process in processes:
             process.end()
 
-    def _lease(self, function: FunctionSpecification) -> LambdaProcess | Outcome:
+    def _lease(self, function: Function) -> LambdaProcess | Outcome:
         key = (f"{function.name}:{function.version}", function.fingerprint)
         deadline = time.monotonic() + QUEUE_SECONDS
         with self._changed:
@@ -89,7 +88,7 @@ class ProcessPool:
             finally:
                 self._waiting[key] -= 1
 
-    def _start_if_short(self, key: Key, function: FunctionSpecification) -> None:
+    def _start_if_short(self, key: Key, function: Function) -> None:
         if self._starting[key] >= self._waiting[key] or self._running[key] >= MAX_PROCESSES_PER_FUNCTION:
             return
         if sum(self._running.values()) >= MAX_PROCESSES and not self._evict_one():
@@ -98,8 +97,8 @@ class ProcessPool:
         self._running[key] += 1
         self._starters.submit(self._start_one, key, function)
 
-    def _start_one(self, key: Key, function: FunctionSpecification) -> None:
-        """Start a process and offer it, or what it failed with, to whoever waits."""
+    def _start_one(self, key: Key, function: Function) -> None:
+        """Start a process. Offer it, or what it failed with, to an invocation that waits."""
         with self._changed:
             wanted = self._waiting[key] > 0 and not self._closed
         started: LambdaProcess | Outcome | None = self._started(function) if wanted else None
@@ -118,7 +117,7 @@ class ProcessPool:
         if closed and isinstance(started, LambdaProcess):
             started.end()
 
-    def _started(self, function: FunctionSpecification) -> LambdaProcess | Outcome:
+    def _started(self, function: Function) -> LambdaProcess | Outcome:
         try:
             process = self._start(function)
         except Exception as error:  # the interpreter is missing, the zip is broken: the invocation says so
@@ -154,7 +153,7 @@ class ProcessPool:
         threading.Thread(target=process.end, daemon=True).start()
 
     def _retire_older(self, key: Key) -> None:
-        """Idle processes of the same version with other code or configuration will never be asked again."""
+        """End idle processes of the same version with other code or configuration: nobody will use them again."""
         for other in list(self._idle):
             if other[0] == key[0] and other != key:
                 for process in self._idle.pop(other):

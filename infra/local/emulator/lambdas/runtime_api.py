@@ -1,9 +1,8 @@
 """The Lambda Runtime API of one process: `/next`, `/response`, `/error`, `/init/error`.
 
-Source: Lambda developer guide, "Using the Lambda runtime API". One listener per process on a loopback port
-of its own, since the API carries nothing that would tell processes apart. Nagle's algorithm is off: with it
-every turn waits for a delayed acknowledgement (52 ms instead of 8 were measured). Web pages are refused
-(`infra.local.loopback`): an answer to `/next` carries a session's content.
+Source: Lambda developer guide, "Using the Lambda runtime API". Each process has a listener of its own, because
+nothing in a request tells processes apart. Nagle's algorithm is off: with it every turn waits for a delayed
+acknowledgement (52 ms instead of 8 were measured).
 """
 
 from __future__ import annotations
@@ -14,10 +13,9 @@ import socket
 import socketserver
 import threading
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
 from typing import Protocol
 
-from infra.local.loopback import is_for_loopback, is_from_a_page
+from infra.local.emulator.guard import ProgramsOnly
 
 _RESULT = re.compile(r"/2018-06-01/runtime/invocation/([^/]+)/(response|error)/?$")
 
@@ -34,7 +32,7 @@ class Invocation:
 
 
 class RuntimeEvents(Protocol):
-    """What the API tells the process it belongs to."""
+    """What the API reports to the process it belongs to."""
 
     def next_invocation(self) -> Invocation | None:
         """Blocks; None when the process is to be ended."""
@@ -49,7 +47,7 @@ class RuntimeApi:
     def __init__(self, events: RuntimeEvents) -> None:
         handler = type("_BoundHandler", (_Handler,), {"events": events})
         self._server = _Server(("127.0.0.1", 0), handler)
-        self.address = f"127.0.0.1:{self._server.port}"
+        self.address = f"127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._accept, daemon=True, name="lambda-runtime-api").start()
 
     def close(self) -> None:
@@ -69,36 +67,20 @@ class _Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
     block_on_close = False
 
-    @property
-    def port(self) -> int:
-        return int(self.server_address[1])
-
     def stop(self) -> None:
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)  # wakes accept()
         self.server_close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A killed process drops its connections: nothing worth reporting."""
+        """A killed process drops its connections, which is no error here."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(ProgramsOnly):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1  # one write per answer
     events: RuntimeEvents
-    server: _Server
-
-    def parse_request(self) -> bool:
-        if not super().parse_request():
-            return False
-        headers = self.headers.items()
-        if is_for_loopback(headers, {self.server.port}) and not is_from_a_page(headers):
-            return True
-        self.close_connection = True  # the body is not read
-        self._answer(403)
-        self.wfile.flush()
-        return False
 
     def log_message(self, format: str, *args: object) -> None:
         """Silent."""
@@ -108,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         return proceed
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         if not self.path.endswith("/runtime/invocation/next"):
             return self._answer(404)
         invocation = self.events.next_invocation()
@@ -123,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
             headers["Lambda-Runtime-Trace-Id"] = invocation.trace_id
         self._answer(200, invocation.event, headers)
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802
         body = self._read_body()
         if self.path.endswith("/runtime/init/error"):
             self.events.accept_init_error(body)

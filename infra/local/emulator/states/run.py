@@ -1,8 +1,4 @@
-"""One running execution: its record in ministack, its scope, its history and the limits on it.
-
-Source of the limit: Step Functions developer guide, "Step Functions service quotas": 25,000 events in one
-execution's history; the execution fails when it gets there.
-"""
+"""One running execution: its record in ministack, its scope, and its history with the limit on it."""
 
 from __future__ import annotations
 
@@ -11,11 +7,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from infra.local.emulator.ministack import module
 from infra.local.emulator.states import errors
 from infra.local.emulator.states.scope import Frozen, Scope, Stopped
-from infra.local.emulator.upstream import module
 
 MAX_EVENTS = 25_000
+"""An execution fails when its history gets there. Source: developer guide, "Step Functions service quotas"."""
 
 _states: Any = module("services.stepfunctions")
 
@@ -29,7 +26,7 @@ class Run:
         self.lock = threading.RLock()
 
     def record(self, scope: Scope, kind: str, details: Mapping[str, Any] | None = None) -> None:
-        """Append one event. Raises Interrupted when the scope ended, `States.Runtime` at the limit."""
+        """Append one event. Raises Interrupted if the scope ended, `States.Runtime` at MAX_EVENTS."""
         with self.lock:
             scope.check()
             if len(self.execution["events"]) >= MAX_EVENTS - 1:
@@ -77,7 +74,7 @@ class Runs:
             return self._runs.get(arn)
 
     def freeze(self) -> None:
-        """Stop every execution where it stands, for saving."""
+        """Stop every execution where it stands, so that it can be saved."""
         with self._lock:
             self._frozen = True
             runs = list(self._runs.values())

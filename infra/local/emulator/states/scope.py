@@ -1,8 +1,7 @@
-"""Waiting that ends from outside too: by StopExecution, a timeout, a failed sibling, the emulator's end.
+"""Waits that can be ended from outside: by StopExecution, a timeout, a failed sibling, the emulator's end.
 
-An execution is a tree of scopes: the root for the execution, a child for every Map and Parallel state.
-Every wait of the engine goes through one, so ending a scope takes effect at once and closes what its tasks
-were waiting for.
+An execution is a tree of scopes: the root for the execution, a child for every Map and Parallel state. Every wait
+of the engine belongs to a scope. The end of a scope ends the waits in it at once.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Frozen(Interrupted): ...
 
 
 class Latch:
-    """One outcome, the first wins. After `close` none is taken any more."""
+    """Takes one outcome, the first. After `close` it takes none."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
@@ -106,7 +105,7 @@ class Scope:
             inner._end(reason)
 
     def leave(self) -> None:
-        """The state this scope was made for is over."""
+        """The state that this scope was made for is over."""
         self.end(Abandoned())
         if self._parent is not None:
             with self._lock:
@@ -123,7 +122,7 @@ class Scope:
 
     @contextmanager
     def holding(self, latch: Latch) -> Iterator[None]:
-        """While inside, the end of this scope closes the latch. Left, it is closed in any case."""
+        """Inside the `with` block, the end of this scope closes the latch. At the end of the block it is closed too."""
         with self._lock:
             self._latches.add(latch)
             if self._reason is not None:
@@ -136,7 +135,7 @@ class Scope:
                 self._latches.discard(latch)
 
     def wait(self, latch: Latch, until: float | None = None) -> object | None:
-        """The outcome of a latch being held, None when `until` came first. Raises Interrupted."""
+        """The outcome of a latch that is held, None if `until` came first. Raises Interrupted."""
         limits = [limit for limit in (until, self._root._deadline) if limit is not None]
         latch.wait(min(limits, default=None))
         self.check()

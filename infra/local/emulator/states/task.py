@@ -1,10 +1,10 @@
 """The Task state: arguments, one attempt after another, result, output.
 
-An attempt's work runs on a thread of its own; the state waits for whichever comes first: the result, a
-token sent back, `TimeoutSeconds` (`States.Timeout`), `HeartbeatSeconds` without a heartbeat
-(`States.HeartbeatTimeout`), the end of its scope. With `.waitForTaskToken` a failing call fails the state
-at once and a successful one only starts the wait. Source: developer guide, "Discover service integration
-patterns in Step Functions".
+An attempt's work runs on a thread of its own. The state waits for what comes first: the result, a token that is
+sent back, `TimeoutSeconds` (`States.Timeout`), `HeartbeatSeconds` without a heartbeat
+(`States.HeartbeatTimeout`), or the end of its scope. With `.waitForTaskToken` a call that fails fails the state
+at once; one that succeeds only starts the wait. Source: developer guide, "Discover service integration patterns in
+Step Functions".
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from infra.local.emulator.states import deadlines, errors, invocation, payload, recovery, tokens
-from infra.local.emulator.states.invocation import Resource
+from infra.local.emulator.ministack import module
+from infra.local.emulator.states import errors, tokens
+from infra.local.emulator.states.data import serialised
+from infra.local.emulator.states.resource import Resource
 from infra.local.emulator.states.run import Run
 from infra.local.emulator.states.scope import Interrupted, Scope
 from infra.local.emulator.states.tokens import Attempt, Failed, Succeeded
-from infra.local.emulator.upstream import module
 
 _states: Any = module("services.stepfunctions")
 
@@ -38,20 +39,20 @@ class _Limits:
 def perform(
     run: Run, scope: Scope, state: Mapping[str, Any], data: Any, context: dict[str, Any]
 ) -> tuple[Any, str | None]:
-    resource = invocation.parsed(state["Resource"])
+    resource = Resource.from_arn(state["Resource"])
     jsonata = _states._state_query_language(state, context) == "JSONata"
 
     def once() -> Any:
         result = _attempt(run, scope, state, resource, data, context, jsonata)
         if jsonata:
             output = _states._apply_jsonata_output(state, data, context, result=result, default=result)
-            payload.serialised(output, f"The output of the state '{context['State']['Name']}'")
+            serialised(output, f"The output of the state '{context['State']['Name']}'")
             _states._apply_state_assign(state, data, context, result=result)
             return output
         selected = _states._apply_result_selector(state, result)
         return _states._apply_output_path(state, _states._apply_result_path(state, data, selected), context)
 
-    return recovery.attempted(scope, state, data, context, once)
+    return errors.with_retry_and_catch(scope, state, data, context, once)
 
 
 def _attempt(
@@ -72,10 +73,10 @@ def _attempt(
             arguments = _states._apply_parameters(
                 state, _states._apply_input_path(state, data, context), context
             )
-        sent = payload.serialised(arguments, "The arguments of the task")
+        sent = serialised(arguments, "The arguments of the task")
         limits = _Limits(
-            deadlines.seconds(state, "TimeoutSeconds", data, context) or _DEFAULT_SECONDS,
-            deadlines.seconds(state, "HeartbeatSeconds", data, context) if resource.waits_for_token else None,
+            _seconds(state, "TimeoutSeconds", data, context) or _DEFAULT_SECONDS,
+            _seconds(state, "HeartbeatSeconds", data, context) if resource.waits_for_token else None,
         )
         run.record(scope, *resource.scheduled(sent, limits.timeout, limits.heartbeat))
         run.record(scope, *resource.started())
@@ -93,9 +94,29 @@ def _attempt(
                 scope, *resource.ended("TimedOut" if timed_out else "Failed", outcome.error, outcome.cause)
             )
             raise errors.failed(outcome.error, outcome.cause)
-        text = payload.serialised(outcome.result, "The result of the task")
+        text = serialised(outcome.result, "The result of the task")
         run.record(scope, *resource.succeeded(text))
         return outcome.result
+
+
+def _seconds(state: Mapping[str, Any], field: str, data: Any, context: dict[str, Any]) -> int | None:
+    """A limit in seconds: a number, a path or a JSONata expression. None when the state sets none.
+
+    A value that is no positive integer is a state error. Source: Amazon States Language, "Task State".
+    """
+    if field in state:
+        if _states._state_query_language(state, context) == "JSONata":
+            value = _states._jsonata_state_field(state, field, "number", data, context)
+            error = "States.QueryEvaluationError"
+        else:
+            value, error = state[field], errors.RUNTIME
+    elif f"{field}Path" in state:
+        value, error = _states._resolve_path_or_ctx(state[f"{field}Path"], data, context), errors.RUNTIME
+    else:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 1:
+        raise errors.failed(error, f"The value of '{field}' must be a positive integer")
+    return int(value)
 
 
 def _wait(scope: Scope, attempt: Attempt, limits: _Limits) -> Succeeded | Failed:
@@ -107,7 +128,7 @@ def _wait(scope: Scope, attempt: Attempt, limits: _Limits) -> Succeeded | Failed
         if outcome is None and now < min(end, due):
             continue
         attempt.close()
-        outcome = attempt.outcome  # one that came in at the very end still counts
+        outcome = attempt.outcome  # one that came at the very end counts
         if isinstance(outcome, Succeeded | Failed):
             return outcome
         if due < end:
@@ -121,7 +142,7 @@ def _heartbeat_due(attempt: Attempt, limits: _Limits) -> float:
 
 def _work(run: Run, scope: Scope, resource: Resource, arguments: Any, attempt: Attempt) -> None:
     try:
-        result = invocation.invoke(resource, arguments)
+        result = resource.invoke(arguments)
         if resource.waits_for_token:
             if attempt.open:
                 run.record(scope, *resource.submitted(result))
@@ -131,5 +152,5 @@ def _work(run: Run, scope: Scope, resource: Resource, arguments: Any, attempt: A
         return
     except errors.StateError as error:
         attempt.settle(Failed(error.error, error.cause))
-    except Exception as error:  # an integration of ministack that broke must fail the state, not hang it
+    except Exception as error:  # a broken integration of ministack must fail the state, not leave it waiting
         attempt.settle(Failed(errors.RUNTIME, f"{type(error).__name__}: {error}"))

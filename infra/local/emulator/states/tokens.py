@@ -1,10 +1,9 @@
-"""Task tokens: accepted once, while their task waits; afterwards and for ever `TaskTimedOut`.
+"""Task tokens: each is accepted once, while its task waits; after that the answer is `TaskTimedOut`.
 
 Source: Step Functions API reference, SendTaskSuccess: `TaskTimedOut` "the task token has either expired or
-the task associated with the token has already been closed", `InvalidToken`, `InvalidOutput`. A token of an
-execution that stopped, timed out or ran in an earlier process of the emulator is of the same kind, which
-its form tells. Patches: `services.stepfunctions._send_task_success`, `_send_task_failure`,
-`_send_task_heartbeat`.
+the task associated with the token has already been closed", `InvalidToken`, `InvalidOutput`. Tokens of an
+execution that stopped, timed out or ran in an earlier process of the emulator are recognised by their form, and
+get `TaskTimedOut` too.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
-from infra.local.emulator.states import payload
+from infra.local.emulator.states.data import MAX_BYTES
 from infra.local.emulator.states.scope import Latch, Scope
-from infra.local.emulator.upstream import module
 
 _FORM = re.compile(r"AQCEAAAAKgAAAAMAAAAA[A-Za-z0-9_-]{64}")
 
@@ -53,7 +52,7 @@ _attempts: dict[str, Attempt] = {}
 
 @contextmanager
 def issued(scope: Scope) -> Iterator[Attempt]:
-    """An attempt whose token is good until this is left or the scope ends, whichever comes first."""
+    """An attempt whose token is valid inside the `with` block, or until the scope ends if that comes first."""
     attempt = Attempt()
     with scope.holding(attempt):
         with _lock:
@@ -70,7 +69,8 @@ def _of(token: str) -> Attempt | None:
         return _attempts.get(token)
 
 
-def apply(settings: Settings) -> None:
+def accept_once(settings: Settings) -> None:
+    """Patches: `services.stepfunctions._send_task_success`, `_send_task_failure`, `_send_task_heartbeat`."""
     states = module("services.stepfunctions")
     answer = states.json_response
     # Activities keep ministack's own tokens.
@@ -88,7 +88,7 @@ def apply(settings: Settings) -> None:
         token, output = request.get("taskToken", ""), request.get("output", "")
         if token in states._task_tokens:
             return succeed_activity(request)
-        if not isinstance(output, str) or len(output.encode()) > payload.MAX_BYTES:
+        if not isinstance(output, str) or len(output.encode()) > MAX_BYTES:
             return states.error_response_json(
                 "ValidationException", "Value at 'output' is too long or no string", 400
             )

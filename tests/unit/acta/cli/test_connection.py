@@ -10,7 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.parser import build_parser
 from acta.client.deployment import Deployment
-from infra.local.emulator_process import free_port
+from infra.local.loopback import free_port
 from tests.unit.acta.fake_deployment import FakeDeployment
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from acta.cli.main import main
 from infra.local.issuer import Issuer
-from infra.local.state import RunningStack, StateDir
+from infra.local.state_directory import RunningStack, StateDir
 
 
 def test_a_token_is_printed_bare_and_verifies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@ import pytest
 from acta.client.api import MAX_ATTEMPTS, Client, file_path, session_path
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, UnexpectedAnswer, Unreachable
-from infra.local.emulator_process import free_port
+from infra.local.loopback import free_port
 from tests.unit.acta.fake_deployment import FakeDeployment, Reply, failure, success
 
 

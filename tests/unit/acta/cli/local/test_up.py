@@ -8,10 +8,10 @@ import pytest
 
 from acta.cli.exit_codes import CliError
 from acta.cli.local.up import serve
-from infra.local.emulator.state_directory import NEVER
+from infra.local.emulator_process import NEVER
 from infra.local.issuer import Issuer
 from infra.local.stack import LocalStack, lost_since
-from infra.local.state import StateDir
+from infra.local.state_directory import StateDir
 
 
 class Served:

@@ -1,7 +1,8 @@
-"""Runs the CDK command line as a child that can be stopped at any moment, its output kept in a log file."""
+"""The CDK command line: what it needs, its environment, and a child process that can be stopped at any moment."""
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,20 +11,35 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-CDK = ROOT / "node_modules" / ".bin" / "cdk"
+from infra.local.emulator_process import REGION
+from infra.local.toolchain import CDK
+
 TAIL_LINES = 12
 STOP_SECONDS = 5
 
 OnLine = Callable[[str], None]
 
 
+class ToolMissing(RuntimeError):
+    """The message is one line for a person: what is missing and where to get it."""
+
+
 class CommandFailed(RuntimeError):
-    """A child ended with an error; the message carries the end of its output."""
+    """cdk ended with an error; the message carries the end of its output."""
+
+
+def require_cdk(environ: Mapping[str, str], cdk: Path = CDK) -> None:
+    """Raises ToolMissing. Called before anything is started or made. `environ`: of whoever starts the command."""
+    if shutil.which("node", path=cdk_environ(environ)["PATH"]) is None:
+        raise ToolMissing(
+            "Node.js 20 or newer is needed and was not found: install it from https://nodejs.org/"
+        )
+    if not cdk.exists():
+        raise ToolMissing("the CDK command line is missing: run make setup")
 
 
 class Commands:
-    """`environ` is the children's whole environment; `log` collects what they print."""
+    """Runs cdk. `environ` is its whole environment; `log` is a file that collects what it prints."""
 
     def __init__(self, environ: Mapping[str, str], log: Path) -> None:
         self.environ = dict(environ)
@@ -53,7 +69,7 @@ class Commands:
             raise CommandFailed("\n".join([f"cdk {arguments[0]} failed with exit code {code}:", *tail]))
 
     def start(self, command: list[str], cwd: Path) -> "subprocess.Popen[str]":
-        """In a process group of its own, so that a Ctrl-C reaches it through stop() only."""
+        """In a process group of its own: Ctrl-C reaches it through stop() only."""
         with self.lock:
             if self.stopped:
                 raise CommandFailed("stopped")
@@ -76,7 +92,7 @@ class Commands:
             return child
 
     def stop(self) -> None:
-        """Ends what runs and lets nothing new start."""
+        """End what runs. Nothing new can start afterwards."""
         with self.lock:
             self.stopped = True
             children = list(self.running)
@@ -110,15 +126,15 @@ def cdk_environ(environ: Mapping[str, str], **more: str) -> dict[str, str]:
 
 
 def local_aws_environ(environ: Mapping[str, str], endpoint_url: str) -> dict[str, str]:
-    """For calls to the local AWS: none of the person's own AWS profile or credentials is in reach."""
+    """For calls to the local AWS: the person's own AWS profile and credentials are out of reach."""
     plain = {name: value for name, value in environ.items() if not name.startswith("AWS_")}
     return cdk_environ(
         plain,
         AWS_ENDPOINT_URL=endpoint_url,
         AWS_ACCESS_KEY_ID="test",
         AWS_SECRET_ACCESS_KEY="test",
-        AWS_REGION="us-east-1",
-        AWS_DEFAULT_REGION="us-east-1",
+        AWS_REGION=REGION,
+        AWS_DEFAULT_REGION=REGION,
         AWS_CONFIG_FILE=os.devnull,
         AWS_SHARED_CREDENTIALS_FILE=os.devnull,
         AWS_EC2_METADATA_DISABLED="true",

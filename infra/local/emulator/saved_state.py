@@ -1,4 +1,8 @@
-"""The state directory: one emulator at a time, and a scratch folder that never outlives its process."""
+"""What outlives the emulator: its saved state, in a directory that one emulator at a time works on.
+
+ministack saves each service's state as one JSON file, all of them at its orderly end and at no other time. S3
+objects are files of their own, written at once.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,30 +18,42 @@ from pathlib import Path
 from infra.local.emulator.settings import SCRATCH, Settings
 
 ENDING_SECONDS = 5.0
-"""A predecessor whose command was killed ends by itself and saves its state first; that is waited for."""
-
+"""How long a new emulator waits for the one before: where its starter was killed, it still saves its state."""
 
 OPEN = "open"
-"""A file that stands from an emulator's start to its orderly end. It holds how the one before ended: nothing, or after
-an end without order when the state was saved last (ISO 8601, or `NEVER`)."""
+"""A file that is there from an emulator's start to its orderly end. Its content says how the emulator before
+ended: empty for an orderly end, else when the state was last saved (ISO 8601, or `NEVER`)."""
 NEVER = "never"
+
+_before_saving: list[Callable[[], None]] = []
 
 
 class StateDirectoryInUse(Exception):
     """Another emulator works on this directory."""
 
 
+def before_saving(action: Callable[[], None]) -> None:
+    """Register what must end before state is saved, so that nothing changes while it is written."""
+    _before_saving.append(action)
+
+
+def end_all_work() -> None:
+    """Run what was registered, the last first. A second call does nothing."""
+    while _before_saving:
+        _before_saving.pop()()
+
+
 @contextmanager
 def claimed(settings: Settings) -> Iterator[None]:
-    """Hold the directory for the life of the process; the lock file says which process that is.
+    """Hold the directory for the life of the process; the lock file has the process id. Raises StateDirectoryInUse.
 
-    What a killed predecessor left of its scratch folder goes first. The lock is advisory
-    and ends with the process, however that ends.
+    The lock is advisory and ends with the process, however that ends. What a killed predecessor left of its
+    scratch folder is removed first.
     """
     settings.state_dir.mkdir(parents=True, exist_ok=True)
     handle = os.open(settings.state_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     deadline = time.monotonic() + ENDING_SECONDS
-    while not locks(handle):
+    while not _locks(handle):
         if time.monotonic() > deadline:
             os.close(handle)
             raise StateDirectoryInUse(in_use(settings.state_dir))
@@ -47,18 +63,19 @@ def claimed(settings: Settings) -> Iterator[None]:
     for left in settings.state_dir.glob(f"{SCRATCH}*"):
         shutil.rmtree(left, ignore_errors=True)
     settings.scratch_dir.mkdir(exist_ok=True)
-    mark_open(settings.state_dir)
+    _mark_open(settings.state_dir)
     try:
         yield
-        (settings.state_dir / OPEN).unlink(missing_ok=True)  # not after an error: who knows what was saved
+        (settings.state_dir / OPEN).unlink(missing_ok=True)  # not after an error: the state may not be saved
     finally:
         shutil.rmtree(settings.scratch_dir, ignore_errors=True)
         os.close(handle)
 
 
-def mark_open(state_dir: Path) -> None:
-    """Where nothing was saved, the objects that S3 writes at once belong to no stack any more and would be in the way
-    of the next deployment: they are set aside, those of an earlier time dropped.
+def _mark_open(state_dir: Path) -> None:
+    """Write `OPEN`. If the last emulator saved nothing, set its S3 objects aside.
+
+    Those objects belong to no bucket any more and would be in the way of the next deployment.
     """
     mark, objects, aside = state_dir / OPEN, state_dir / "s3", state_dir / "s3-unsaved"
     saved = last_saved(state_dir)
@@ -69,14 +86,15 @@ def mark_open(state_dir: Path) -> None:
 
 
 def last_saved(state_dir: Path) -> str | None:
-    """ministack saves each service's state as one JSON file, all of them at its orderly end only."""
+    """When state was last saved, ISO 8601; None if it never was."""
     times = [path.stat().st_mtime for path in state_dir.glob("*.json")]
     return datetime.fromtimestamp(max(times), UTC).isoformat(timespec="seconds") if times else None
 
 
 def restored_from(state_dir: Path) -> str | None:
-    """Of the emulator that works on the directory now: when what it began with was saved, where its predecessor
-    could save nothing at its end; None after an orderly end and before the first start.
+    """For the emulator that works on the directory now: the age of the state it began with, if some was lost.
+
+    ISO 8601 or `NEVER`. None if the emulator before ended in order, or there was none.
     """
     with suppress(OSError):
         return (state_dir / OPEN).read_text() or None
@@ -90,13 +108,13 @@ def is_claimed(state_dir: Path) -> bool:
     except OSError:
         return False
     try:
-        return not locks(handle)
+        return not _locks(handle)
     finally:
         os.close(handle)
 
 
 def in_use(state_dir: Path) -> str:
-    """One line for a person: which process it is and what to do."""
+    """One line for a person: which process works on the directory and what to do."""
     try:
         pid = int((state_dir / "lock").read_text())
     except (OSError, ValueError):
@@ -107,7 +125,7 @@ def in_use(state_dir: Path) -> str:
     )
 
 
-def locks(handle: int) -> bool:
+def _locks(handle: int) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

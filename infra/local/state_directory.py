@@ -1,4 +1,4 @@
-"""The state directory of a local stack: who serves it, and what a second command needs to reach it."""
+"""The state directory of a local stack: which stack serves it, and what a second command needs to reach that."""
 
 import fcntl
 import json
@@ -19,7 +19,7 @@ class NoStack(RuntimeError):
 
 @dataclass(frozen=True)
 class RunningStack:
-    """`state.json`. It outlives the process, so that the next start can take the same port again."""
+    """`state.json`. The file stays when the stack ends, so that the next start can take the same port."""
 
     pid: int
     port: int
@@ -29,7 +29,7 @@ class RunningStack:
 
 
 class StateDir:
-    """Owner-only. `lock` is held for as long as a stack serves the directory."""
+    """Only its owner can read it. `lock` is held for as long as a stack serves the directory."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
@@ -48,7 +48,7 @@ class StateDir:
         return self.path / "cdk.log"
 
     def claim(self) -> None:
-        """Raises StateInUse, or NotADirectoryError and its kin when the path cannot be a directory."""
+        """Raises StateInUse, or OSError when the path cannot be a directory."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:

@@ -1,8 +1,8 @@
-"""Map and Parallel: pieces that run beside each other, where the first failure ends the others and the state.
+"""Map and Parallel: pieces that run at the same time; the first failure ends the others and the state.
 
-Source: Amazon States Language, "Parallel State" and "Map State". Variables assigned inside stay inside:
-each branch and iteration starts with a copy of the outer ones. In JSONata `Output` and `Assign` see the
-list of results.
+Source: Amazon States Language, "Parallel State" and "Map State". Variables assigned inside stay inside: each
+branch and iteration starts with a copy of the outer ones. In JSONata, `Output` and `Assign` see the list of
+results.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from infra.local.emulator.states import errors, recovery
+from infra.local.emulator.ministack import module
+from infra.local.emulator.states import errors
 from infra.local.emulator.states.run import Run
 from infra.local.emulator.states.scope import Interrupted, Latch, Scope
-from infra.local.emulator.upstream import module
 
 _states: Any = module("services.stepfunctions")
 
@@ -67,7 +67,7 @@ def perform_map(
         results = _beside(run, scope, "Map", [iteration(index) for index in range(len(items))], limit)
         return _output(state, data, context, results, jsonata)
 
-    return recovery.attempted(scope, state, data, context, once)
+    return errors.with_retry_and_catch(scope, state, data, context, once)
 
 
 def perform_parallel(
@@ -91,11 +91,11 @@ def perform_parallel(
         )
         return _output(state, data, context, results, jsonata)
 
-    return recovery.attempted(scope, state, data, context, once)
+    return errors.with_retry_and_catch(scope, state, data, context, once)
 
 
 def _beside(run: Run, scope: Scope, kind: str, pieces: Sequence[Piece], at_once: int) -> list[Any]:
-    """The results in order. The first error ends the other pieces and is raised without waiting for them."""
+    """The results in the order of the pieces. The first error ends the others and is raised at once."""
     results: list[Any] = [None] * len(pieces)
     inside = scope.child()
     done = Latch()

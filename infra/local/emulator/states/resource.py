@@ -1,4 +1,4 @@
-"""What a Task's Resource names: a Lambda, directly or by `lambda:invoke`, or another service's action."""
+"""What a Task's Resource names: a Lambda, by its ARN or by `lambda:invoke`, or another service's action."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import REGION
 from infra.local.emulator.states import errors
-from infra.local.emulator.upstream import module
 
 _states: Any = module("services.stepfunctions")
 _lambda: Any = module("services.lambda_svc")
@@ -29,6 +29,27 @@ class Resource:
     action: str
     waits_for_token: bool
     is_function: bool
+
+    @classmethod
+    def from_arn(cls, arn: str) -> Resource:
+        waits = arn.endswith(_TOKEN)
+        if not arn.startswith(_INTEGRATION):
+            is_function = ":function:" in arn
+            return cls(arn, "lambda" if is_function else "activity", arn, waits, is_function)
+        service, _, action = arn.removeprefix(_INTEGRATION).rpartition(":")
+        return cls(arn.removesuffix(_TOKEN), service, action, waits, False)
+
+    def invoke(self, arguments: Any) -> Any:
+        """The task's result. Raises a state error."""
+        if self.is_function:
+            return _invoke_function(_states._extract_lambda_ref(self.arn), arguments)[0]
+        if self.arn == f"{_INTEGRATION}lambda:invoke":
+            reference = _states._resolve_lambda_function_ref(
+                arguments.get("FunctionName", ""), optimized=True
+            )
+            reply, version = _invoke_function(reference, arguments.get("Payload", {}))
+            return _with_metadata(reply, version)
+        return _states._invoke_resource(self.arn, arguments)
 
     def scheduled(self, arguments: str, timeout: int, heartbeat: int | None) -> Event:
         limits = {"timeoutInSeconds": timeout} | ({"heartbeatInSeconds": heartbeat} if heartbeat else {})
@@ -63,27 +84,8 @@ class Resource:
         return {"resourceType": self.service, "resource": self.action}
 
 
-def parsed(arn: str) -> Resource:
-    waits = arn.endswith(_TOKEN)
-    if not arn.startswith(_INTEGRATION):
-        return Resource(arn, "lambda" if ":function:" in arn else "activity", arn, waits, ":function:" in arn)
-    service, _, action = arn.removeprefix(_INTEGRATION).rpartition(":")
-    return Resource(arn.removesuffix(_TOKEN), service, action, waits, False)
-
-
-def invoke(resource: Resource, arguments: Any) -> Any:
-    """The task's result. Raises a state error."""
-    if resource.is_function:
-        return _invoke_function(_states._extract_lambda_ref(resource.arn), arguments)[0]
-    if resource.arn == f"{_INTEGRATION}lambda:invoke":
-        reference = _states._resolve_lambda_function_ref(arguments.get("FunctionName", ""), optimized=True)
-        reply, version = _invoke_function(reference, arguments.get("Payload", {}))
-        return _with_metadata(reply, version)
-    return _states._invoke_resource(resource.arn, arguments)
-
-
 def _invoke_function(reference: str, event: Any) -> tuple[Any, str]:
-    """The reply and the version that gave it. A state error has the `errorType` and the whole body."""
+    """The reply and the version that gave it. Raises a state error with the `errorType` as name, the body as cause."""
     function, config, name = _lambda._get_func_record_for_ref(reference)
     if not function or not config:
         raise errors.failed("Lambda.ResourceNotFoundException", f"Function not found: {name}")
@@ -99,7 +101,7 @@ def _invoke_function(reference: str, event: Any) -> tuple[Any, str]:
 
 
 def _with_metadata(reply: Any, version: str) -> dict[str, Any]:
-    """The integration's result. The metadata is about 1 KB, which counts against the payload limit."""
+    """The integration's result. Its metadata is about 1 KB, which counts against the size limit."""
     request_id = str(uuid.uuid4())
     length = str(len(json.dumps(reply)))
     trace = "root=1-00000000-000000000000000000000000;parent=0000000000000000;sampled=0"

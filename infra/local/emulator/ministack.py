@@ -1,7 +1,7 @@
-"""The one place that imports ministack, and the release the gaps were written against.
+"""The seam to ministack: the one release the gaps were written against, and the only way to its modules.
 
-ministack ships no type information, so its modules are `Any` here. Import this module only after
-`process_environment.clean` ran: ministack reads its settings from the environment at import time.
+ministack ships no type information, so its modules are `Any` here. It reads its settings from the environment
+when it is imported: ask for a module only after `isolation.clean_environment` ran.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class WrongRelease(Exception):
 
 
 def require_release() -> None:
-    """Refuse every ministack but the pinned one: patches against another release would miss silently."""
+    """Raises WrongRelease for any other ministack: a patch made for another release may miss silently."""
     try:
         found = version("ministack")
     except PackageNotFoundError:
@@ -29,10 +29,10 @@ def require_release() -> None:
             f"the local AWS needs ministack {REQUIRED_RELEASE}, found {found}: run `make setup`"
         )
     if importlib.util.find_spec("cryptography") is None:
-        # Without it the JWT authorizer refuses every token and says nothing.
+        # Without it the JWT authorizer refuses every token and does not say why.
         raise WrongRelease("the local AWS needs the package cryptography: run `make setup`")
 
 
 def module(name: str) -> Any:
-    """A module of ministack by its path below the package, e.g. `services.lambda_svc`."""
+    """A module of ministack by its path below the package, for example `services.lambda_svc`."""
     return importlib.import_module(f"ministack.{name}")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from infra.local.emulator.saved_state import claimed
 from infra.local.emulator.settings import SCRATCH, Settings
-from infra.local.emulator.state_directory import claimed
 
 
 @pytest.fixture
