@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from infra.local.emulator import gateway, guard, isolation, tables
+from infra.local.emulator import api_gateway, dynamodb, guard, isolation
 from infra.local.emulator.lambdas import execution
 from infra.local.emulator.settings import Settings
-from infra.local.emulator.states import data, definitions, engine, start_and_stop, tokens
+from infra.local.emulator.step_functions import data, definitions, engine, start_and_stop, tokens
 
 GAPS: tuple[Callable[[Settings], None], ...] = (
     isolation.leave_host_alone,
@@ -24,9 +24,9 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     start_and_stop.stop_at_once,
     tokens.accept_once,
     definitions.check_transitions,
-    gateway.require_expiry,
-    gateway.answer_failures,
-    tables.keep_streams,
+    api_gateway.require_expiry,
+    api_gateway.answer_failures,
+    dynamodb.keep_streams,
 )
 
 

@@ -103,6 +103,19 @@ class Cloud:
         )
         return name
 
+    def deploy_custom_runtime(self, bootstrap: str) -> str:
+        """A function whose zip brings its own runtime, an executable named `bootstrap`."""
+        name = f"function-{next(_names)}"
+        self.functions.create_function(
+            FunctionName=name,
+            Runtime="provided.al2023",
+            Role=ROLE,
+            Handler="unused",
+            Timeout=30,
+            Code={"ZipFile": zipped({"bootstrap": bootstrap})},
+        )
+        return name
+
     def invoke(self, function: str, **event: Any) -> Reply:
         answer = self.functions.invoke(FunctionName=function, Payload=json.dumps(event))
         return Reply(json.loads(answer["Payload"].read()), "FunctionError" in answer)
@@ -157,7 +170,9 @@ def zipped(files: Mapping[str, str]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, text in files.items():
-            archive.writestr(name, text)
+            member = zipfile.ZipInfo(name)
+            member.external_attr = 0o755 << 16
+            archive.writestr(member, text)
     return packed.getvalue()
 
 

@@ -36,6 +36,19 @@ def handler(event, context):
     urllib.request.urlopen(os.environ["CALLED"], b"{}", timeout=20)
 """
 
+# A runtime of its own, which answers every event with the address of its Runtime API.
+CUSTOM_RUNTIME = """#!/usr/bin/env python3
+import json, os
+from urllib.request import Request, urlopen
+
+address = os.environ["AWS_LAMBDA_RUNTIME_API"]
+invocations = f"http://{address}/2018-06-01/runtime/invocation"
+while True:
+    with urlopen(f"{invocations}/next") as event:
+        request_id = event.headers["Lambda-Runtime-Aws-Request-Id"]
+    urlopen(Request(f"{invocations}/{request_id}/response", json.dumps(address).encode())).close()
+"""
+
 
 class Answer(NamedTuple):
     status: int
@@ -175,6 +188,14 @@ def test_the_runtime_api_of_a_function_refuses_a_page(
     answer = send(port, method, path, page, b"{}" if method == "POST" else b"")
     assert (answer.status, answer.body) == (403, b"")
     assert not cloud.invoke(cloud.probe).failed
+
+
+def test_the_runtime_api_of_a_custom_runtime_refuses_a_page(cloud: Cloud, page: dict[str, str]) -> None:
+    function = cloud.deploy_custom_runtime(CUSTOM_RUNTIME)
+    port = int(cloud.invoke(function).value.rpartition(":")[2])
+    answer = send(port, "POST", "/2018-06-01/runtime/init/error", page, b"{}")
+    assert (answer.status, answer.body) == (403, b"")
+    assert not cloud.invoke(function).failed
 
 
 def test_a_key_is_in_the_processes_of_its_function_and_in_no_others(

@@ -17,10 +17,10 @@ from typing import Any
 from infra.local.emulator import saved_state
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
-from infra.local.emulator.states import errors, map_and_parallel, task
-from infra.local.emulator.states.data import serialised
-from infra.local.emulator.states.run import RUNS, Run
-from infra.local.emulator.states.scope import Interrupted, Scope, TimedOut
+from infra.local.emulator.step_functions import errors, map_and_parallel, task
+from infra.local.emulator.step_functions.data import serialised
+from infra.local.emulator.step_functions.run import RUNS, Run
+from infra.local.emulator.step_functions.scope import Interrupted, Scope, TimedOut
 
 Context = dict[str, Any]
 State = Mapping[str, Any]

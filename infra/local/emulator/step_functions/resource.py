@@ -9,7 +9,7 @@ from typing import Any
 
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import REGION
-from infra.local.emulator.states import errors
+from infra.local.emulator.step_functions import errors
 
 _states: Any = module("services.stepfunctions")
 _lambda: Any = module("services.lambda_svc")

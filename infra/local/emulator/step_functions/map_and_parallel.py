@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from infra.local.emulator.ministack import module
-from infra.local.emulator.states import errors
-from infra.local.emulator.states.run import Run
-from infra.local.emulator.states.scope import Interrupted, Latch, Scope
+from infra.local.emulator.step_functions import errors
+from infra.local.emulator.step_functions.run import Run
+from infra.local.emulator.step_functions.scope import Interrupted, Latch, Scope
 
 _states: Any = module("services.stepfunctions")
 

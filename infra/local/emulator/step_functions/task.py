@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from infra.local.emulator.ministack import module
-from infra.local.emulator.states import errors, tokens
-from infra.local.emulator.states.data import serialised
-from infra.local.emulator.states.resource import Resource
-from infra.local.emulator.states.run import Run
-from infra.local.emulator.states.scope import Interrupted, Scope
-from infra.local.emulator.states.tokens import Attempt, Failed, Succeeded
+from infra.local.emulator.step_functions import errors, tokens
+from infra.local.emulator.step_functions.data import serialised
+from infra.local.emulator.step_functions.resource import Resource
+from infra.local.emulator.step_functions.run import Run
+from infra.local.emulator.step_functions.scope import Interrupted, Scope
+from infra.local.emulator.step_functions.tokens import Attempt, Failed, Succeeded
 
 _states: Any = module("services.stepfunctions")
 

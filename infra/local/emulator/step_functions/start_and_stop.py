@@ -10,9 +10,9 @@ from typing import Any
 
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
-from infra.local.emulator.states.data import MAX_BYTES
-from infra.local.emulator.states.run import RUNS
-from infra.local.emulator.states.scope import Stopped
+from infra.local.emulator.step_functions.data import MAX_BYTES
+from infra.local.emulator.step_functions.run import RUNS
+from infra.local.emulator.step_functions.scope import Stopped
 
 _FORBIDDEN_IN_NAMES = re.compile(r'[\s<>{}\[\]?*"#%\\^|~`$&,;:/\x00-\x1f\x7f-\x9f]')
 

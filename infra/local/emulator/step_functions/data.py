@@ -9,7 +9,7 @@ from typing import Any
 
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
-from infra.local.emulator.states import errors
+from infra.local.emulator.step_functions import errors
 
 MAX_BYTES = 262_144
 """UTF-8 bytes of a state's input, output and arguments, of a task's result, and of one Assign. Source: Step
