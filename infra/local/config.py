@@ -1,4 +1,4 @@
-"""What the local stack takes from the environment of whoever starts it, checked before anything starts.
+"""The variables that the local stack takes from its starter's environment, checked before anything starts.
 
 Settings reach every Lambda and secrets only the function that uses them, both through the emulator's launcher. No
 value is written to a template or a file.
@@ -18,7 +18,7 @@ PROVIDER_VARIABLES = (
     "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL",
     "AWS_BEARER_TOKEN_BEDROCK",
 )  # fmt: skip
-"""The emulator's credentials sign nothing that Bedrock takes; its own API key is what works from here."""
+"""Bedrock does not accept what the emulator's credentials sign. Its own API key works from here."""
 DEPLOYED_FIELDS = frozenset(
     (
         "env",
@@ -34,7 +34,7 @@ DEPLOYED_FIELDS = frozenset(
         "notify_secret_name",
     )
 )
-"""Fields the templates set; a variable of the same name in a person's shell is not meant for the Lambdas."""
+"""Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""
 REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given", "ACTA_OFFLINE": "true"}
 NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 OWN_VARIABLES = frozenset(
@@ -45,7 +45,7 @@ ONLY_FOR: Mapping[str, FunctionName] = {
     **dict.fromkeys(PROVIDER_VARIABLES, "step"),
     **dict.fromkeys((NOTIFY_URL, NOTIFY_SECRET), "notify"),
 }
-"""The function that alone gets a variable: what is secret, or may hold a secret as a URL may."""
+"""The one function that gets the variable: for every secret, and for URLs, which may hold one."""
 KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
 Provider = Literal["anthropic", "openai", "bedrock", "offline"]
@@ -62,7 +62,7 @@ class LocalConfig:
     aws_port: int | None = None
     lambda_endpoint: str | None = None
     unknown: tuple[str, ...] = ()
-    """ACTA_ variables nothing reads: most likely misspelt."""
+    """ACTA_ variables that nothing reads: most likely misspelt."""
 
     def for_every_function(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The variables of all Lambdas; none of them is secret."""
@@ -97,7 +97,7 @@ class LocalConfig:
 
 
 def provider(chosen: str, environ: Mapping[str, str]) -> str:
-    """The one the Lambdas will use: the chosen one, else the first whose key is there, else `offline`."""
+    """The one that the Lambdas will use: `chosen`, else the first that has a key, else `offline`."""
     if chosen == "":
         return next((name for name, key in KEYS.items() if environ.get(key, "").strip()), "offline")
     if chosen not in get_args(Provider):
@@ -136,7 +136,7 @@ def retry_context(environ: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def notify_context(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Nothing listens for what waits for a person unless there is somebody to tell."""
+    """Notifications are on if there is a webhook to send them to. Raises SettingsError without a usable secret."""
     if not environ.get(NOTIFY_URL):
         return {}
     try:

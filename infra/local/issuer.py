@@ -1,4 +1,4 @@
-"""The development identity: an OpenID issuer of one key pair that lives in the state directory.
+"""The development identity: an OpenID issuer with one key pair, stored in the state directory.
 
 It stands where a customer's identity provider or Cognito stands in AWS. The front serves its two documents;
 the API's JWT authorizer reads them there. Never used outside the local stack.
@@ -23,7 +23,7 @@ KEY_FILE = "issuer-key.pem"
 DEFAULT_TTL_SECONDS = 12 * 3_600
 
 Role = str
-"""Of `ROLE_PATTERN`: admin and member mean something to the API, any other one to an agent's policies alone."""
+"""Matches `ROLE_PATTERN`. The API knows admin and member; any other role matters to an agent's policies only."""
 EVERYBODY: Role = "member"
 
 
@@ -36,7 +36,7 @@ class Issuer:
 
     @classmethod
     def from_state(cls, state_dir: Path, url: str) -> "Issuer":
-        """The key of `state_dir`, made on first use and readable by its owner only."""
+        """Uses the key of `state_dir`, which is made on first use and readable by its owner only."""
         path = state_dir / KEY_FILE
         if not path.exists():
             write_key(path)

@@ -1,4 +1,4 @@
-"""How a long operation tells what it is doing; the command line draws it, tests ignore it."""
+"""How a long operation reports what it does. The command line draws it, tests ignore it."""
 
 from typing import Protocol
 
@@ -7,13 +7,13 @@ class Progress(Protocol):
     def begin(self, phase: str) -> None: ...
 
     def note(self, phase: str, text: str) -> None:
-        """A short word on how far the phase is, replacing the last one."""
+        """How far the phase is, in a few words that replace the last ones."""
 
     def end(self, phase: str, text: str = "") -> None: ...
 
 
 class Silent:
-    """Tells nobody."""
+    """Reports nothing."""
 
     def begin(self, phase: str) -> None:
         pass

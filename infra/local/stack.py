@@ -97,7 +97,7 @@ class LocalStack:
         has_a_past = self.state.deployment.exists()
         self.reach_api()
         if has_a_past:
-            self.let_sessions_go_on()
+            self.resume_sessions()
         running = RunningStack(
             pid=os.getpid(),
             port=self.front.port,
@@ -155,13 +155,13 @@ class LocalStack:
             time.sleep(0.2)
         self.progress.end(phase)
 
-    def let_sessions_go_on(self) -> None:
-        """Their executions ended with the last emulator."""
-        with suppress(RecoveryFailed):  # the schedule does it too, a minute later
+    def resume_sessions(self) -> None:
+        """The executions ended with the last emulator; recovery starts new ones."""
+        with suppress(RecoveryFailed):  # it also runs on a schedule, every minute
             start_recovery(local_client(self.aws_endpoint_url), "local", ALL_SESSIONS)
 
     def answers(self, deployment: Deployment) -> bool:
-        """Points the front at the deployed API and asks it for its health."""
+        """Point the front at the deployed API and ask that for its health."""
         assert self.front is not None
         assert self.emulator is not None
         self.front.forward_to(DeployedApi(HOST, self.emulator.port, deployment.api_id))

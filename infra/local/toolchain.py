@@ -30,7 +30,7 @@ class SetupFailed(Exception):
 
 
 def fingerprint(*sources: Path) -> str:
-    """What a part is made from: the sources' bytes, the interpreter and the place."""
+    """A digest of what a part is made from: the sources, the interpreter and the folder."""
     digest = hashlib.sha256(f"{sys.version}\n{sys.platform}\n{ROOT}\n".encode())
     for source in sources:
         digest.update(source.read_bytes())

@@ -69,7 +69,7 @@ TEMPLATE = {
 
 @linux_only
 def test_nothing_listens_outside_loopback(emulator: EmulatorProcess, cloud: Cloud) -> None:
-    cloud.invoke(cloud.probe)  # so that a function's own listener is there too
+    cloud.invoke(cloud.probe)  # so that the listener of a function is there too
     addresses = set(listening_addresses(emulator.pid))
     assert f"{LOOPBACK}:{emulator.port:04X}" in addresses
     assert {address.partition(":")[0] for address in addresses} == {LOOPBACK}
@@ -120,14 +120,14 @@ def test_state_survives_an_orderly_end(tmp_path: Path) -> None:
         started = cloud.states.start_execution(stateMachineArn=arn)
         assert cloud.finished(started["executionArn"])["status"] == "SUCCEEDED"
         assert [api["Name"] for api in cloud.client("apigatewayv2").get_apis()["Items"]] == ["kept"]
-        # What ran when it stopped cannot go on: sessions are resumed from their own records.
+        # An execution cannot go on after a restart; sessions are resumed from their own records.
         assert cloud.finished(execution)["error"] == "States.ServiceRestart"
         formation = cloud.client("cloudformation")
         unchanged = {"StackName": "kept", "TemplateBody": json.dumps(TEMPLATE)}
         assert refusal(formation.update_stack, **unchanged) == "ValidationError"
 
 
-def test_after_an_end_without_order_the_next_start_knows_of_when_its_state_is(tmp_path: Path) -> None:
+def test_after_a_kill_the_next_start_knows_when_its_state_was_saved(tmp_path: Path) -> None:
     with emulator_on(tmp_path) as first:
         assert first.restored_from is None
         Cloud(first.url).client("s3").create_bucket(Bucket="kept")
@@ -144,7 +144,7 @@ def test_after_an_end_without_order_the_next_start_knows_of_when_its_state_is(tm
         assert in_order.restored_from is None
 
 
-def test_what_was_killed_before_anything_was_saved_is_known_as_that_and_leaves_nothing_in_the_way(
+def test_a_kill_before_anything_was_saved_is_recognised_and_leaves_no_objects_in_the_way(
     tmp_path: Path,
 ) -> None:
     process = emulator_on(tmp_path)

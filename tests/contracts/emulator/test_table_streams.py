@@ -14,20 +14,20 @@ from tests.contracts.emulator.cloud import Cloud, eventually
 from tests.contracts.emulator.conftest import emulator_on
 from tests.doubles.http_sink import Reply, Sink
 
-# Tells what it was given; what it is answered decides whether it ends well.
-TELLER = """
+# Reports its event to a server; the answer decides whether the function succeeds.
+REPORTER = """
 import json, os, urllib.request
 
 def handler(event, context):
     urllib.request.urlopen(urllib.request.Request(
-        os.environ["TOLD"], json.dumps(event).encode(), {"Content-Type": "application/json"}), timeout=20)
+        os.environ["REPORT_TO"], json.dumps(event).encode(), {"Content-Type": "application/json"}), timeout=20)
 """
 FILTER = {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}}}
 names = itertools.count(1)
 
 
 class Streamed:
-    """A table whose stream has keys only, and the function its changes are told to, one at a time."""
+    """A table whose stream has keys only, and a function that gets its changes one at a time."""
 
     def __init__(self, cloud: Cloud, sink: Sink) -> None:
         self.name = f"streamed-{next(names)}"
@@ -42,7 +42,7 @@ class Streamed:
             ],
             StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
         )["TableDescription"]
-        function = cloud.deploy(TELLER, Environment={"Variables": {"TOLD": sink.url("/told")}})
+        function = cloud.deploy(REPORTER, Environment={"Variables": {"REPORT_TO": sink.url("/report")}})
         cloud.functions.create_event_source_mapping(
             FunctionName=function,
             EventSourceArn=made["LatestStreamArn"],
@@ -63,7 +63,7 @@ def item(sk: str, **attributes: str) -> dict[str, Any]:
     return {name: {"S": text} for name, text in {"pk": "T#t", "sk": sk, **attributes}.items()}
 
 
-def told(sink: Sink) -> list[tuple[str, str]]:
+def reported(sink: Sink) -> list[tuple[str, str]]:
     return [(record["eventName"], record["dynamodb"]["Keys"]["sk"]["S"]) for record in records(sink)]
 
 
@@ -81,7 +81,7 @@ def sink() -> Iterator[Sink]:
         yield made
 
 
-def test_a_function_is_told_of_the_keys_its_filter_names_in_order_and_of_no_content(
+def test_a_function_gets_the_keys_that_its_filter_names_in_order_and_no_content(
     cloud: Cloud, sink: Sink
 ) -> None:
     streamed = Streamed(cloud, sink)
@@ -92,20 +92,20 @@ def test_a_function_is_told_of_the_keys_its_filter_names_in_order_and_of_no_cont
     streamed.tables.delete_item(TableName=streamed.name, Key=item("I#1"))
     streamed.put("I#2")
     heard(sink, 3)
-    assert told(sink) == [("INSERT", "I#1"), ("MODIFY", "I#1"), ("INSERT", "I#2")]
+    assert reported(sink) == [("INSERT", "I#1"), ("MODIFY", "I#1"), ("INSERT", "I#2")]
     assert "secret" not in json.dumps(records(sink))
     assert {record["eventSource"] for record in records(sink)} == {"aws:dynamodb"}
 
 
 def test_a_change_whose_function_fails_comes_again_before_the_next_one(cloud: Cloud, sink: Sink) -> None:
-    sink.replies["/told"] = Reply(500)
+    sink.replies["/report"] = Reply(500)
     streamed = Streamed(cloud, sink)
     streamed.put("I#1")
     streamed.put("I#2")
     heard(sink, 2)
-    sink.replies["/told"] = Reply(200)
-    eventually(lambda: True if told(sink)[-1][1] == "I#2" else None)
-    assert [sk for _, sk in told(sink)] == ["I#1"] * (len(sink.heard) - 1) + ["I#2"]
+    sink.replies["/report"] = Reply(200)
+    eventually(lambda: True if reported(sink)[-1][1] == "I#2" else None)
+    assert [sk for _, sk in reported(sink)] == ["I#1"] * (len(sink.heard) - 1) + ["I#2"]
 
 
 def test_a_change_that_was_not_taken_before_a_restart_comes_after_it(tmp_path: Path, sink: Sink) -> None:
@@ -113,14 +113,14 @@ def test_a_change_that_was_not_taken_before_a_restart_comes_after_it(tmp_path: P
         streamed = Streamed(Cloud(process.url), sink)
         streamed.put("I#1")
         heard(sink, 1)
-        sink.replies["/told"] = Reply(500)
+        sink.replies["/report"] = Reply(500)
         streamed.put("I#2")
         heard(sink, 2)
-    sink.replies["/told"] = Reply(200)
+    sink.replies["/report"] = Reply(200)
     before = len(sink.heard)
     with emulator_on(tmp_path) as process:
         heard(sink, before + 1)
         again = Cloud(process.url).client("dynamodb")
         again.put_item(TableName=streamed.name, Item=item("I#3"))
-        eventually(lambda: True if told(sink)[-1][1] == "I#3" else None)
-    assert [sk for _, sk in told(sink)[before:]] == ["I#2", "I#3"]
+        eventually(lambda: True if reported(sink)[-1][1] == "I#3" else None)
+    assert [sk for _, sk in reported(sink)[before:]] == ["I#2", "I#3"]

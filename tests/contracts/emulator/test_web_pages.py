@@ -1,4 +1,4 @@
-"""A web page that a developer has open cannot use the local AWS, and no function has a key but its owner."""
+"""A web page that a developer has open cannot use the local AWS. A key is in the processes of one function only."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Answer(NamedTuple):
 
 
 def send(port: int, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
-    """One request as it stands: what a browser may send for a page without asking first is text/plain."""
+    """One request with exactly these headers. A page may send text/plain without a preflight."""
     filled = {name: value.format(port=port) for name, value in headers.items()}
     complete = {"Host": f"{HOST}:{port}", "Content-Type": "text/plain", **filled}
     connection = HTTPConnection(HOST, port, timeout=30)

@@ -1,4 +1,4 @@
-"""`acta up` as a child process, driven like a script does."""
+"""`acta up` as a child process, used as a script would use it."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class Served:
         self.progress = ""
 
     def start(self) -> None:
-        """Nothing if it runs already."""
+        """Does nothing if it runs already."""
         if self.process is not None and self.process.poll() is None:
             return
         log = self.state.with_suffix(".stderr")
@@ -86,7 +86,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def environ() -> dict[str, str]:
-    """This one without what would choose a model or a deployment."""
+    """This process's environment without the variables that would choose a model or a deployment."""
     chosen = ("ACTA_", "ANTHROPIC_", "OPENAI_", "AWS_")
     return {name: value for name, value in os.environ.items() if not name.startswith(chosen)}
 

@@ -1,4 +1,4 @@
-"""Sessions outlive the stack: what waited for a person when it stopped waits again, and is carried out."""
+"""Sessions outlive the stack: an approval that was awaited when it stopped can be given after the next start."""
 
 from collections.abc import Iterator
 from pathlib import Path

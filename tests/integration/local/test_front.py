@@ -186,7 +186,7 @@ def test_many_clients_are_served_at_once(front: Front) -> None:
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", ""])
 def test_a_foreign_host_is_403_and_goes_nowhere(front: Front, echo: Echo, host: str) -> None:
-    """A name that its owner pointed at 127.0.0.1 would be of one origin with the API."""
+    """A page of a name that its owner pointed at 127.0.0.1 would have the same origin as the API."""
     front.publish({"/document": b"{}"})
     for target in ("/v1/x", "/document"):
         request = f"GET {target} HTTP/1.1\r\nHost: {host.format(port=front.port)}\r\n\r\n".encode()

@@ -1,4 +1,4 @@
-"""A local stack tells a webhook when its starter names one and a secret to sign with."""
+"""A local stack notifies a webhook if its starter names one and a secret to sign with."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_with_a_webhook_the_stack_listens_and_its_functions_get_url_and_secret_b
 
 
 @pytest.mark.parametrize("environ", [{}, {SECRET: "a secret of a team"}])
-def test_with_nobody_to_tell_nothing_listens(environ: dict[str, str]) -> None:
+def test_without_a_webhook_notifications_are_off(environ: dict[str, str]) -> None:
     config = LocalConfig.from_environ(environ)
     assert config.context == {}
     assert config.lambda_env == ()

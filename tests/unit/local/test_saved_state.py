@@ -27,7 +27,7 @@ def test_a_function_that_still_writes_as_it_dies_is_in_nobody_s_way(
     predecessor = settings.state_dir / f"{SCRATCH}1"
     (predecessor / "lambda-1").mkdir(parents=True)
     with monkeypatch.context() as patched:
-        patched.setattr(shutil, "rmtree", lambda path, **_: None)  # as it ends where files come up meanwhile
+        patched.setattr(shutil, "rmtree", lambda path, **_: None)  # as if new files came up while it runs
         with claimed(settings):
             assert list(settings.scratch_dir.iterdir()) == []
             assert predecessor.exists()

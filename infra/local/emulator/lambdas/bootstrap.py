@@ -18,10 +18,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _die_with_parent(parent: int) -> None:
-    """End when the emulator does, even if it is killed and can clean up nothing."""
+    """End when the emulator ends, even if it is killed and cannot clean up."""
     if platform.system() == "Linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before the request was made
+        if os.getppid() != parent:  # it ended before the call above
             os._exit(1)
         return
     threading.Thread(target=_watch_stdin, daemon=True).start()

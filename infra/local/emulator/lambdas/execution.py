@@ -25,7 +25,7 @@ def run_python_functions(settings: Settings) -> None:
     run_other_runtime = lambda_service._execute_function_warm
     pool = ProcessPool(lambda function: LambdaProcess(function, settings))
     saved_state.before_saving(pool.close)
-    saved_state.before_saving(module("core.lambda_runtime").reset)  # the other runtimes' processes
+    saved_state.before_saving(module("core.lambda_runtime").reset)  # processes of other runtimes
 
     def execute(record: Mapping[str, Any], event: object, request_id: str) -> dict[str, Any]:
         config: Mapping[str, Any] = record.get("config") or record

@@ -120,7 +120,7 @@ class ProcessPool:
     def _started(self, function: Function) -> LambdaProcess | Outcome:
         try:
             process = self._start(function)
-        except Exception as error:  # the interpreter is missing, the zip is broken: the invocation says so
+        except Exception as error:  # a missing interpreter or a broken zip: the invocation fails with it
             body = {"errorType": "Runtime.InvalidEntrypoint", "errorMessage": type(error).__name__}
             return Outcome(json.dumps(body).encode(), failed=True)
         with self._changed:

@@ -25,7 +25,7 @@ from infra.local.emulator.settings import Settings
 
 INIT_SECONDS = 60.0
 """AWS gives init ten seconds, then runs it again on the function's time. A laptop that starts several processes at
-once needs longer, and no local run shall fail at a cold start."""
+once needs longer, and a local run must not fail because of a cold start."""
 MAX_REPLY_BYTES = 6_291_556
 
 _BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
@@ -74,7 +74,7 @@ class LambdaProcess:
             stdin=subprocess.PIPE,
             stdout=self._log,
             stderr=self._log,
-            start_new_session=True,  # Ctrl-C in the terminal is the emulator's to handle
+            start_new_session=True,  # so that Ctrl-C in the terminal reaches the emulator only
         )
         threading.Thread(target=self._watch, daemon=True, name="lambda-exit").start()
 
@@ -132,7 +132,7 @@ class LambdaProcess:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _take_log(self) -> str:
-        """What the process wrote since the last call. It writes before it answers, so nothing is missed."""
+        """What the process wrote since the last call. It writes before it answers, so the output is complete."""
         try:
             text = os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0)
             os.ftruncate(self._log.fileno(), 0)

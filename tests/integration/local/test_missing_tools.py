@@ -1,4 +1,4 @@
-"""What is missing is said before anything is started or made."""
+"""A missing tool is reported before anything is started or made."""
 
 import os
 import socket
