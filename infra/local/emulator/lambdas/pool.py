@@ -125,6 +125,9 @@ class ProcessPool:
             return Outcome(json.dumps(body).encode(), failed=True)
         with self._changed:
             self._processes.add(process)
+            closed = self._closed
+        if closed:  # close() did not see this process
+            process.end()
         try:
             process.wait_ready()
         except InitFailed as failed:
