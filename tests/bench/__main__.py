@@ -12,21 +12,20 @@ from typing import Any
 
 from acta.cli.local.progress import PlainProgress
 from infra.packaging.bundle import ROOT
-from tests.bench import (
+from tests.bench import report
+from tests.bench.figures import (
     cancels,
-    cold,
+    cold_workers,
     cpu,
     imports,
-    long,
+    long_sessions,
     prefix,
-    report,
     scenarios,
-    script,
-    work,
     yardsticks,
     zips,
 )
-from tests.bench.stand import FUNCTIONS, RunFailed, Stand
+from tests.bench.stand import script, work
+from tests.bench.stand.stand import FUNCTIONS, RunFailed, Stand
 
 OUT = ROOT / "build" / "bench.json"
 SIZES = ("2KB", "40KB")
@@ -91,8 +90,8 @@ def measure(sections: set[str]) -> Results:
             with phase("yardsticks"):
                 results["yardsticks"] = others(stand)
         if "long" in sections:
-            with phase(f"a session of {long.TURNS} turns"):
-                results["long"] = long.measure(stand)
+            with phase(f"a session of {long_sessions.TURNS} turns"):
+                results["long"] = long_sessions.measure(stand)
         if "cancels" in sections:
             with phase("cancels"):
                 results["cancels"] = cancels.measure(stand)
@@ -132,7 +131,7 @@ def turns(stand: Stand) -> dict[str, dict[str, work.Figures]]:
     for size in SIZES:
         for count in COUNTS:
             run = work.run(stand, script.reading(size, count))
-            row = work.figures(run) | cold.cold_read(stand, run.session_id)
+            row = work.figures(run) | cold_workers.cold_read(stand, run.session_id)
             found.setdefault(size, {})[str(count)] = row
     return found
 

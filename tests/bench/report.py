@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.bench import cancels, long, prefix, scenarios
+from tests.bench.figures import cancels, prefix, scenarios
+from tests.bench.figures import long_sessions as long
 from tests.bench.table import cell, columns, heading, number
 
 TURN = (

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.bench.provider import ScriptedProvider
-from tests.bench.script import Call, Reply
+from tests.bench.stand.provider import ScriptedProvider
+from tests.bench.stand.script import Call, Reply
 from tests.e2e.person import PATIENCE_SECONDS
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.bench.script import Call, Reply
+from tests.bench.stand.script import Call, Reply
 from tests.doubles.http_sink import Sink
 from tests.e2e.behind import Behind
 from tests.e2e.conftest import Admit

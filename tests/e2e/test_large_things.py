@@ -10,7 +10,7 @@ from shared.adapters.dynamodb import session_items as items
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.domain.session.commit import Commit
-from tests.bench.script import Call, Reply
+from tests.bench.stand.script import Call, Reply
 from tests.doubles.http_sink import Reply as Answer
 from tests.doubles.http_sink import Sink
 from tests.e2e.behind import Behind, payloads

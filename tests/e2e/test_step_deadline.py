@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.bench.script import Call, Reply
+from tests.bench.stand.script import Call, Reply
 from tests.e2e.behind import Behind
 from tests.e2e.conversing import ConversingProvider, anthropic_at, planned
 from tests.e2e.person import Person

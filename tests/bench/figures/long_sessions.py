@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.bench import work
-from tests.bench.script import note, reading
-from tests.bench.stand import RunFailed, Stand
+from tests.bench.stand import work
+from tests.bench.stand.script import note, reading
+from tests.bench.stand.stand import RunFailed, Stand
 from tests.bench.table import cell, columns, heading
 
 TURNS = 300

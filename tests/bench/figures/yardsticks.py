@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from infra.local.toolchain import SetupFailed, make_side_environment
 from infra.packaging.bundle import ROOT
-from tests.bench.exchange import Exchange
-from tests.bench.stand import RUNTIME, Stand
+from tests.bench.stand.exchange import Exchange
+from tests.bench.stand.stand import RUNTIME, Stand
 
 ITEM_LIMIT = 409_600
 """Bytes: DynamoDB refuses a larger item."""
@@ -54,7 +54,7 @@ def _langgraph(stand: Stand, size: str, turns: int) -> dict[str, float]:
     stand.proxy.take()
     done = subprocess.run(
         [
-            str(ROOT / ".venv-bench/bin/python"), "-P", "-B", str(ROOT / "tests/bench/langgraph_worker.py"),
+            str(ROOT / ".venv-bench/bin/python"), "-P", "-B", str(ROOT / "tests/bench/figures/langgraph_worker.py"),
             stand.proxy.url, table, size, str(turns),
         ],
         env={**RUNTIME, "PATH": os.defpath, "LANGSMITH_TRACING": "false"},

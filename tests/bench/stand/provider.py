@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.bench.prose import prose
-from tests.bench.proxy import HOST, _Server
-from tests.bench.script import Call, Reply
+from tests.bench.stand.prose import prose
+from tests.bench.stand.proxy import HOST, _Server
+from tests.bench.stand.script import Call, Reply
 
 PIECE = 24
 """Characters per delta; the real API sends a few tokens at a time."""

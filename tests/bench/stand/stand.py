@@ -22,9 +22,9 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
-from tests.bench.provider import ScriptedProvider
-from tests.bench.proxy import CountingProxy
-from tests.bench.script import Reply
+from tests.bench.stand.provider import ScriptedProvider
+from tests.bench.stand.proxy import CountingProxy
+from tests.bench.stand.script import Reply
 
 TENANT, USER = "bench", "ann"
 GOAL = (

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from tests.bench.effects import Effect, Effects
-from tests.bench.script import Call, planned
-from tests.bench.script import Reply as Said
-from tests.bench.stand import GOAL, RunFailed, Stand
+from tests.bench.stand.effects import Effect, Effects
+from tests.bench.stand.script import Call, planned
+from tests.bench.stand.script import Reply as Said
+from tests.bench.stand.stand import GOAL, RunFailed, Stand
 from tests.bench.table import columns, heading, number
 
 POINTS = (1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15, 16)

@@ -25,8 +25,8 @@ from shared.adapters.llm.openai import responses_request as openai_responses_req
 from shared.domain.rules.prices import cost_usd
 from shared.domain.session.head import BYTES_PER_TOKEN
 from shared.ports.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
-from tests.bench.script import Reply, note, reading
-from tests.bench.stand import GOAL
+from tests.bench.stand.script import Reply, note, reading
+from tests.bench.stand.stand import GOAL
 from tests.bench.table import columns, heading, number
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import USAGE, ScriptedModel

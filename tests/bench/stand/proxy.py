@@ -6,7 +6,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.bench.exchange import Exchange, exchange
+from tests.bench.stand.exchange import Exchange, exchange
 
 HOST = "127.0.0.1"
 _HOP_BY_HOP = frozenset(("connection", "keep-alive", "transfer-encoding", "expect", "te", "upgrade"))

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from tests.bench.prose import prose, sentence
+from tests.bench.stand.prose import prose, sentence
 
 SIZES = {"2KB": 2_048, "40KB": 40_960}
 

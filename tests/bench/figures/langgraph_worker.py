@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 import boto3
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph_checkpoint_aws import DynamoDBSaver
 
-from tests.bench.script import PLAN, note, reading
+from tests.bench.stand.script import PLAN, note, reading
 
 
 class State(MessagesState):

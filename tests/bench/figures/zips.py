@@ -8,7 +8,7 @@ from pathlib import Path
 from infra.environments import DEV
 from infra.packaging.bundle import Bundler
 from infra.packaging.install import InstallFailed, Target
-from tests.bench.stand import Stand
+from tests.bench.stand.stand import Stand
 
 AWS = Target(DEV.python, "aarch64-manylinux_2_28" if DEV.architecture == "arm64" else "x86_64-manylinux_2_28")
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tests.bench import history
-from tests.bench.exchange import Exchange
-from tests.bench.processes import lambda_cpu_ms
-from tests.bench.script import Reply
-from tests.bench.stand import RunFailed, Stand
+from tests.bench.stand import history
+from tests.bench.stand.exchange import Exchange
+from tests.bench.stand.processes import lambda_cpu_ms
+from tests.bench.stand.script import Reply
+from tests.bench.stand.stand import RunFailed, Stand
 
 Figures = dict[str, float]
 

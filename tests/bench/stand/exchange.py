@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tests.bench.capacity import WRITES, Capacity, capacity
+from tests.bench.stand.capacity import WRITES, Capacity, capacity
 
 _TARGET = {"DynamoDB_20120810": "dynamodb", "AWSStepFunctions": "states", "secretsmanager": "secretsmanager"}
 _S3_OPERATIONS = {"GET": "GetObject", "PUT": "PutObject", "DELETE": "DeleteObject", "HEAD": "HeadObject"}

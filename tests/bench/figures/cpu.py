@@ -23,8 +23,8 @@ from shared.agent.session.requester import Requester
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.session.commit import Decision
 from shared.ports.workflow import ExecutionStatus
-from tests.bench.script import Reply
-from tests.bench.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand
+from tests.bench.stand.script import Reply
+from tests.bench.stand.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand
 
 HERE = Path(__file__).parent
 LOCAL = Target(sys.version_info[:2])
