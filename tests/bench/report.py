@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.bench.figures import cancels, prefix, scenarios
-from tests.bench.figures import long_sessions as long
+from tests.bench.figures import long_sessions
 from tests.bench.table import cell, columns, heading, number
 
 TURN = (
@@ -58,7 +58,7 @@ def print_all(results: Mapping[str, Any]) -> None:
         _turns(results["turns"])
         _other(results["other_turns"], results["turns"]["2KB"]["20"])
     if "long" in results:
-        long.report(results["long"])
+        long_sessions.report(results["long"])
     if "cancels" in results:
         cancels.report(results["cancels"])
     if "turns" in results:
