@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.bench.figures import cancels, prefix, scenarios
-from tests.bench.figures import long_sessions
+from tests.bench.figures import cancels, long_sessions, prefix, scenarios
 from tests.bench.table import cell, columns, heading, number
 
 TURN = (
