@@ -17,7 +17,7 @@ from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits, M
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import AGENT
-from shared.domain.interventions.intervention import Policy, wrong_default
+from shared.domain.interventions.intervention import Policy, default_problem
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
 
@@ -139,7 +139,7 @@ def _check_policies(body: AgentBody) -> None:
         f"interventions.{type}.default_action": [why]
         for type, policy in body.interventions.items()
         if policy.default_action is not None
-        and (why := wrong_default(type, policy.default_action)) is not None
+        and (why := default_problem(type, policy.default_action)) is not None
     }
     if wrong:
         raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)

@@ -46,7 +46,7 @@ def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard,
         prompts.check_version(body.expected_version, old.version)
         if body.content == old.content:
             return prompts.answer(old)
-        new = old.followed_by(body.content, body.comment, api.caller.user, clock.now())
+        new = old.next_version(body.content, body.comment, api.caller.user, clock.now())
         with prompts.writing():
             store.write_prompt(api.caller.tenant, old, new)
         return prompts.answer(new)
@@ -75,7 +75,7 @@ def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard,
             if wanted.content == old.content:
                 return prompt_view(old)
             comment = body.comment or f"Restored from version {version}"
-            new = old.followed_by(wanted.content, comment, api.caller.user, now)
+            new = old.next_version(wanted.content, comment, api.caller.user, now)
             view = prompt_view(new)
             with prompts.writing():
                 store.write_prompt(tenant, old, new, record_of(key, view, now))

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from infra.environments import FunctionName
 from infra.names import function_name
-from shared.domain.interventions.notification import key_of
+from shared.domain.interventions.notification import signing_key
 from shared.settings import PREFIX, Settings, SettingsError
 
 PROVIDER_VARIABLES = (
@@ -140,7 +140,7 @@ def notify_context(environ: Mapping[str, str]) -> Mapping[str, str]:
     if not environ.get(NOTIFY_URL):
         return {}
     try:
-        key_of(environ.get(NOTIFY_SECRET, ""))
+        signing_key(environ.get(NOTIFY_SECRET, ""))
     except ValueError as unusable:
         raise SettingsError(f"{NOTIFY_URL} needs {NOTIFY_SECRET} to sign with: {unusable}") from None
     return {"notifications": "on"}

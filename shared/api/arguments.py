@@ -18,7 +18,7 @@ from shared.api.request.incoming import Request
 from shared.api.request.json_body import parse_json
 from shared.api.routes import Route
 from shared.domain.errors import ValidationFailed
-from shared.domain.untrusted.wording import wording
+from shared.domain.untrusted.wording import error_sentence
 
 MAX_FIELDS = 20
 """A request with more wrong fields is answered with the first ones."""
@@ -92,7 +92,7 @@ def details_of(errors: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, lis
     details: dict[str, list[str]] = {}
     for name, error in errors:
         if name in details or len(details) < MAX_FIELDS:
-            details.setdefault(name, []).append(wording(error))
+            details.setdefault(name, []).append(error_sentence(error))
     return details
 
 

@@ -10,7 +10,7 @@ from shared.adapters.dynamodb.definition_items import (
 )
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.definitions import prompt as prompts
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_default
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
 from shared.ports.clock import Clock
@@ -62,7 +62,7 @@ class MemoryDefinitions:
                 for key, each in sorted(self._table.agents.items())
                 if key[0] == tenant and (after is None or key[1] > after)
             ]
-        agents = with_default(own, after, complete=True)
+        agents = with_built_in(own, after, complete=True)
         following = to_cursor(scope, agents[limit - 1].agent_id) if len(agents) > limit else None
         return AgentPage(tuple(agents[:limit]), following)
 

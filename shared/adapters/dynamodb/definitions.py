@@ -11,7 +11,7 @@ from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.definitions import prompt as prompts
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_default
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
 from shared.ports.clock import Clock
@@ -105,7 +105,7 @@ class DynamoDefinitions:
             },
         )
         complete = "LastEvaluatedKey" not in answer
-        found = with_default([items.item_agent(item) for item in answer["Items"]], after, complete=complete)
+        found = with_built_in([items.item_agent(item) for item in answer["Items"]], after, complete=complete)
         kept = found[:limit]
         ended = complete and len(found) <= limit
         return AgentPage(tuple(kept), None if ended else to_cursor(scope, kept[-1].agent_id))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from shared.adapters.egress.address import HTTP_PORT, HTTPS_PORT, Target
-from shared.domain.interventions.notification import Notification, key_of, signature
+from shared.domain.interventions.notification import Notification, signature, signing_key
 from shared.ports.clock import Clock
 from shared.ports.notifier import NotDelivered, NotificationRefused
 
@@ -30,7 +30,7 @@ class Webhook:
         from shared.adapters.egress.exchange import NoAnswer, NotSent, TooMuch, exchange
 
         try:
-            key = key_of(self._secret())
+            key = signing_key(self._secret())
         except ValueError as unusable:
             raise NotDelivered(f"the secret is not usable: {unusable}") from None
         now, body = int(self._clock.now().timestamp()), notification.to_body()

@@ -13,7 +13,7 @@ from shared.domain.rules.compaction import entry_bytes, partition, total_bytes
 from shared.domain.rules.next_action import GOAL_COMPLETE
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
-from shared.domain.untrusted.quoting import quoted, squeezed
+from shared.domain.untrusted.quoting import quoted, without_padding
 from shared.ports.model import ModelReply, ModelRequest
 
 TIME_SHARE = 0.4
@@ -153,7 +153,7 @@ def request_for(older: Sequence[Entry], goal: str, model_name: str, room: int, m
 
 def usable(reply: ModelReply, room: int) -> str | None:
     """The summary's text; None: the model declined, was cut off, called a tool or said nothing."""
-    text = squeezed(reply.text).strip().removeprefix(GOAL_COMPLETE).strip()
+    text = without_padding(reply.text).strip().removeprefix(GOAL_COMPLETE).strip()
     return _clipped(text, room) if reply.stop == "end" and not reply.calls and text else None
 
 
@@ -182,7 +182,7 @@ def _transcript(older: Sequence[Entry], most: int) -> str:
     spare = sum(max(0, share - entry_bytes(entry)) for entry in older)
     long = sum(entry_bytes(entry) > share for entry in older)
     clip = share + spare // max(1, long)
-    text = squeezed("\n".join(line for entry in older for line in _lines(entry, clip)))
+    text = without_padding("\n".join(line for entry in older for line in _lines(entry, clip)))
     return text.encode()[-most:].decode(errors="ignore")
 
 

@@ -172,7 +172,7 @@ def _open(
             context=context,
             tool_call=call,
             options=options,
-            default_action=policy.default_for(type, options, of_call=call is not None),
+            default_action=policy.default_for(type, options, is_about_call=call is not None),
             timeout_at=change.now + timedelta(seconds=seconds) if seconds is not None else None,
             role=policy.role,
             created_at=change.now,

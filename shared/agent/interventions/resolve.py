@@ -28,7 +28,7 @@ from shared.domain.rules.budget import spent_usd, tokens_used
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.domain.untrusted.visible import is_blank
-from shared.domain.untrusted.wording import too_long, wording
+from shared.domain.untrusted.wording import error_sentence, too_long
 from shared.domain.value import Value
 from shared.ports.log import SessionIndex
 from shared.ports.tools import Registry
@@ -265,6 +265,7 @@ def _parse(model: type[Given], given: dict[str, Any]) -> dict[str, Any]:
         return model.model_validate(given).model_dump(exclude_none=True)
     except ValidationError as error:
         details = {
-            f"input.{'.'.join(map(str, e['loc']))}": [wording(e)] for e in error.errors(include_input=False)
+            f"input.{'.'.join(map(str, e['loc']))}": [error_sentence(e)]
+            for e in error.errors(include_input=False)
         }
         raise ValidationFailed("The option's input is not valid.", details) from None

@@ -13,10 +13,11 @@ from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.interventions.intervention import (
     NO_POLICIES,
-    has_outlasted,
+    is_pause_lifted,
     is_pause,
-    outlasting,
+    is_pause_lifted,
     require_role,
+    with_pause_lifted,
 )
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
@@ -62,12 +63,12 @@ def resume(repository: SessionRepository, workflow: Workflow, requester: Request
         ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
         if ended is not None:
             require_role(ended, requester.roles)
-            if has_outlasted(ended):
+            if is_pause_lifted(ended):
                 raise Conflict("It is not paused any more. A review is open: decide on it by itself.")
             settle(change, ended, "continue", {}, by=requester.user)
             if is_pause(ended):
                 for review in (one for one in reviews if one is not ended):
-                    change.replace_intervention(outlasting(review))
+                    change.replace_intervention(with_pause_lifted(review))
             return CommitDraft(change, idempotency=requester.key)
         if change.head.coarse_state == "active":
             return None

@@ -3,7 +3,7 @@
 from collections.abc import Set
 from typing import NamedTuple
 
-from shared.domain.interventions.intervention import NOBODY
+from shared.domain.interventions.intervention import NO_ROLES
 from shared.ports.log import IdempotencyKey
 
 
@@ -12,5 +12,5 @@ class Requester(NamedTuple):
 
     tenant: str
     user: str
-    roles: Set[str] = NOBODY
+    roles: Set[str] = NO_ROLES
     key: IdempotencyKey | None = None

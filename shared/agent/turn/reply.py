@@ -19,7 +19,7 @@ from shared.domain.rules.next_action import claims_completion
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
 from shared.domain.session.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
-from shared.domain.untrusted.wording import near_names
+from shared.domain.untrusted.wording import did_you_mean
 from shared.ports.clock import Clock
 from shared.ports.model import ModelReply
 from shared.ports.tools import Registry
@@ -200,7 +200,7 @@ def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
     if spec is not None:
         return spec
     name = call.name[:MAX_UNKNOWN_NAME_CHARS]
-    raise ModelFeedback(f"There is no tool {name!r}. {near_names(name, specs)}")
+    raise ModelFeedback(f"There is no tool {name!r}. {did_you_mean(name, specs)}")
 
 
 def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:

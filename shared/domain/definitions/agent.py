@@ -1,6 +1,6 @@
-"""An agent: how it speaks, which models and tools it has, how far it may go (design §3, §9).
+"""Agents: system prompt, models, tools and limits (design §3, §9).
 
-`default` always exists: the one below, until a tenant puts its own in that place.
+An agent with the id `default` always exists: the built-in one, until a tenant replaces it by its own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from pydantic import Field
 from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.interventions.intervention import MAX_TIMEOUT_SECONDS, InterventionType, Policy
-from shared.domain.untrusted.wording import near_names
+from shared.domain.untrusted.wording import did_you_mean
 from shared.domain.value import Value
 
 DEFAULT_AGENT = "default"
@@ -37,7 +37,7 @@ SYSTEM = "You are an autonomous agent. You reach the user's goal on your own, st
 
 
 class Models(Value):
-    """A model by what it is used for; None: the agent's own `model`."""
+    """Models by purpose. None: the agent's `model`."""
 
     plan: ModelName | None = None
     think: ModelName | None = None
@@ -46,14 +46,14 @@ class Models(Value):
 
 
 class Fallback(Value):
-    """A model that is asked where the ones before it are overloaded or away. `provider` None: the agent's own."""
+    """A model that is asked where the ones before it are overloaded or do not answer. `provider` None: the agent's."""
 
     provider: Provider | None = None
     model: ModelName
 
 
 class Limits(Value):
-    """What a session of this agent starts with where its starter names nothing; None: the deployment's."""
+    """Limits of the agent's sessions, where the request that starts a session names none. None: the deployment's."""
 
     max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
     token_budget: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
@@ -63,10 +63,12 @@ class Limits(Value):
 
 
 class AgentDefinition(Value):
-    """`provider`, `model` None: the deployment's. `fallbacks`: in their order, for every purpose. `tools` empty:
-    the whole registry. `high_stakes` adds to what the registry holds for high stakes and takes nothing away.
-    `interventions`: how people are asked, by type; its timeout of an approval overrides that of `limits`. `version`
-    counts the writes since `created_at`; 0, with neither time, is the agent that is built in.
+    """`goal`: what the agent is there for, as a part of the system prompt.
+    `provider`, `model` None: the deployment's. `fallbacks`: asked in this order, for every purpose.
+    `tools` empty: all tools of the registry. `high_stakes`: tools that a person must approve, besides those that the
+    registry marks.
+    `interventions`: how people are asked, by type. A timeout of approvals in it wins over the one in `limits`.
+    `version`: counts the writes since `created_at`; 0: the built-in agent, which has neither time.
     """
 
     agent_id: Annotated[str, Field(pattern=AGENT_ID_PATTERN)]
@@ -96,18 +98,20 @@ class AgentDefinition(Value):
         return named or self.model
 
     def system(self, planning: str) -> str:
-        """What comes first in every request and stays the same from turn to turn: who the agent is, how it works
-        (`planning`, the managed prompt), what it is there for."""
+        """The system prompt. It is the same in every turn, so that the provider can cache it.
+
+        `planning`: the managed prompt that says how an agent works.
+        """
         parts = [self.system_prompt.strip(), planning.strip()]
         if self.goal.strip():
             parts.append(f"What you are there for:\n{self.goal.strip()}")
         return "\n\n".join(parts)
 
     def toolset(self, registry: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
-        """Of the registry what this agent may use, in the registry's order; its own high stakes are marked.
+        """The tools that this agent may use, in the registry's order. Its own `high_stakes` tools are marked as such.
 
-        `update_plan` and `read_result` are always there: they work on the session itself. A name the registry no
-        longer has is skipped.
+        `update_plan` and `read_result` are always among them: they work on the session itself. A tool that the registry
+        no longer has is left out.
         """
         return {
             name: spec.model_copy(update={"high_stakes": True}) if name in self.high_stakes else spec
@@ -122,20 +126,21 @@ def built_in() -> AgentDefinition:
 
 
 def unknown_tools(names: Iterable[str], registry: Sequence[str]) -> list[str]:
-    """A sentence per name the registry does not have, with the near names it has."""
+    """A sentence for each name that the registry does not have, with similar names that it has."""
     return [
-        f"There is no tool {name[:64]!r}. {near_names(name, registry)}"
+        f"There is no tool {name[:64]!r}. {did_you_mean(name, registry)}"
         for name in dict.fromkeys(names)
         if name not in registry
     ]
 
 
-def with_default(
+def with_built_in(
     stored: Sequence[AgentDefinition], after: str | None, *, complete: bool
 ) -> list[AgentDefinition]:
-    """A stretch of a tenant's agents by id, from behind `after` on, with the built-in one in its place.
+    """Adds the built-in agent to a page of a tenant's agents, if it belongs on this page.
 
-    `complete`: nothing is stored behind the stretch. Of an incomplete one the end is left alone.
+    `stored`: the page, sorted by id. `after`: the last id of the page before; None: this is the first page. `complete`:
+    this is the last page.
     """
     ids = [agent.agent_id for agent in stored]
     before = after is not None and after >= DEFAULT_AGENT

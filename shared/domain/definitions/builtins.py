@@ -1,4 +1,4 @@
-"""The tools every agent has: what the model is told of them, and what the ledger knows (design §7)."""
+"""The built-in tools: descriptions for the model, schemas, effects and risks (design §7)."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +13,7 @@ UPDATE_PLAN = "update_plan"
 READ_RESULT = "read_result"
 REMEMBER, RECALL = "remember", "recall"
 MAX_PAGE_BYTES = 16_384
-"""Of one `read_result`."""
+"""The most that one call of `read_result` returns."""
 
 
 def _object(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
@@ -45,7 +45,10 @@ _PLAN_STEP = _object(
 
 @cache
 def builtins() -> Mapping[str, ToolSpec]:
-    """By name, in the order they are told. Made at first use: building them is dear at a cold start."""
+    """The built-in tools by name, in the order in which the model gets them.
+
+    They are made at the first use, because making them takes time at a cold start.
+    """
     specs = (
         ToolSpec(
             name=UPDATE_PLAN,

@@ -1,4 +1,4 @@
-"""What agents keep from one session to the next, and which of it a new task should hear of."""
+"""Memories: what agents keep from one session to the next, and how those that fit a task are found."""
 
 import math
 import re
@@ -15,26 +15,27 @@ MAX_TEXT_CHARS = 2_000
 MAX_TAGS = 10
 MAX_TAG_CHARS = 40
 MAX_PER_AGENT = 500
-"""At the bound the oldest summary makes room; where there is none, nothing is added."""
+"""An agent with so many gets a new one only where an old summary can make room."""
 
 MemoryKind = Literal["fact", "preference", "lesson", "summary"]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)]
 
 _WORD = r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+"
-"""Scripts that put no spaces between words count by character. Compiled at first use: it is dear at a cold start."""
+"""A word. Japanese and Chinese put no spaces between words, so each of their characters counts as one. The pattern is
+compiled at the first use, because that takes time at a cold start."""
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
-"""k1 and b of BM25, as commonly set."""
+"""k1 and b of BM25, with the usual values."""
 
 
 class Source(Value):
-    """Where it comes from: the session an agent noted it in, or the person who wrote it."""
+    """Where a memory comes from: the session in which an agent noted it, or the person who wrote it."""
 
     session_id: str | None = None
     user: str | None = None
 
 
 class Memory(Value):
-    """`memory_id`s are time-ordered, so that newest first is their order reversed."""
+    """`memory_id`: ids sort by time, so that reversed they are newest first."""
 
     memory_id: str
     agent_id: str
@@ -47,15 +48,15 @@ class Memory(Value):
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two texts say the same but for case and spacing."""
+    """Whether two texts differ in nothing but case and spacing."""
     return one.casefold().split() == other.casefold().split()
 
 
 def relevant(memories: Sequence[Memory], query: str, limit: int, max_chars: int) -> list[Memory]:
-    """The memories that have words of the query, best first by BM25, the newer first among equals.
+    """The memories with words of the query, sorted by BM25; of equal ones the newest first.
 
-    Then preferences without any, newest first: they hold whatever the task is. At most `limit`, and together at
-    most `max_chars` of text; one that no longer fits is passed over for the next.
+    Preferences without such words come after them, newest first: they are valid for any task. At most `limit` memories
+    with at most `max_chars` characters of text in all; one that is too long for the rest is skipped.
     """
     words = [_words(f"{memory.text} {' '.join(memory.tags)}") for memory in memories]
     scores = _scores(words, set(_words(query)))
@@ -76,7 +77,9 @@ def relevant(memories: Sequence[Memory], query: str, limit: int, max_chars: int)
 
 
 def as_notes(memories: Iterable[Memory]) -> str:
-    """For a request's end; empty where there are none. One line each, so that none can pose as anything else."""
+    """The memories as they stand at the end of a request; empty without memories. Each is one line, so that it cannot
+    look like anything else.
+    """
     lines = [f"- [{memory.kind}] {' '.join(memory.text.split())}" for memory in memories]
     if not lines:
         return ""
@@ -90,7 +93,7 @@ def _words(text: str) -> list[str]:
 
 
 def _scores(documents: Sequence[Sequence[str]], query: set[str]) -> list[float]:
-    """BM25 of each document; 0: none of the query's words is in it."""
+    """The BM25 score of each document; 0: it has no word of the query."""
     count = len(documents)
     average = sum(map(len, documents)) / count if count else 0
     found = [Counter(word for word in document if word in query) for document in documents]

@@ -1,7 +1,7 @@
-"""Managed prompts: texts of the product that a tenant's admins may word their own way, version by version (§3).
+"""Managed prompts: texts of the product that a tenant's admins may replace, version by version (design §3).
 
-`SEEDS` is what a release brings. A deployment stores them; a tenant that has written none of its own reads them as
-version 1, and its own versions count on from there.
+A release brings `SEEDS`, and a deployment stores them. They are version 1 for a tenant that has written no version of
+its own; its own versions are 2, 3, ….
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ MAX_CONTENT_CHARS = 20_000
 MAX_COMMENT_CHARS = 500
 SEED_VERSION = 1
 DEPLOYMENT = "acta"
-"""Who a seed was written by."""
+"""The author of a seed."""
 
 PLANNING = """\
 How you work: plan, do, keep the plan true, finish. The plan lives in update_plan and the user watches it.
@@ -54,7 +54,7 @@ SEEDS: Mapping[str, str] = MappingProxyType({AGENT_PLANNING_SYSTEM: PLANNING})
 
 
 class Prompt(Value):
-    """One version. `created_at` None: a seed that no deployment has stored."""
+    """One version of a prompt. `created_at` None: a seed that no deployment has stored."""
 
     name: str
     version: Annotated[int, Field(ge=1)]
@@ -67,10 +67,9 @@ class Prompt(Value):
     def is_seed(self) -> bool:
         return self.version == SEED_VERSION
 
-    def followed_by(
+    def next_version(
         self, content: str, comment: str | None, created_by: str, created_at: datetime
     ) -> "Prompt":
-        """The next version."""
         return Prompt(
             name=self.name,
             version=self.version + 1,
@@ -82,5 +81,5 @@ class Prompt(Value):
 
 
 def seed(name: str, created_at: datetime | None = None) -> Prompt:
-    """Raises KeyError: no prompt of that name."""
+    """The release's text of a prompt. Raises KeyError where no prompt has that name."""
     return Prompt(name=name, version=SEED_VERSION, content=SEEDS[name], created_at=created_at)

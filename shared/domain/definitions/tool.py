@@ -1,4 +1,4 @@
-"""What the registry knows of a tool (design §7)."""
+"""Tools: what the registry has about each (design §7)."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -21,19 +21,24 @@ MAX_DESCRIPTION_CHARS = 2_000
 MAX_SCHEMA_BYTES = 16_384
 MAX_HEADERS = 10
 MAX_TENANT_TOOLS = 40
-"""Of one tenant: every one of them is told to the model each turn, and all of them fit one answer."""
+"""A tenant's own tools. Each request to a model carries all of them, and one answer of the API lists them."""
 MAX_TIMEOUT_SECONDS = 600
 MAX_RESULT_LIMIT_BYTES = 2_097_152
 HIDDEN = "***"
-"""Told in place of a header's value, which may be a credential."""
+"""Shown instead of a header's value, which may be a credential."""
 
 HeaderName = Annotated[str, Field(pattern=HEADER_PATTERN)]
 HeaderValue = Annotated[str, Field(pattern=HEADER_VALUE_PATTERN)]
 
 
 class ToolSpec(Value):
-    """`effect`: `read` may rerun, `idempotent` reruns under the same effect id, `once` never reruns after it may
-    have started. `high_stakes` calls wait for a person. `repeatable`: identical calls are no sign of being stuck.
+    """A tool as the registry and the model know it.
+
+    `effect`: what happens to a call that may have started and died. `read`: it runs again. `idempotent`: it runs again
+    under the same effect id. `once`: it never runs again by itself, a person is asked.
+    `risk`: what the tool touches. `high_stakes`: a person must approve each call. `repeatable`: identical calls do not
+    mean that the run is stuck. `timeout_seconds`: for one call. `result_limit_bytes`: the model gets the beginning of a
+    longer result, and all of it is stored.
     """
 
     name: Annotated[str, Field(pattern=TOOL_NAME_PATTERN)]
@@ -49,11 +54,12 @@ class ToolSpec(Value):
 
     @property
     def is_risky(self) -> bool:
+        """Whether the tool does more than read."""
         return self.risk != "read"
 
 
 class HttpConfig(Value):
-    """`headers` go along with every request to the host of `url`, and to no other."""
+    """`headers`: sent with every request to the host of `url`, and never to another host."""
 
     url: Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS)]
     method: Method
@@ -63,13 +69,13 @@ class HttpConfig(Value):
 
 
 class LambdaConfig(Value):
-    """`function`: a Lambda of this account and region, by name."""
+    """`function`: the name of a Lambda of this account and region."""
 
     function: Annotated[str, Field(pattern=FUNCTION_PATTERN)]
 
 
 class ToolDefinition(ToolSpec):
-    """A tool a tenant's admin put into the registry; `config` is that of its kind. `version` counts the writes since
+    """A tool that a tenant's admin has added. `config`: matches `kind`. `version`: counts the writes since
     `created_at`.
     """
 

@@ -1,7 +1,7 @@
-"""What is told outside when something waits for a person: ids and the type, nothing anybody wrote (design §8).
+"""Notifications that a person is needed: ids, type and times, no text that anybody wrote (design §8).
 
-Signed as the Standard Webhooks specification says (https://www.standardwebhooks.com), so that a receiver can use a
-library of its language.
+They are signed as the Standard Webhooks specification says (https://www.standardwebhooks.com), so that a receiver can
+use a library of its language.
 """
 
 import base64
@@ -17,13 +17,13 @@ from shared.domain.value import Value
 
 NotificationEvent = Literal["intervention.opened", "intervention.warned"]
 
-ENCODED = "whsec_"
-"""A secret that begins so is base64 behind it; any other is taken as it stands."""
+BASE64_PREFIX = "whsec_"
+"""What follows this prefix in a secret is base64. A secret without the prefix is the key itself."""
 MIN_KEY_BYTES = 16
 
 
 class Notification(Value):
-    """`notification_id` is a function of what happened: a repeat has the id of the first."""
+    """`notification_id`: made from what happened, so that a repeated notification has the same id."""
 
     notification_id: str
     event: NotificationEvent
@@ -35,15 +35,19 @@ class Notification(Value):
     timeout_at: datetime | None
 
     def to_body(self) -> bytes:
-        """JSON, the same bytes each time; times as the API tells them."""
-        told = self.model_dump()
+        """The notification as JSON; the same notification gives the same bytes. Times are written as in the API."""
+        fields = self.model_dump()
         for name in ("created_at", "timeout_at"):
-            told[name] = None if told[name] is None else _told(told[name])
-        return json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode()
+            fields[name] = None if fields[name] is None else _timestamp(fields[name])
+        return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def notification_of(tenant: str, intervention: Intervention, *, is_new: bool) -> Notification | None:
-    """What its change calls for, given how it is now: nothing once it is decided or over."""
+    """The notification after a change of an intervention. `is_new`: the change was its opening.
+
+    None: there is nothing to send, because it is no longer open, or because the change was neither the opening nor the
+    warning.
+    """
     if intervention.state != "pending" or not (is_new or intervention.warned):
         return None
     event: NotificationEvent = "intervention.opened" if is_new else "intervention.warned"
@@ -60,24 +64,26 @@ def notification_of(tenant: str, intervention: Intervention, *, is_new: bool) ->
     )
 
 
-def _told(at: datetime) -> str:
+def _timestamp(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def key_of(secret: str) -> bytes:
-    """Raises ValueError, without the secret in it, where it is no key."""
+def signing_key(secret: str) -> bytes:
+    """The key in a configured secret. Raises ValueError where it has none; the message does not quote the secret."""
     secret = secret.strip()
     try:
-        encoded = secret.startswith(ENCODED)
-        key = base64.b64decode(secret.removeprefix(ENCODED), validate=True) if encoded else secret.encode()
+        if secret.startswith(BASE64_PREFIX):
+            key = base64.b64decode(secret.removeprefix(BASE64_PREFIX), validate=True)
+        else:
+            key = secret.encode()
     except (binascii.Error, UnicodeError):
-        raise ValueError(f"behind {ENCODED} stands no base64") from None
+        raise ValueError(f"what follows {BASE64_PREFIX} is not base64") from None
     if len(key) < MIN_KEY_BYTES:
-        raise ValueError(f"a key has at least {MIN_KEY_BYTES} bytes")
+        raise ValueError(f"the key has fewer than {MIN_KEY_BYTES} bytes")
     return key
 
 
 def signature(key: bytes, notification_id: str, timestamp: int, body: bytes) -> str:
-    """`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; `timestamp` in whole seconds since 1970."""
+    """`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`. `timestamp`: whole seconds since 1970."""
     signed = b".".join((notification_id.encode(), str(timestamp).encode(), body))
     return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()

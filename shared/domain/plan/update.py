@@ -22,7 +22,7 @@ from shared.domain.plan.plan import (
     StepStatus,
 )
 from shared.domain.session.commit import EventDraft
-from shared.domain.untrusted.wording import near_names
+from shared.domain.untrusted.wording import did_you_mean
 from shared.domain.value import Value
 
 Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
@@ -211,7 +211,7 @@ def _risk(step: PlanStep, tool: ToolSpec) -> str:
 
 
 def _unknown_tool(step: PlanStep, tools: Mapping[str, ToolSpec]) -> str:
-    hint = near_names(step.tool or "", tools)
+    hint = did_you_mean(step.tool or "", tools)
     return f"Step {step.step_number} names the tool {step.tool!r}, which this agent does not have. {hint}"
 
 

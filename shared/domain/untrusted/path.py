@@ -1,6 +1,6 @@
-"""File paths: relative, in their normalised spelling only (design §7).
+"""File paths: they are relative, and only the normalised spelling is accepted (design §7).
 
-A path that could be read two ways is refused, not repaired: what a person approves is what the store sees.
+A path with another spelling is refused, not corrected. So the store uses exactly the path that a person has approved.
 """
 
 MAX_PATH_BYTES = 1_024
@@ -11,7 +11,7 @@ class PathRefused(ValueError):
 
 
 def check_path(path: str) -> str:
-    """The path itself when it names a file; PathRefused otherwise."""
+    """Returns the path of a file unchanged. Raises PathRefused."""
     if not path:
         raise PathRefused("the path is empty")
     if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
@@ -35,7 +35,10 @@ def check_path(path: str) -> str:
 
 
 def check_folder(path: str) -> str:
-    """A folder's prefix: '' for the root (also written `.` or `/`), else the checked path with one / at its end."""
+    """Returns the prefix of all paths in a folder: the path with one / at its end; for the root ('', '.' or '/') ''.
+
+    Raises PathRefused.
+    """
     if path in ("", ".", "/", "./"):
         return ""
     return check_path(path.removesuffix("/")) + "/"

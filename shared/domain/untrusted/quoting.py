@@ -1,11 +1,11 @@
-"""Text from outside, fenced as data with its origin (design §7): the one form in which any of it reaches a model.
+"""Text from outside reaches a model only as a quotation: between two marker lines that name its origin (design §7).
 
     --- file: notes.md (812 bytes) ---
     …
     --- end of file: notes.md ---
 
-Content that has anything like a fence in it gets fences with a mark that does not occur in it, so nothing can pretend
-to end and go on as somebody else.
+So the model can tell data from instructions. Where the text itself has something like a marker line, both markers get a
+mark that does not occur in the text. So no text can pretend that the quotation ends.
 """
 
 import hashlib
@@ -14,15 +14,15 @@ from itertools import groupby
 from typing import NamedTuple
 
 MAX_BLANK_LINES = 2
-"""More of them in a row become one: padding may not push what comes before it out of sight."""
+"""More blank lines in a row become one, so that padding cannot push the text before it out of sight."""
 
-_LIKE_A_FENCE = re.compile(r"[-‐-―−]{2,}\s*(?:end\s+of\s|[a-z]{2,16}\s*:)", re.IGNORECASE)
+_LIKE_A_MARKER = re.compile(r"[-‐-―−]{2,}\s*(?:end\s+of\s|[a-z]{2,16}\s*:)", re.IGNORECASE)
 
 
 class OutsideText(NamedTuple):
-    """What a tool brings in from outside. `kind`: one word for what it is (`file`, `weather`); `name`: which one.
-    `exact`: the agent may have to copy it to the letter, so its blank lines stay. `note`: the tool's own words,
-    told behind the fence.
+    """A text that a tool brings from outside. `kind`: one word for what it is (`file`, `weather`). `name`: which one.
+    `exact`: the agent may have to copy the text, so all blank lines stay. `note`: a sentence by the tool itself, which
+    stands after the quotation.
     """
 
     kind: str
@@ -32,26 +32,27 @@ class OutsideText(NamedTuple):
     note: str = ""
 
     @property
-    def plain(self) -> str:
-        """The text as it is fenced: valid Unicode, and without padding where it need not be exact."""
+    def cleaned(self) -> str:
+        """The text to be quoted: valid Unicode, and without padding unless it is `exact`."""
         text = self.text.encode("utf-8", "replace").decode()
-        return text if self.exact else squeezed(text)
+        return text if self.exact else without_padding(text)
 
 
 def quoted(kind: str, name: str, text: str, size: int | None = None) -> str:
-    """`size`: bytes of the whole, where `text` is only its beginning. The text is unchanged; a line break is added
-    where its last line has none.
+    """The text between its marker lines. A line break is added where the last line has none.
+
+    `size`: the bytes of the complete text, where `text` is only its beginning.
     """
     count = len(text.encode()) if size is None else size
-    mark = f" #{unused_mark(text)}" if _LIKE_A_FENCE.search(text) else ""
+    mark = f" #{unused_mark(text)}" if _LIKE_A_MARKER.search(text) else ""
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
     label = f"{kind}: {_one_line(name)}"
-    return f"--- {label} ({count} {unit}){mark} ---\n{text}{end}--- end of {label}{mark} ---"
+    return f"--- {label} ({count} {unit}){tag} ---\n{text}{end}--- end of {label}{tag} ---"
 
 
-def squeezed(text: str) -> str:
-    """Blank lines in a row, more than `MAX_BLANK_LINES`, as one."""
+def without_padding(text: str) -> str:
+    """Replaces more than `MAX_BLANK_LINES` blank lines in a row by one."""
     kept: list[str] = []
     for blank, lines in groupby(text.splitlines(), key=lambda line: not line.strip()):
         run = list(lines)

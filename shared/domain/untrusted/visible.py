@@ -1,32 +1,35 @@
-"""Text that came from a model, a file or a person, made safe to look at: nothing in it can hide or pose as other text.
+"""Makes hidden characters of a text visible, so that nothing in it can hide or look like other text.
 
-Whoever decides on an agent's call must see what is there (design §8). Exact data, such as a call's input, is left
-alone; who shows that escapes it there.
+People who decide on an agent's call must see what is there (design §8). Exact data, such as the input of a call, is not
+changed: the program that shows it escapes it.
 """
 
 import unicodedata
 from typing import Any
 
 NUMBER_FORMATS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
-NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"})
-"""Categories of controls, formatting, surrogates and separators."""
+"""The escape for code points up to the number."""
+SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"})
+"""Unicode's categories of controls, formatting, surrogates and separators."""
 BLANK_LETTERS = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 )
-"""Letters and marks by their category, blank by their looks; variation selectors can carry a hidden message."""
+"""Characters that Unicode calls letters or marks and that look blank. Variation selectors can carry a hidden
+message.
+"""
 
 
 def visible(text: str, *, keep_newlines: bool = True) -> str:
-    """Every character that would not show as itself becomes its escape, as in `\\x1b` or `\\u202e`."""
+    """Replaces each hidden character by its escape, such as `\\x1b` or `\\u202e`."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(escape(char) if is_hidden(char, keep_newlines) else char for char in text)
 
 
 def visible_throughout(value: Any) -> Any:
-    """The same of every text in a JSON value, the names of its fields included."""
+    """Applies `visible` to every text in a JSON value, names of fields included."""
     match value:
         case str():
             return visible(value)
@@ -42,8 +45,8 @@ def visible_throughout(value: Any) -> Any:
 
 
 def is_hidden(char: str, keep_newlines: bool) -> bool:
-    """Controls, invisible formatting (bidirectional overrides among it), surrogates, private use, separators other
-    than space: everything that can move the cursor or make text look like other text.
+    """Whether the character can move the cursor or make text look like other text: controls, invisible formatting such
+    as bidirectional overrides, surrogates, private use, separators other than space.
     """
     if char == "\n":
         return not keep_newlines
@@ -51,16 +54,19 @@ def is_hidden(char: str, keep_newlines: bool) -> bool:
 
 
 def is_blank(text: str) -> bool:
-    """Nothing in it can be seen: spaces, controls, invisible formatting, letters that look blank. What only this
-    Python does not know yet (a new emoji, say) can.
+    """Whether nothing in the text can be seen. A character that this Python does not know, such as a new emoji, counts
+    as visible.
     """
-    return not any(_shows(char) for char in text)
+    return not any(_can_be_seen(char) for char in text)
 
 
-def _shows(char: str) -> bool:
-    return unicodedata.category(char) not in UNSEEN and char not in BLANK_LETTERS
+def _can_be_seen(char: str) -> bool:
+    return unicodedata.category(char) not in INVISIBLE_CATEGORIES and char not in BLANK_LETTERS
 
 
 def escape(char: str) -> str:
+    """The escape of one character, as in a Python string."""
     number = ord(char)
-    return NAMED.get(char) or next(form.format(number) for top, form in NUMBER_FORMATS if number <= top)
+    return SHORT_ESCAPES.get(char) or next(
+        form.format(number) for top, form in NUMBER_FORMATS if number <= top
+    )

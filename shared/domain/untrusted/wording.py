@@ -1,4 +1,4 @@
-"""What is wrong with a value, in words for the person who sent it."""
+"""Sentences that say what is wrong with a value, for the person or the model that sent it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,20 +11,20 @@ _WORDS: Mapping[str, str] = {
 
 
 def too_long(text: str, limit: int) -> str:
-    """`limit`: in characters."""
+    """A sentence about a text that is too long. `limit`: in characters."""
     return f"The text has {len(text):,} characters; at most {limit:,} are allowed."
 
 
-def near_names(name: str, known: Iterable[str]) -> str:
-    """A sentence for somebody who named what does not exist: the names that are near it, else all that there are."""
-    import difflib  # only a mistake pays for it
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence about a name that does not exist: the similar names in `known`, else all of them."""
+    import difflib  # here, because it is rarely needed and costs time at a cold start
 
     names = list(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     return f"Did you mean {', '.join(near)}?" if near else f"There are: {', '.join(names)}."
 
 
-def wording(error: Mapping[str, Any]) -> str:
-    """One of pydantic's errors as a sentence. The value is never quoted."""
+def error_sentence(error: Mapping[str, Any]) -> str:
+    """An item of pydantic's `ValidationError.errors()` as a sentence. The sentence never quotes the value."""
     text = _WORDS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
     return text if text.endswith(".") else f"{text}."

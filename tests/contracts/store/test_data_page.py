@@ -107,7 +107,7 @@ def write_one_of_each(stores: Stores) -> None:
     stores.tools.create(TENANT, tool_of(now))
     seed = prompts.seed(AGENT_PLANNING_SYSTEM, now)
     stores.definitions.store_seed(seed)
-    stores.definitions.write_prompt(TENANT, seed, seed.followed_by("Ours", None, "ann", now))
+    stores.definitions.write_prompt(TENANT, seed, seed.next_version("Ours", None, "ann", now))
     memory = Memory(
         memory_id="mem_1", agent_id="librarian", kind="fact", text="a", created_at=now, updated_at=now
     )

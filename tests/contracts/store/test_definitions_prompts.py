@@ -14,7 +14,7 @@ NAME = AGENT_PLANNING_SYSTEM
 
 def edit(stores: Stores, tenant: str, content: str, comment: str | None = None) -> Prompt:
     old = stores.other_definitions.prompt(tenant, NAME)
-    new = old.followed_by(content, comment, "ann", stores.clock.now())
+    new = old.next_version(content, comment, "ann", stores.clock.now())
     stores.other_definitions.write_prompt(tenant, old, new)
     return new
 
@@ -80,9 +80,9 @@ def test_two_editors_of_one_version_do_not_overwrite_each_other(stores: Stores, 
     old = seed(stores)
     now = stores.clock.now()
     for following in ("Ann's", "Ann's second"):
-        stores.definitions.write_prompt(tenant, old, old.followed_by(following, None, "ann", now))
+        stores.definitions.write_prompt(tenant, old, old.next_version(following, None, "ann", now))
         with pytest.raises(DefinitionChanged):
-            stores.other_definitions.write_prompt(tenant, old, old.followed_by("Bob's", None, "bob", now))
+            stores.other_definitions.write_prompt(tenant, old, old.next_version("Bob's", None, "bob", now))
         assert stores.definitions.prompt(tenant, NAME).content == following
         old = stores.definitions.prompt(tenant, NAME)
 

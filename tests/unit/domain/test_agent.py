@@ -9,7 +9,7 @@ from shared.domain.definitions.agent import (
     Models,
     built_in,
     unknown_tools,
-    with_default,
+    with_built_in,
 )
 from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN, builtins
 
@@ -79,5 +79,5 @@ def test_each_unknown_tool_is_told_once_with_what_is_near_or_what_there_is() -> 
 def test_the_built_in_agent_stands_once_in_its_place(
     stored: list[str], after: str | None, complete: bool, shown: list[str]
 ) -> None:
-    found = with_default([agent(agent_id) for agent_id in stored], after, complete=complete)
+    found = with_built_in([agent(agent_id) for agent_id in stored], after, complete=complete)
     assert [each.agent_id for each in found] == shown

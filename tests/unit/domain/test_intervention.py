@@ -13,7 +13,7 @@ from shared.domain.interventions.intervention import (
     STUCK_OPTIONS,
     InterventionType,
     Policy,
-    wrong_default,
+    default_problem,
 )
 
 TYPES: tuple[InterventionType, ...] = get_args(InterventionType)
@@ -25,44 +25,47 @@ def test_an_option_is_a_default_where_it_needs_no_input_and_approves_nothing(
     type: InterventionType, option: str
 ) -> None:
     allowed = option not in NEEDS_INPUT and option != "approve"
-    assert (wrong_default(type, option) is None) == allowed
+    assert (default_problem(type, option) is None) == allowed
 
 
 def test_why_a_default_may_not_approve_is_said_in_words_with_what_may_be_instead() -> None:
     for option in ("approve", "modify"):
-        assert wrong_default("approval_required", option) == (
+        assert default_problem("approval_required", option) == (
             "A default never approves a high-stakes call: only a person does. A default is one of: reject."
         )
-    assert wrong_default("budget_exceeded", "raise") == (
-        "raise needs what a person gives along. A default is one of: finish, cancel."
+    assert default_problem("budget_exceeded", "raise") == (
+        "raise needs an input that only a person can give. A default is one of: finish, cancel."
     )
-    assert wrong_default("checkpoint_review", "approve") == (
+    assert default_problem("checkpoint_review", "approve") == (
         "checkpoint_review has no such option. A default is one of: continue, cancel."
     )
 
 
 @pytest.mark.parametrize("type", TYPES)
 def test_every_type_s_own_default_is_one_it_could_be_given(type: InterventionType) -> None:
-    assert wrong_default(type, DEFAULTS[type]) is None
+    assert default_problem(type, DEFAULTS[type]) is None
 
 
 @pytest.mark.parametrize("forged", ["approve", "modify"])
 def test_a_stored_default_that_approves_means_nothing(forged: str) -> None:
     policy = Policy(default_action=forged)
-    assert policy.default_for("approval_required", OPTIONS["approval_required"], of_call=True) == "reject"
+    assert (
+        policy.default_for("approval_required", OPTIONS["approval_required"], is_about_call=True) == "reject"
+    )
 
 
 def test_a_call_that_may_have_happened_is_never_repeated_by_itself() -> None:
     policy = Policy(default_action="retry")
-    assert policy.default_for("error_recovery", OPTIONS["error_recovery"], of_call=True) == "cancel"
-    assert policy.default_for("error_recovery", STUCK_OPTIONS, of_call=False) == "retry"
+    assert policy.default_for("error_recovery", OPTIONS["error_recovery"], is_about_call=True) == "cancel"
+    assert policy.default_for("error_recovery", STUCK_OPTIONS, is_about_call=False) == "retry"
 
 
 def test_a_default_holds_only_where_it_is_among_the_options() -> None:
     assert (
-        Policy(default_action="skip").default_for("error_recovery", STUCK_OPTIONS, of_call=False) == "cancel"
+        Policy(default_action="skip").default_for("error_recovery", STUCK_OPTIONS, is_about_call=False)
+        == "cancel"
     )
-    assert Policy().default_for("budget_exceeded", HOURLY_OPTIONS, of_call=False) == "finish"
+    assert Policy().default_for("budget_exceeded", HOURLY_OPTIONS, is_about_call=False) == "finish"
 
 
 @pytest.mark.parametrize(

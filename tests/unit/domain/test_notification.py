@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.interventions.intervention import Intervention
-from shared.domain.interventions.notification import Notification, key_of, notification_of, signature
+from shared.domain.interventions.notification import Notification, notification_of, signature, signing_key
 from tests.contracts.store.documents import make_intervention
 
 FIELDS = {
@@ -69,25 +69,25 @@ def test_what_waits_no_longer_is_not_told(state: str, is_new: bool) -> None:
 
 
 def test_the_signature_is_that_of_the_standard_webhooks_libraries() -> None:
-    key = key_of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    key = signing_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     signed = signature(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
     assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
 def test_every_part_of_what_is_signed_counts() -> None:
-    key = key_of("a plain secret of a team")
+    key = signing_key("a plain secret of a team")
     signatures = {
         signature(key, "ntf_1", 1, b"{}"),
         signature(key, "ntf_2", 1, b"{}"),
         signature(key, "ntf_1", 2, b"{}"),
         signature(key, "ntf_1", 1, b"{ }"),
-        signature(key_of("another secret of a team"), "ntf_1", 1, b"{}"),
+        signature(signing_key("another secret of a team"), "ntf_1", 1, b"{}"),
     }
     assert len(signatures) == 5
 
 
 @pytest.mark.parametrize("secret", ["", "short", "whsec_", "whsec_not base64!", "whsec_" + "QQ=="])
 def test_what_is_no_key_is_refused_without_being_quoted(secret: str) -> None:
-    with pytest.raises(ValueError, match=r"key has|no base64") as refused:
-        key_of(secret)
+    with pytest.raises(ValueError, match=r"key has|not base64") as refused:
+        signing_key(secret)
     assert not secret or secret not in str(refused.value)

@@ -15,7 +15,7 @@ from shared.domain.interventions.intervention import (
     STUCK_OPTIONS,
     InterventionType,
     Policy,
-    wrong_default,
+    default_problem,
 )
 from shared.ports.tools import CallContext
 from tests.in_process.scripted import call, plans, says
@@ -27,7 +27,7 @@ EXPIRIES = [
     (type, option)
     for type in TYPES
     for option in (STUCK_OPTIONS if type == "error_recovery" else OPTIONS[type])
-    if wrong_default(type, option) is None
+    if default_problem(type, option) is None
 ]
 ENDING = {
     ("approval_required", "reject"): "completed",

@@ -7,7 +7,7 @@ from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.agent.tools.execute import abandon_call, run_call
 from shared.domain.errors import Conflict, Forbidden, Refused
-from shared.domain.interventions.intervention import Policy, outlasting
+from shared.domain.interventions.intervention import Policy, with_pause_lifted
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.ports.model import ModelReply, TokenUsage
@@ -149,7 +149,7 @@ def test_a_pause_does_not_stand_in_for_the_review_of_its_turn() -> None:
     house.resume(session)
     house.run()
     head = house.head(session)
-    assert (head.state_reason, head.interventions) == ("checkpoint_review", (outlasting(review),))
+    assert (head.state_reason, head.interventions) == ("checkpoint_review", (with_pause_lifted(review),))
     with pytest.raises(Forbidden):
         house.resume(session)
     assert "x.txt" not in files(house)
