@@ -1,4 +1,4 @@
-"""Older turns become a summary, written by a model and fenced as data: nothing in it is an instruction (design §9)."""
+"""Older turns become a summary, written by a model and quoted as data: nothing in it is an instruction (design §9)."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -172,7 +172,7 @@ def as_entry(message_id: str, text: str) -> UserEntry:
 
 
 def _inside(entry: Entry) -> str:
-    """A summary without the preface and the fences that `as_entry` gave it."""
+    """A summary without the preface and the marker lines that `as_entry` gave it."""
     return "\n".join(entry.content.loaded.split("\n")[2:-1])
 
 

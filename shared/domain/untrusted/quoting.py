@@ -4,7 +4,7 @@
     …
     --- end of file: notes.md ---
 
-So the model can tell data from instructions. Where the text itself has something like a marker line, both markers get a
+So the model can tell data from instructions. Where the text itself has something like a marker line, both lines get a
 mark that does not occur in the text. So no text can pretend that the quotation ends.
 """
 
@@ -48,7 +48,7 @@ def quoted(kind: str, name: str, text: str, size: int | None = None) -> str:
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
     label = f"{kind}: {_one_line(name)}"
-    return f"--- {label} ({count} {unit}){tag} ---\n{text}{end}--- end of {label}{tag} ---"
+    return f"--- {label} ({count} {unit}){mark} ---\n{text}{end}--- end of {label}{mark} ---"
 
 
 def without_padding(text: str) -> str:

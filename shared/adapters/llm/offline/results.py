@@ -23,7 +23,7 @@ class Listed(NamedTuple):
 
 
 def file_text(result: str) -> FileText:
-    """What stands between the fences; a result without fences is its own text."""
+    """What stands between the marker lines; a result without them is its own text."""
     lines = result.split("\n")
     opened = _OPENING.fullmatch(lines[0])
     if opened is None:
@@ -31,10 +31,10 @@ def file_text(result: str) -> FileText:
     size, last = int(opened["size"]), f"{opened['mark'] or ''} ---"
     ends = [n for n, line in enumerate(lines) if line.startswith("--- end of ") and line.endswith(last)]
     body = "".join(f"{line}\n" for line in lines[1 : ends[-1] if ends else None])
-    # behind the fence of a result that was cut stands how to get the rest
+    # after the closing marker of a result that was cut stands how to get the rest
     is_cut = not ends or ends[-1] < len(lines) - 1
     if is_cut or len(body.encode()) > size:
-        body = body.removesuffix("\n")  # added for the fence
+        body = body.removesuffix("\n")  # added for the marker line
     return FileText(body, whole=not is_cut and len(body.encode()) == size, size=size)
 
 
