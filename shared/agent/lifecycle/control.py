@@ -13,7 +13,6 @@ from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.interventions.intervention import (
     NO_POLICIES,
-    is_pause_lifted,
     is_pause,
     is_pause_lifted,
     require_role,
