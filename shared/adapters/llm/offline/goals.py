@@ -1,7 +1,7 @@
-"""A person's message, read as a goal: English, by rules.
+"""Parses a person's message, in English and by rules, into a goal.
 
-A clause counts as understood only where every word of it is known. One clause that is not makes the whole message
-`Unsupported` and nothing of it is done: so no condition, exception or `do not` is ever passed over.
+A clause is understood only where every word of it is known. One clause that is not makes the whole message
+`Unsupported`, and nothing of it is done. So no condition, no exception and no `do not` is ever overlooked.
 """
 
 import re
@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 Files = tuple[str, ...]
-"""Paths; empty: every file in the storage."""
+"""Paths. Empty: every file in the storage."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Delete:
 
 @dataclass(frozen=True)
 class WriteAnswers:
-    """Into the file goes what the tasks before it found."""
+    """Writes into a file what the tasks before it found."""
 
     path: str
 
@@ -64,14 +64,14 @@ class Unsupported:
     clause: str
 
 
-Look = ListFiles | ShowFiles | Summarise | CountFiles
-Change = WriteFile | Copy | Delete | WriteAnswers
-Task = Look | Change | Unsupported
+ReadingTask = ListFiles | ShowFiles | Summarise | CountFiles
+WritingTask = WriteFile | Copy | Delete | WriteAnswers
+Task = ReadingTask | WritingTask | Unsupported
 
 
 class Goal(NamedTuple):
-    """`tasks` in their order. `question`: what has to be asked before anything can be done; `unwritten`: the file whose
-    text it asks for.
+    """`tasks`: in their order. `question`: what the user has to answer before anything can be done. `unwritten`: the
+    file whose text the question asks for; empty: it asks for the goal itself.
     """
 
     text: str
@@ -80,13 +80,13 @@ class Goal(NamedTuple):
     unwritten: str = ""
 
     def answered(self, answer: str) -> "Goal":
-        """The goal once its question was answered."""
+        """The goal with the answer to its question."""
         if not self.unwritten:
             return read_goal(answer)
         return Goal(f"{self.text}: {answer}", (WriteFile(self.unwritten, answer),))
 
     def given_up(self) -> "Goal":
-        """The goal where no answer has made it clear."""
+        """The goal after questions that have not made it clear."""
         return Goal(self.text, (Unsupported(self.text),))
 
 
@@ -117,8 +117,10 @@ _VERBS = {
     "copy": "copy",
 }
 _POLITE = _words("please can could you now also and then finally ok okay just")
-_NEXT = re.compile(rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b)+(?=(?:{'|'.join(_VERBS)})\b)", re.IGNORECASE)
-"""Between two clauses of a sentence."""
+_CLAUSE_BREAK = re.compile(
+    rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b)+(?=(?:{'|'.join(_VERBS)})\b)", re.IGNORECASE
+)
+"""What separates two clauses of a sentence."""
 _TEXT_TO_THE_END = re.compile(
     rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b)*(?:create|write|make|save)\s+(?:(?:a|the|new|text|file|named|called)\s+)*"
     rf"(?P<name>{_NAME})\s+(?:with|containing)\s+(?:the\s+)?(?:text|contents?|line|words)\b\s*:?\s*"
@@ -132,24 +134,24 @@ _FILLERS = _POLITE | _words(
 )
 _STORAGE = _words("files documents storage")
 _EVERYTHING = _STORAGE | _words("all every each everything")
-_BACK = _words("it them each these those")
-"""Stand for the files of the task before."""
+_BACK_REFERENCES = _words("it them each these those")
+"""They stand for the files of the task before."""
 _SUMMARY = _words("summary summaries")
 _RESULTS = _SUMMARY | _words("result results answer answers list listing count counts")
 _TEXT = _words("with containing the text line content")
 _NAMING = _words("the my file files document documents and named called")
 _FOLDER = frozenset({"folder"})
 _PER = _words("per by")
-_HAVING = _words("do does i we have are is say many")
+_ASKING = _words("do does i we have are is say many")
 _VAGUE = _words(
     "do something anything stuff things help hello hi hey clean up tidy organise organize fix improve handle sort out "
     "go start work continue some your job"
 )
-_LONGEST_VAGUE = 200
+_MAX_VAGUE_CHARS = 200
 
 
 class _Clause(NamedTuple):
-    """`words`: in lower case, without the polite ones before the verb; `target`: the file behind `to`, `into`, `as`."""
+    """`words`: in lower case, from the verb on. `names`: of files. `target`: the name after `to`, `into` or `as`."""
 
     text: str
     words: tuple[str, ...]
@@ -165,14 +167,16 @@ class _Clause(NamedTuple):
     def sources(self) -> Files:
         return tuple(name for name in self.names if name != self.target)
 
-    def says_only(self, *known: frozenset[str]) -> bool:
+    def has_only(self, *known: frozenset[str]) -> bool:
+        """Whether every word after the verb is a filler or known."""
         return frozenset(self.words[1:]) <= _FILLERS.union(*known)
 
-    def says(self, words: frozenset[str]) -> bool:
+    def has_any(self, words: frozenset[str]) -> bool:
         return not words.isdisjoint(self.words)
 
 
 def read_goal(text: str) -> Goal:
+    """The goal has tasks or a question."""
     goal, at = Goal(text), 0
     while at < len(text) and not goal.question:
         if literal := _TEXT_TO_THE_END.match(text, at):
@@ -190,13 +194,13 @@ def read_goal(text: str) -> Goal:
 
 
 def _next_clause(text: str, at: int) -> tuple[_Clause, int]:
-    """The clause that begins at an offset, and the offset of the next one."""
+    """The clause that begins at the offset `at`, and the offset of the next one."""
     words: list[str] = []
     names: list[str] = []
     quotes: list[str] = []
     target, is_target, end = "", False, at
     while (token := _TOKEN.search(text, end)) is not None:
-        following = _NEXT.match(text, token.start()) if words else None
+        following = _CLAUSE_BREAK.match(text, token.start()) if words else None
         end = following.end() if following else token.end()
         if following or token["end"]:
             break
@@ -217,47 +221,47 @@ def _next_clause(text: str, at: int) -> tuple[_Clause, int]:
 
 
 def _understood(goal: Goal, clause: _Clause) -> Goal | None:
-    """The goal with the clause's task; None where a word of the clause has no meaning here."""
+    """The goal with the clause's task. None: a word of the clause has no meaning here."""
     if clause.quotes and clause.verb != "write":
         return None
     match clause.verb:
-        case "list" if clause.says_only() and not clause.sources:
+        case "list" if clause.has_only() and not clause.sources:
             return _with(goal, ListFiles(), clause.target)
-        case "show" if clause.says_only() and not clause.target:
-            if clause.words[0] in ("show", "display") and not clause.names and clause.says(_STORAGE):
+        case "show" if clause.has_only() and not clause.target:
+            if clause.words[0] in ("show", "display") and not clause.names and clause.has_any(_STORAGE):
                 return _with(goal, ListFiles())
             files = _files(goal, clause)
             return _with(goal, ShowFiles(files)) if files is not None else None
-        case "summarise" if clause.says_only():
+        case "summarise" if clause.has_only():
             files = _files(goal, clause)
             return _with(goal, Summarise(files), clause.target) if files is not None else None
-        case "count" if clause.says_only(_FOLDER, _PER) and not clause.sources:
+        case "count" if clause.has_only(_FOLDER, _PER) and not clause.sources:
             return _counted(goal, clause)
-        case "copy" if clause.says_only() and len(clause.names) == 2 and clause.target == clause.names[1]:
+        case "copy" if clause.has_only() and len(clause.names) == 2 and clause.target == clause.names[1]:
             return _with(goal, Copy(*clause.names))
         case "delete" if clause.names and _NAMING.issuperset(clause.words[1:]):
             return _with(goal, Delete(clause.names))
         case "write":
             return _to_write(goal, clause)
-        case "ask" if clause.says_only(_HAVING, _FOLDER, _PER) and not clause.target:
+        case "ask" if clause.has_only(_ASKING, _FOLDER, _PER) and not clause.target:
             return _asked(goal, clause)
     return None
 
 
 def _to_write(goal: Goal, clause: _Clause) -> Goal | None:
     """`write "x" to a.txt`, `write the summary to a.md`, `write a summary of b.md to a.md`, or a file and no text."""
-    if not clause.names or not clause.says_only(_RESULTS, _TEXT):
+    if not clause.names or not clause.has_only(_RESULTS, _TEXT):
         return None
     path = clause.target or clause.names[-1]
     if clause.quotes:
-        is_plain = len(clause.quotes) == len(clause.names) == 1 and not clause.says(_RESULTS)
+        is_plain = len(clause.quotes) == len(clause.names) == 1 and not clause.has_any(_RESULTS)
         return _with(goal, WriteFile(path, clause.quotes[0])) if is_plain else None
-    if clause.says(_SUMMARY) and not any(isinstance(task, Summarise) for task in goal.tasks):
+    if clause.has_any(_SUMMARY) and not any(isinstance(task, Summarise) for task in goal.tasks):
         files = clause.sources or (getattr(goal.tasks[-1], "files", ()) if goal.tasks else ())
         return _with(goal, Summarise(files), path)
-    if goal.tasks and not clause.sources and (clause.says(_RESULTS) or clause.says(_BACK)):
+    if goal.tasks and not clause.sources and (clause.has_any(_RESULTS) or clause.has_any(_BACK_REFERENCES)):
         return _with(goal, WriteAnswers(path))
-    if goal.tasks or len(clause.names) > 1 or clause.says(_RESULTS) or clause.says(_BACK):
+    if goal.tasks or len(clause.names) > 1 or clause.has_any(_RESULTS) or clause.has_any(_BACK_REFERENCES):
         return None
     return Goal(goal.text, question=f"What text should {path} hold?", unwritten=path)
 
@@ -267,45 +271,49 @@ def _asked(goal: Goal, clause: _Clause) -> Goal | None:
     how_many = clause.words[:2] == ("how", "many")
     if how_many and not clause.names:
         return _counted(goal, clause)
-    if how_many or clause.says(_FOLDER | _PER) or clause.words[0] == "how":
+    if how_many or clause.has_any(_FOLDER | _PER) or clause.words[0] == "how":
         return None
     if clause.names:
         return _with(goal, ShowFiles(clause.names))
-    return _with(goal, ListFiles()) if clause.says(_STORAGE) else None
+    return _with(goal, ListFiles()) if clause.has_any(_STORAGE) else None
 
 
 def _counted(goal: Goal, clause: _Clause) -> Goal | None:
-    """All files, or those of each folder: of one folder alone there is no rule."""
-    per_folder = clause.says(_FOLDER)
-    if per_folder != clause.says(_PER | {"each", "every"}):
+    """Counts all files, or those of each folder. There is no rule for one folder alone."""
+    per_folder = clause.has_any(_FOLDER)
+    if per_folder != clause.has_any(_PER | {"each", "every"}):
         return None
     return _with(goal, CountFiles(per_folder), clause.target)
 
 
 def _files(goal: Goal, clause: _Clause) -> Files | None:
-    """Those named, those of the task before (`summarise it`), or all."""
+    """The named files, the files of the task before (`summarise it`), or all. None: the clause says none of these."""
     if clause.sources:
         return clause.sources
-    if clause.says(_BACK) and goal.tasks and not isinstance(goal.tasks[-1], ListFiles):
+    if clause.has_any(_BACK_REFERENCES) and goal.tasks and not isinstance(goal.tasks[-1], ListFiles):
         before: Files = getattr(goal.tasks[-1], "files", ())
         return before or None
-    return () if clause.says(_EVERYTHING) or (goal.tasks and clause.says(_BACK)) else None
+    return () if clause.has_any(_EVERYTHING) or (goal.tasks and clause.has_any(_BACK_REFERENCES)) else None
 
 
 def _with(goal: Goal, task: Task, output: str = "") -> Goal | None:
-    """The goal with one more task. None where it would look again at what was changed since: all is read once."""
+    """The goal with one more task. None: the task is there already, or it would read again what a task has changed
+    since: each file is read only once. `output`: the file for what the task finds; empty: none.
+    """
     tasks = goal.tasks
     if tasks and isinstance(tasks[-1], ListFiles) and task in (Summarise(()), ShowFiles(())):
-        tasks = tasks[:-1]  # what is read is listed anyway
-    is_stale = any(isinstance(a, Look) and isinstance(b, Change) for a, b in combinations(tasks, 2))
-    if task in tasks or (is_stale and isinstance(task, Look | Copy)):
+        tasks = tasks[:-1]  # reading all files lists them anyway
+    is_stale = any(
+        isinstance(a, ReadingTask) and isinstance(b, WritingTask) for a, b in combinations(tasks, 2)
+    )
+    if task in tasks or (is_stale and isinstance(task, ReadingTask | Copy)):
         return None
     return goal._replace(tasks=(*tasks, task, *((WriteAnswers(output),) if output else ())))
 
 
 def _not_understood(text: str, clause: str) -> Goal:
-    """A wish in general words is asked about; what is beyond the rules is said to be."""
-    words = re.findall(r"[\w'’-]+", text.lower()) if len(text) <= _LONGEST_VAGUE else [text]
+    """Asks what a message in general words means. A message that says more is `Unsupported`."""
+    words = re.findall(r"[\w'’-]+", text.lower()) if len(text) <= _MAX_VAGUE_CHARS else [text]
     if _VAGUE.union(_FILLERS, _VERBS).issuperset(words):
         return Goal(text, question=WHAT_TO_DO)
     return Goal(text, (Unsupported(clause),))

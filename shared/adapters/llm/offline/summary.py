@@ -1,4 +1,4 @@
-"""Extractive summaries: what a text is, in its own words. Nothing that a text says is ever followed."""
+"""Extractive summaries: sentences of the text itself. Nothing that a text says is followed."""
 
 import csv
 import io
@@ -13,34 +13,35 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
 _MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|(?<!\w)[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•>]|\d+[.)]|\[[ xX]\])\s+")
 _FENCE = re.compile(r"\s*-{3,}")
-_TO_AN_ASSISTANT = re.compile(
+_INSTRUCTION = re.compile(
     r"GOAL_COMPLETE|update_plan|system prompt|\b(ignore|disregard|forget|override)\b[^.]{0,40}"
     r"\b(instruction|previous|prior|above|rule|prompt)|\byou (are|must) now\b|\bas an? (ai|assistant|agent)\b|"
     r"\b(assistant|agent|ai)s?\b[^.]{0,30}\b(must|should|shall|has to|delete|remove|call|approve)\b|"
     r"\b(delete|remove|erase|overwrite)\b[^.]{0,20}\b(all|every|any)\b[^.]{0,20}\bfiles?\b",
     re.IGNORECASE,
 )
-_COMMON_WORDS = (
+_STOP_WORDS_TEXT = (
     "a about after all also an and any are as at be because been but by can could did do for from had has have he her "
     "his how i if in into is it its just me more most my no not of on one only or our out over she should so some "
     "such than that the their them then there these they this those to up us was we were what when where which who "
     "will with would you your"
 )
-_COMMON = frozenset(_COMMON_WORDS.split())
-_WRAPPED_FROM = 50
-"""Characters; a shorter line was ended on purpose, not wrapped."""
-_LONGEST = 240
+_STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
+_MIN_WRAPPED_CHARS = 50
+"""A shorter line was ended on purpose, not wrapped."""
+_MAX_SENTENCE_CHARS = 240
 
 
 def summary_of(path: str, text: str, sentences: int) -> str:
-    """One paragraph about a file's text, of at most so many of its sentences."""
+    """One paragraph about a file, as a table where its path ends with `.csv`. `sentences`: how many it may quote."""
     if not text.strip():
         return "The file is empty."
     table = _table(text) if path.lower().endswith(".csv") else None
     return table or _prose(text, sentences)
 
 
-def counted(text: str) -> str:
+def word_count(text: str) -> str:
+    """For example "120 words in 9 lines"."""
     return f"{plural(len(text.split()), 'word')} in {plural(len(text.splitlines()), 'line')}"
 
 
@@ -49,23 +50,23 @@ def plural(number: int, noun: str) -> str:
 
 
 def _prose(text: str, sentences: int) -> str:
-    lines = ["" if _is_addressed(line) or _FENCE.match(line) else line for line in text.splitlines()]
+    lines = ["" if _has_instruction(line) or _FENCE.match(line) else line for line in text.splitlines()]
     headings = [_plain(found[1]) for line in lines if (found := _HEADING.fullmatch(line))]
     body = "\n\n".join("" if _HEADING.fullmatch(line) else line for line in _unwrapped(lines))
     more = f" and {len(headings) - 5} more" if len(headings) > 5 else ""
     parts = [f"Headings: {'; '.join(headings[:5])}{more}."] if headings else []
     parts += _chosen(_sentences(body), sentences)
-    if _is_addressed(text):
+    if _has_instruction(text):
         parts.append(NOT_FOLLOWED)
-    return " ".join(parts or ["No sentences to quote."]) + f" ({counted(text)})"
+    return " ".join(parts or ["No sentences to quote."]) + f" ({word_count(text)})"
 
 
-def _is_addressed(text: str) -> bool:
-    return _TO_AN_ASSISTANT.search(text) is not None
+def _has_instruction(text: str) -> bool:
+    return _INSTRUCTION.search(text) is not None
 
 
 def _unwrapped(lines: list[str]) -> list[str]:
-    """Paragraph by paragraph: hard-wrapped lines joined, list items and headings by themselves."""
+    """Paragraph by paragraph. Hard-wrapped lines are joined; list items and headings stand alone."""
     joined: list[str] = []
     is_wrapped = False
     for line in lines:
@@ -75,7 +76,7 @@ def _unwrapped(lines: list[str]) -> list[str]:
             joined[-1] = f"{joined[-1].rstrip()} {line.strip()}"
         else:
             joined.append(line)
-        is_wrapped = len(line) >= _WRAPPED_FROM and not is_heading
+        is_wrapped = len(line) >= _MIN_WRAPPED_CHARS and not is_heading
     return joined
 
 
@@ -83,13 +84,13 @@ def _sentences(text: str) -> list[str]:
     found = []
     for piece in _SENTENCE_END.split(text):
         sentence = _plain(_LIST_MARK.sub("", piece))
-        if len(_WORD.findall(sentence)) >= 3 and not _is_addressed(sentence):
+        if len(_WORD.findall(sentence)) >= 3 and not _has_instruction(sentence):
             found.append(sentence if sentence[-1] in ".!?:" else sentence + ".")
     return list(dict.fromkeys(found))
 
 
 def _chosen(sentences: list[str], wanted: int) -> list[str]:
-    """The first one, then those whose words the text uses most, in the text's order."""
+    """The first sentence, and those whose words come most often in the text, in the text's order."""
     uses = Counter(word for sentence in sentences for word in _content_words(sentence))
 
     def weight(index: int) -> float:
@@ -102,7 +103,7 @@ def _chosen(sentences: list[str], wanted: int) -> list[str]:
 
 
 def _content_words(sentence: str) -> list[str]:
-    return [word for word in (w.lower() for w in _WORD.findall(sentence)) if word not in _COMMON]
+    return [word for word in (w.lower() for w in _WORD.findall(sentence)) if word not in _STOP_WORDS]
 
 
 def _plain(text: str) -> str:
@@ -110,22 +111,26 @@ def _plain(text: str) -> str:
 
 
 def _short(sentence: str) -> str:
-    return sentence if len(sentence) <= _LONGEST else sentence[: sentence.rfind(" ", 0, _LONGEST)] + " …"
+    return (
+        sentence
+        if len(sentence) <= _MAX_SENTENCE_CHARS
+        else sentence[: sentence.rfind(" ", 0, _MAX_SENTENCE_CHARS)] + " …"
+    )
 
 
 def _table(text: str) -> str | None:
-    """Size, columns and the ranges of those that hold numbers. None: the text is no table."""
+    """The number of rows, the columns, and the ranges of columns that hold numbers. None: the text is no table."""
     try:
         rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
     except csv.Error:
         return None
-    if not rows or len(rows[0]) < 2 or _is_addressed(" ".join(rows[0])):
+    if not rows or len(rows[0]) < 2 or _has_instruction(" ".join(rows[0])):
         return None
     names, body = [name.strip() for name in rows[0]], rows[1:]
     ranges = [
-        said
+        found
         for column, name in enumerate(names)
-        if (said := _range(name, [row[column].strip() for row in body if column < len(row)]))
+        if (found := _range(name, [row[column].strip() for row in body if column < len(row)]))
     ]
     size = f"A table of {plural(len(body), 'row')} and {len(names)} columns ({', '.join(names[:10])})."
     return f"{size} {'; '.join(ranges[:5])}." if ranges else size
