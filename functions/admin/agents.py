@@ -94,7 +94,7 @@ def add_agents(
 
     @api.delete("/v1/agents/{agent_id}")
     def delete_agent(agent_id: str) -> Response:
-        """Its memories stay, for the agent that may be made again under the id."""
+        """The agent's memories stay: an agent that is made again under its id has them."""
         old = agents.get_as_read(agent_id)
         if old.is_built_in:
             raise Conflict("This agent is built in and cannot be deleted; PUT replaces it.")

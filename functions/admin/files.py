@@ -14,12 +14,12 @@ from shared.ports.files import FileMissing, FileStore
 
 MAX_PAGE = 1_000
 TEXT = "text/plain; charset=utf-8"
-"""Never a type a browser would run, whatever the file's name says."""
+"""Never a type that a browser would run, whatever the file's name says."""
 BYTES = "application/octet-stream"
 
 
 def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
-    """Bodies are the file's bytes, at most `max_bytes` of them."""
+    """A body is a file's bytes, `max_bytes` of them at most."""
 
     @api.get("/v1/files")
     def list_files(
@@ -64,7 +64,7 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
 
 
 def content_type_of(data: bytes) -> str:
-    """From the bytes alone: text, or something to be saved."""
+    """By the bytes alone: text, or something to save."""
     try:
         return BYTES if "\0" in data.decode() else TEXT
     except UnicodeDecodeError:
@@ -72,7 +72,7 @@ def content_type_of(data: bytes) -> str:
 
 
 def _check_prefix(prefix: str) -> None:
-    """A prefix is usable when a path can begin with it."""
+    """A prefix is usable if a path can begin with it. Raises ValidationFailed."""
     try:
         check_path(prefix + "x")
     except PathRefused as refused:

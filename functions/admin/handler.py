@@ -1,4 +1,4 @@
-"""Files, tools, agents, prompts, memories, health, and every path that does not exist; and the deployment's prompts."""
+"""Answers over HTTP what administrates a tenant, and stores the deployment's prompts for CloudFormation."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _api = build(root())
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
-    """The gateway's events have a request context, CloudFormation's an address for the answer."""
+    """The gateway's events have a request context, CloudFormation's have a URL for the answer."""
     return _seed(event, context) if is_seeding(event) else _api.handler(event, context)
 
 

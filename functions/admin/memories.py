@@ -1,4 +1,4 @@
-"""Long-term memories: `/v1/memories` (design §3). Members read and write their tenant's."""
+"""Long-term memories: `/v1/memories` (design §3). Members read and write those of their tenant."""
 
 from typing import Annotated
 

@@ -20,7 +20,7 @@ MAX_PAGE = 100
 
 
 def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock) -> None:
-    """A text that is in force already makes no new version, so writing twice is as good as writing once."""
+    """A text that is in force already makes no new version, so a write that is repeated changes nothing."""
     prompts = Resource[Prompt](
         api,
         find=lambda tenant, name: store.prompt(tenant, name) if name in SEEDS else None,

@@ -1,4 +1,4 @@
-"""The routes of `admin`. What no route names ends here too, answered as in every function: 404 or 405."""
+"""The routes of `admin`: files, tools, agents, prompts, memories, health. Paths without a route come here too."""
 
 from functions.admin.agents import add_agents
 from functions.admin.files import add_files

@@ -21,9 +21,9 @@ def is_seeding(event: Mapping[str, Any]) -> bool:
 
 
 def seed(event: Mapping[str, Any], store: DefinitionStore, clock: Clock) -> Exception | None:
-    """Answers CloudFormation, whatever happens: without an answer a deployment waits for its time limit.
+    """Answers CloudFormation whatever happens: without an answer a deployment waits until its time limit.
 
-    What went wrong is returned and not raised, or the invocation would be repeated behind the rollback.
+    What went wrong is returned and not raised, because Lambda would repeat the invocation after the rollback.
     """
     failure = None
     try:
@@ -36,7 +36,7 @@ def seed(event: Mapping[str, Any], store: DefinitionStore, clock: Clock) -> Exce
 
 
 def store_prompts(contents: Mapping[str, str], store: DefinitionStore, clock: Clock) -> None:
-    """One that is stored already keeps the time it came at. Raises KeyError for a name this release does not know."""
+    """A prompt that is stored with this text keeps its time. Raises KeyError for a name this release does not know."""
     for name, content in contents.items():
         stored = store.seed(name)
         if stored.created_at is None or stored.content != content:
@@ -46,7 +46,7 @@ def store_prompts(contents: Mapping[str, str], store: DefinitionStore, clock: Cl
 
 
 def _answer(event: Mapping[str, Any], failure: Exception | None) -> None:
-    """To the address in the event, which is good for this one answer."""
+    """To the URL in the event, which is made for this one answer."""
     body = {
         "Status": "SUCCESS" if failure is None else "FAILED",
         "Reason": "" if failure is None else type(failure).__name__,

@@ -1,5 +1,8 @@
-"""Tells the outside what waits for a person. The table's stream brings each change once; one that is not told then
-waits in a queue of its own and comes again from there, so that it holds nobody up."""
+"""Notifies the outside of interventions that wait for a person.
+
+The table's stream brings each change once. A change whose notification could not be delivered is put into a queue and
+comes again from there, so that it holds up no other change.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,41 +16,46 @@ telemetry = Telemetry("notify")
 
 
 def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return tell_all(root(), event)
+    return notify_all(root(), event)
 
 
-def tell_all(its: Root, event: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer names the messages that stay in the queue. Raises where a change can be neither told nor put there:
-    the stream comes again with it.
+def notify_all(deps: Root, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Handles the records of the stream or of the queue. The answer names the messages that stay in the queue.
+
+    Raises what the queue raises where a change could be neither delivered nor put into the queue. The stream then
+    brings it again.
     """
+    if deps.notifier is None:
+        return {"batchItemFailures": []}
     staying = []
-    for record in event.get("Records", ()) if its.notifier is not None else ():
-        postponed = its.later.opened(record)
+    for record in event.get("Records", ()):
+        postponed = deps.later.opened(record)
         if postponed is None:
-            if not _is_done(its, record):
-                its.later.put(record)
-        elif not _is_done(its, postponed.change):
+            if not _is_handled(deps, deps.notifier, record):
+                deps.later.put(record)
+        elif not _is_handled(deps, deps.notifier, postponed.change):
             staying.append({"itemIdentifier": postponed.message_id})
     return {"batchItemFailures": staying}
 
 
-def _is_done(its: Root, change: Mapping[str, Any]) -> bool:
-    """Told, refused for good, or nothing to tell (any more)."""
+def _is_handled(deps: Root, notifier: Notifier, change: Mapping[str, Any]) -> bool:
+    """True: the notification was delivered or refused for good, or there is none to send. False: try again later."""
     try:
-        for changed in its.changes.told_by({"Records": [change]}):
-            if its.notifier is not None and changed.intervention is not None:
-                told = notification_of(changed.tenant, changed.intervention, is_new=changed.is_new)
-                if told is not None:
-                    _tell(its.notifier, told)
+        for changed in deps.changes.changed_by({"Records": [change]}):
+            if changed.intervention is not None:
+                notification = notification_of(changed.tenant, changed.intervention, is_new=changed.is_new)
+                if notification is not None:
+                    _send(notifier, notification)
     except NotDelivered:
         return False
-    except Exception as error:  # whatever it is, it is this change's alone
+    except Exception as error:  # it concerns this change alone, so the others go on
         telemetry.failure(error)
         return False
     return True
 
 
-def _tell(notifier: Notifier, notification: Notification) -> None:
+def _send(notifier: Notifier, notification: Notification) -> None:
+    """Raises NotDelivered."""
     ids = {
         "notification_id": notification.notification_id,
         "notification": notification.event,

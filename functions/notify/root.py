@@ -14,11 +14,11 @@ from shared.ports.notifier import Changes, Later, Notifier
 from shared.settings import Settings, settings
 
 LOCAL_SECRET = "ACTA_NOTIFY_SECRET"
-"""The secret itself, where there is no Secrets Manager to have it from."""
+"""The secret itself, for a local stack, which has no Secrets Manager."""
 
 
 class Root(NamedTuple):
-    """`notifier` is None where nobody is to be told: a local stack without a URL."""
+    """`notifier` is None where nobody is notified: a local stack without a URL."""
 
     changes: Changes
     later: Later

@@ -1,7 +1,7 @@
-"""Scheduled recovery (design §2), and an operator's repair. What comes in, and what is answered:
+"""Scheduled recovery (design §2), and an operator's repair. The events, and what is answered:
 
-    the schedule's event                          a tally: what has waited too long goes on
-    {"repair": true}                              a tally: everything is looked at, however young
+    the schedule's event                          counts; sessions that have waited too long go on
+    {"repair": true}                              counts; every session is looked at, however young
     {"repair": {"tenant": …, "session_id": …}}    {"outcome": …}, or {"refused": {"code", "message"}}
 
 Only ids, counts and outcomes are logged.
@@ -19,12 +19,12 @@ from shared.domain.errors import CallerError, Refused
 from shared.domain.value import Value
 
 SPARE_MILLISECONDS = 15_000
-"""What one session may take when every request it makes has to be repeated."""
+"""The longest that one session takes, with every request repeated."""
 
 telemetry = Telemetry("recover")
 
 
-class One(Value):
+class RepairRequest(Value):
     tenant: str
     session_id: str
 
@@ -34,20 +34,20 @@ def _handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
     if isinstance(wanted, bool):
         return _sweep(context, everything=wanted)
     try:
-        return _repair(One.model_validate(wanted))
+        return _repair(RepairRequest.model_validate(wanted))
     except ValidationError as error:
         raise Refused(f"not a repair: {error.error_count()} fields are wrong") from None
 
 
 def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
-    its = root()
+    deps = root()
     tally = sweep(
         SweepDeps(
-            its.repository,
-            its.directory,
-            its.workflow,
-            grace=its.grace,
-            warn=its.warn,
+            deps.repository,
+            deps.session_index,
+            deps.workflow,
+            grace=deps.grace,
+            warn=deps.warn,
             time_is_left=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS,
             unreadable=lambda session_id, error: telemetry.failure(error, session_id=session_id),
         ),
@@ -58,13 +58,13 @@ def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
     return counts
 
 
-def _repair(one: One) -> dict[str, Any]:
-    its = root()
+def _repair(wanted: RepairRequest) -> dict[str, Any]:
+    deps = root()
     try:
-        outcome = repair(its.repository, its.workflow, one.tenant, one.session_id)
+        outcome = repair(deps.repository, deps.workflow, wanted.tenant, wanted.session_id)
     except CallerError as refusal:
         return {"refused": {"code": refusal.code, "message": str(refusal)}}
-    telemetry.logger.info("repaired", extra={"session_id": one.session_id, "outcome": outcome})
+    telemetry.logger.info("repaired", extra={"session_id": wanted.session_id, "outcome": outcome})
     return {"outcome": outcome}
 
 

@@ -1,4 +1,4 @@
-"""Everything `sweep` needs, put together once per process."""
+"""Everything `recover` needs, put together once per process."""
 
 from functools import cache
 from typing import NamedTuple
@@ -15,8 +15,10 @@ from shared.settings import settings
 
 
 class Root(NamedTuple):
+    """`grace`, `warn`: seconds, as in `SweepDeps`."""
+
     repository: SessionRepository
-    directory: SessionIndex
+    session_index: SessionIndex
     workflow: Workflow
     grace: float
     warn: float
@@ -28,7 +30,7 @@ def root() -> Root:
     clock = SystemClock()
     return Root(
         repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
-        directory=DynamoIndex(chosen.table, clock),
+        session_index=DynamoIndex(chosen.table, clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         grace=chosen.recovery_grace_seconds,
         warn=chosen.intervention_warn_seconds,

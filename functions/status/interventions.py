@@ -1,4 +1,4 @@
-"""What waits for people, and what they decided: who, when and how (design §8)."""
+"""Interventions: what waits for people, and what was decided, by whom, when and how (design §8)."""
 
 from typing import Annotated, Any, get_args
 
@@ -39,7 +39,7 @@ def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: Blo
     def of_session(
         session_id: str, state: str = "pending", limit: Limit = 50, cursor: ListingCursor = None
     ) -> Response:
-        """The open ones, unless another `state` is asked for, or `all`."""
+        """Pending ones, unless the caller asks for another `state`, or for `all`."""
         tenant = api.caller.tenant
         with listing_cursor():
             found = interventions_of(log, index, tenant, session_id, state=state, limit=limit, cursor=cursor)
@@ -53,7 +53,7 @@ def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: Blo
 
     @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}/input")
     def input_of_one(session_id: str, intervention_id: str, call_id: str | None = None) -> Response:
-        """The whole input, where the intervention shows its beginning only. `call_id`: of a review's call."""
+        """The whole input of the call that is decided on. `call_id`: which call of a review."""
         tenant = api.caller.tenant
         found = intervention_of(log, index, tenant, session_id, intervention_id)
         return success(full_call_input(log, blobs, tenant, found, call_id)._asdict())

@@ -26,7 +26,7 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
         cursor: ListingCursor = None,
     ) -> Response:
-        """The index knows only that a session is active; in which of the active states it is, its head says."""
+        """The index has one state for all active sessions. The heads have the states in detail."""
         tenant, coarse = api.caller.tenant, _coarse(state)
         with listing_cursor():
             found = index.sessions(tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=cursor)
@@ -42,7 +42,7 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
             return [head for head in pool.map(_head, entries) if head is not None]
 
     def _head(entry: IndexEntry) -> Head | None:
-        """None, too, where it cannot be read: a session that is damaged, or a later release's, hides no other."""
+        """None, too, for a session that cannot be read: one that is damaged, or of a later release, hides no other."""
         try:
             commit = log.latest(entry.tenant, entry.session_id)
         except FinalError as error:

@@ -29,7 +29,7 @@ def page_of_rows(rows: Iterable[Row[Item]], view: Callable[[Item], Json], limit:
     size, following = 0, HistoryCursor()
     for row in rows:
         if row.item is None:
-            return Page(items, str(row.behind))
+            return Page(items, str(row.cursor_after))
         if len(items) == limit:
             return Page(items, str(following))
         item = fitting(view(row.item))
@@ -37,7 +37,7 @@ def page_of_rows(rows: Iterable[Row[Item]], view: Callable[[Item], Json], limit:
         if items and size > PAGE_BYTES:
             return Page(items, str(following))
         items.append(item)
-        following = row.behind
+        following = row.cursor_after
     return Page(items, None)
 
 
@@ -47,8 +47,8 @@ def page_of_items(
     cursor_after: Callable[[Item], str],
     next_cursor: str | None,
 ) -> Page:
-    """What a store found, `next_cursor` being its cursor after the last one. The page ends earlier where it would be
-    too large, with the cursor after its own last item.
+    """A page of what a store found; `next_cursor` is the store's. A page that would be too large ends earlier, with the
+    cursor after its own last item.
     """
     items: list[Json] = []
     size, last = 0, None
@@ -63,7 +63,7 @@ def page_of_items(
 
 
 def bounded(seen: Snapshot) -> Snapshot:
-    """With as many events as an answer may hold, one at least; its cursor is the one after the last of them."""
+    """The snapshot with as many events as an answer may have, one at least, and the cursor after the last of them."""
     size = 0
     for place, one in enumerate(seen.events):
         size += json_bytes(one.event.data)
@@ -74,7 +74,7 @@ def bounded(seen: Snapshot) -> Snapshot:
 
 
 def fitting(item: Json) -> Json:
-    """The item. Where it alone is more than a page: with its long texts cut, and `truncated`."""
+    """The item. Where it alone is larger than a page, its long texts are cut, and it has `truncated`."""
     most = PAGE_BYTES // 2
     shown = item
     while json_bytes(shown) > PAGE_BYTES:

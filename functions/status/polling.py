@@ -17,10 +17,10 @@ from shared.ports.log import SessionLog
 from shared.ports.partials import Partials
 
 STREAM_WAIT_SECONDS = 20
-"""The gateway buffers: a stream's answer ends as soon as there are events, or then."""
+"""The gateway buffers, so the answer ends as soon as there are events, and after this time at the latest."""
 RETRY_MS = 500
 RETRY_ENDED_MS = 60_000
-"""Nothing comes of a session that has ended until somebody writes to it, so a client need not ask twice a second."""
+"""A session that has ended has no events until somebody writes to it, so a client asks seldom."""
 
 
 def add_polling(api: Api, log: SessionLog, clock: Clock, partials: Partials) -> None:
@@ -54,7 +54,7 @@ def add_polling(api: Api, log: SessionLog, clock: Clock, partials: Partials) -> 
 
     @api.get("/v1/sessions/{session_id}/events")
     def stream(session_id: str, after: str = "0") -> Response:
-        """Server-sent events. An event's id is the cursor after it, so `Last-Event-ID` resumes behind it."""
+        """Server-sent events. An event's id is the cursor after it, so `Last-Event-ID` makes a client go on there."""
         last = api.request.headers.get("last-event-id", "")
         seen = read(session_id, last or after, STREAM_WAIT_SECONDS)
         lines = [f"retry: {RETRY_ENDED_MS if seen.head.is_over else RETRY_MS}", ""]

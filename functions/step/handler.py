@@ -1,11 +1,12 @@
-"""The Plan and Think states (design §2); and over HTTP what only the holder of the keys can tell."""
+"""The Plan and Think states (design §2), and the HTTP routes that need the providers' keys."""
 
+from functools import cache
 from typing import Any
 
-from functions.step.root import turn_deps
+from functions.step.root import models_deps, turn_deps
 from shared.agent.turn.turn import take_turn
 from shared.api.engine_event import engine_event, seconds_for_work
-from shared.api.telemetry import Telemetry
+from shared.api.telemetry import Handler, Telemetry
 from shared.domain.errors import Refused
 from shared.settings import settings
 
@@ -29,7 +30,13 @@ _engine = telemetry.watch(handle)
 def handler(event: dict[str, Any], context: Any) -> Any:
     """The gateway's events have a request context, the engine's an `op`."""
     if "requestContext" in event:
-        from functions.step.http import api  # an admin's request now and then; no turn pays for its import
-
-        return api.handler(event, context)
+        return _http()(event, context)
     return _engine(event, context)
+
+
+@cache
+def _http() -> Handler:
+    """Imported when it is first needed: an admin asks now and then, and no turn pays for it."""
+    from functions.step.routes import build
+
+    return build(settings(), models_deps()).handler

@@ -36,7 +36,7 @@ class Parameter(NamedTuple):
 
 
 class Arguments:
-    """Of one route's handler. Building them makes validators: do it for the routes that are asked for."""
+    """Of one route's handler. Making them takes time, so they are made for routes that are asked for."""
 
     def __init__(self, route: Route, handle: Callable[..., Any]) -> None:
         hints = get_type_hints(handle, include_extras=True)
@@ -76,7 +76,7 @@ def _where(route: Route, name: str, type_: Any) -> Where:
 
 
 def _value(request: Request, where: Where, name: str) -> Any:
-    """None: it was not sent. A query parameter that was sent more than once is a list, which fits no type here."""
+    """None: it was not sent. A query parameter that was sent twice is a list, which fits no parameter's type."""
     match where:
         case "path":
             return request.variables.get(name)
@@ -97,6 +97,6 @@ def details_of(errors: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, lis
 
 
 def field_name(place: Sequence[int | str]) -> str:
-    """`metadata.key`, where the value is; the body as a whole is `body`."""
+    """The path of a value, such as `metadata.key`. The body as a whole is `body`."""
     name = ".".join(str(part) for part in place if part != "[key]") or "body"
     return name[:MAX_NAME_CHARS].encode("utf-8", "replace").decode()

@@ -18,8 +18,8 @@ Op = Literal["plan", "think", "tool", "lost_tool", "ask", "give_up", "roll_over"
 
 
 class EngineEvent(Value):
-    """`attempt`: the engine's retry count of this state. `entered`: when it came to this state, for `ask`; executions
-    begun on the previous release do not tell. `error`: the name of the class that was left.
+    """`attempt`: how often the engine has retried this state. `error`: the name of the error class that it caught.
+    `entered`: of `ask`, when it came to this state; executions that the previous release began do not send it.
     """
 
     op: Op
@@ -39,7 +39,7 @@ class EngineEvent(Value):
 
 
 def engine_event(event: Mapping[str, Any]) -> EngineEvent:
-    """Raises Refused: an event this release does not know is not guessed at."""
+    """Raises Refused for an event that this release does not know."""
     try:
         return EngineEvent.model_validate(event)
     except ValidationError as error:

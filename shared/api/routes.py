@@ -99,7 +99,7 @@ _BY_KEY = {str(route): route for route in ROUTES}
 
 
 def find(route_key: str, method: str, path: str) -> Route:
-    """The route that API Gateway found, `route_key` being its event's `routeKey`, for a request of `method` and `path`.
+    """The route that API Gateway found: `route_key` is its event's `routeKey`, `path` the path that was asked for.
 
     Raises NotFound, or MethodNotAllowed where only other methods have the path.
     """

@@ -10,7 +10,7 @@ from aws_lambda_powertools import Logger, Metrics, Tracer
 
 Handler = Callable[[dict[str, Any], Any], Any]
 
-# An invocation without a figure of its own is no mistake here.
+# An invocation may have no metric of its own.
 warnings.filterwarnings("ignore", message="No application metrics to publish", category=UserWarning)
 
 
@@ -18,11 +18,11 @@ class Telemetry:
     """Service and namespace come from the environment (`POWERTOOLS_…`); the fallbacks are for tests."""
 
     def __init__(self, function: str) -> None:
-        gc.freeze()  # what was imported stays for good, so it need not be looked through either
+        gc.freeze()  # what was imported stays as long as the process, so the collector need not look at it
         gc.enable()
         service = os.environ.get("POWERTOOLS_SERVICE_NAME", f"acta-{function}")
         self.logger = Logger(service=service, location=None)
-        # The SDK calls are not traced: their segments would name the files.
+        # Calls of the SDK are not traced: their segments would have the names of files.
         self.tracer = Tracer(service=service, auto_patch=False)
         self.metrics = Metrics(
             service=service, namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")

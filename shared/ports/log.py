@@ -158,8 +158,7 @@ class SessionLog(Protocol):
         ...
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
-        """Puts the commit, and its companions in the same transaction. Raises NumberTaken, KeyTaken,
-        LeaseMoved."""
+        """Puts the commit, with `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, LeaseMoved."""
         ...
 
     def delete(self, tenant: str, session_id: str) -> None:

@@ -49,7 +49,8 @@ class Later(Protocol):
 
 
 class Changes(Protocol):
-    def told_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
-        """Of interventions, in order, each read when it is its turn. Raises StoreThrottled, StoreUnavailable,
-        SchemaUnknown."""
+    def changed_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
+        """The interventions that the event's records changed, in order; each is read when it is asked for. Raises
+        StoreThrottled, StoreUnavailable, SchemaUnknown.
+        """
         ...

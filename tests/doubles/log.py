@@ -42,7 +42,7 @@ class MemoryLog:
         tenant, session_id = commit.head.tenant, commit.head.session_id
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
         if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
-            raise ValueError("a commit's companions belong to its tenant")
+            raise ValueError("what is written with a commit belongs to its tenant")
         body = from_commit(commit)
         with self._table.lock:
             commits = self._table.commits.setdefault((tenant, session_id), {})

@@ -43,7 +43,7 @@ def _all(read: Callable[[HistoryCursor], Iterator[Row[Item]]]) -> Iterator[Item]
             if row.item is not None:
                 yield row.item
             if row.item is None or told == ROWS:
-                since = row.behind
+                since = row.cursor_after
                 break
 
 

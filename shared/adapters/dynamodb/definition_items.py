@@ -1,4 +1,4 @@
-"""Items of agents and managed prompts, and the one way in which a tenant's definitions are written.
+"""Items of agents, managed prompts and tools, and the one function that writes a tenant's definitions.
 
 pk                        sk                        attributes
 T#{tenant}                R                         r revision, another text after each write of a definition
@@ -126,8 +126,8 @@ def change_definition(
     record: IdempotencyRecord | None = None,
     *more: Action,
 ) -> None:
-    """The revision is a text nobody had before, not a count, so there is nothing to read and nothing to lose. Raises
-    DefinitionChanged where a condition does not hold, KeyTaken.
+    """Writes `decisive` with the tenant's new revision, all or nothing. The revision is a new text and not a count, so
+    nothing has to be read first. Raises DefinitionChanged where a condition does not hold, KeyTaken.
     """
     revision = put(table, revision_item(tenant, clock.new_id("rev")))
     kept = [] if record is None else [put_record(table, record, clock)]

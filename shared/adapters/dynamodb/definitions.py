@@ -1,4 +1,8 @@
-"""Agents and managed prompts on DynamoDB; what a turn reads is kept by the process and checked by one small item."""
+"""Agents and managed prompts on DynamoDB.
+
+A process keeps what turns have read of a tenant, and checks with one small item, the tenant's revision, whether it is
+still current.
+"""
 
 from collections import OrderedDict
 from typing import Any, NamedTuple
@@ -22,17 +26,17 @@ TENANTS_KEPT = 200
 
 
 class _Known(NamedTuple):
-    """What a process has read of a tenant since its revision was this one."""
+    """What a process has read of a tenant while the tenant had this revision."""
 
     revision: str
     agents: dict[str, AgentDefinition | None]
     prompts: dict[str, Prompt]
     tools: list[tuple[ToolDefinition, ...]]
-    """All of them at once, or not read yet."""
+    """Empty: not read yet. Else one tuple with all tools."""
 
 
 class DynamoSnapshot:
-    """Reads through what the process knows. An item may be newer than the revision; the next `at` notices."""
+    """Reads what the process does not have yet. An item may be newer than the revision; the next `at` notices that."""
 
     def __init__(self, store: "DynamoDefinitions", tenant: str, known: _Known) -> None:
         self._store = store
@@ -66,7 +70,7 @@ class DynamoDefinitions:
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
     def at(self, tenant: str) -> DynamoSnapshot:
-        """A seed a deployment changes moves no tenant's revision: a deployment replaces the processes."""
+        """A deployment that changes a seed moves no tenant's revision, but it replaces the processes."""
         item = self._get(items.revision_key(tenant))
         revision = "" if item is None else item["r"]["S"]
         known = self._known.get(tenant)
@@ -203,7 +207,7 @@ class DynamoDefinitions:
 
 
 _AS_READ = "n = :n AND c = :c"
-"""Both: a version counts anew where an agent was deleted and made again under its id."""
+"""Both: versions begin anew where an agent was deleted and made again under its id."""
 
 
 def _as_read(agent: AgentDefinition) -> dict[str, dict[str, str]]:

@@ -1,7 +1,7 @@
-"""Removing a session's items, so that a deletion cut short can be repeated.
+"""Removes a session's items, in an order in which a deletion that was cut short can be repeated.
 
-Interventions and the listing entry go first: the commits, which name the interventions, are still there if the worker
-dies. Then the commits in their order are replaced by their bare keys, which DynamoDB removes after a while (`ttl`).
+Interventions and the listing entry go first. If the worker dies then, the commits still name the interventions. After
+that the commits, in their order, are replaced by their bare keys, which DynamoDB removes after a while (`ttl`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,12 +19,12 @@ BATCH = 25
 """BatchWriteItem's limit."""
 ATTEMPTS = 8
 PAUSE_SECONDS = 0.05
-"""Doubled after each attempt that left something unprocessed."""
+"""Doubled after each attempt that left items unprocessed."""
 
 
 def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, session_id: str) -> None:
     ttl = {"N": str(int((clock.now() + TOMBSTONE_LIFE).timestamp()))}
-    # The text of a turn that still runs is gone with it, and what is late of it finds its place taken.
+    # The running text is replaced too: a worker that is late does not write it again.
     tombstones: list[items.Item] = [{**items.partial_key(tenant, session_id), "ttl": ttl}]
     interventions: list[items.Item] = []
     for item in _commits(dynamodb, table, tenant, session_id):
@@ -37,7 +37,7 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
 
 
 def _commits(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
-    """Their keys and the interventions they name; bodies are not read, so none is too new to be deleted."""
+    """Their keys and the ids of their interventions. Bodies are not read, so a newer release's can be deleted too."""
     answers = query(
         dynamodb,
         TableName=table,

@@ -1,5 +1,5 @@
-"""Long-term memories on DynamoDB. Each memory is two items: one strongly consistent read finds it by its id, in its
-tenant's listing or in its agent's.
+"""Long-term memories on DynamoDB. Each memory is two items, so that one strongly consistent read finds it by its id, in
+the listing of its tenant, and in the listing of its agent.
 
     pk                        sk                        attributes
     T#{tenant}                M#{memory}                k kind, u updated at, v, z body
@@ -57,17 +57,17 @@ def agent_pk(tenant: str, agent_id: str) -> str:
 
 
 def listed_key(tenant: str, memory_id: str) -> Item:
-    """In the tenant's listing."""
+    """In its tenant's listing."""
     return _key(tenant_pk(tenant), MEMORY + key_part(memory_id))
 
 
 def own_key(tenant: str, agent_id: str, memory_id: str) -> Item:
-    """In the agent's."""
+    """In its agent's listing."""
     return _key(agent_pk(tenant, agent_id), MEMORY + key_part(memory_id))
 
 
 def memory_items(tenant: str, memory: Memory) -> tuple[Item, Item]:
-    """The listed one, the agent's."""
+    """The item in the tenant's listing and the item in the agent's."""
     attributes: Item = {
         "k": {"S": memory.kind},
         "u": {"S": memory.updated_at.isoformat()},
@@ -110,14 +110,14 @@ class _Head(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """What one query found; `last` is the id of the last item looked at, empty: there are no more."""
+    """What one Query found. `last`: id of the last item that it looked at; empty: there are no more."""
 
     memories: tuple[Memory, ...]
     last: str
 
 
 class DynamoMemories:
-    """`most`: the bound per agent. `client`: a botocore DynamoDB client, where it is not this process's own."""
+    """`most`: of one agent. `client`: a botocore DynamoDB client, where it is not this process's own."""
 
     def __init__(self, table: str, clock: Clock, client: Any = None, most: int = MAX_PER_AGENT) -> None:
         self._table = table
@@ -188,7 +188,7 @@ class DynamoMemories:
         return tuple(ranking.relevant(self._all(tenant, agent_id), query, limit, max_chars))
 
     def _all(self, tenant: str, agent_id: str) -> tuple[Memory, ...]:
-        """What the process knows, where the head's revision is still the one it was read at."""
+        """All memories of the agent. They are read again only where the head has another revision than before."""
         key, head = (tenant, agent_id), self._head(tenant, agent_id)
         known = self._known.get(key)
         if known is None or known[0] != head.revision:
@@ -202,7 +202,7 @@ class DynamoMemories:
         return known[1]
 
     def _oldest_summary(self, tenant: str, agent_id: str) -> Memory:
-        """Looks at all: this happens at the bound only."""
+        """Reads all summaries; this happens only when the agent has as many memories as it may have."""
         pk = agent_pk(tenant, agent_id)
         oldest = None
         for stretch in self._newest_first(pk, None, "summary", MAX_PER_AGENT):
@@ -219,7 +219,7 @@ class DynamoMemories:
     def _change(
         self, tenant: str, agent_id: str, change: Callable[[_Head], tuple[int, Sequence[Action]]]
     ) -> None:
-        """`change`: from the head that was read to the new count and what is written with it.
+        """`change`: takes the head that was read, and gives the new count and what is written with it.
 
         Raises ConditionFailed, in which the head is action 0, only where the head itself stood still.
         """
@@ -255,7 +255,7 @@ class DynamoMemories:
     def _newest_first(
         self, pk: str, before: str | None, kind: MemoryKind | None, size: int
     ) -> Iterator[_Stretch]:
-        """Query by query, as far as the caller goes on; `size`: items each one looks at."""
+        """One Query after another while the caller goes on. `size`: so many items each one looks at."""
         request: dict[str, Any] = {
             "TableName": self._table,
             "ConsistentRead": True,

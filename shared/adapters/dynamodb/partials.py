@@ -1,4 +1,4 @@
-"""Partial texts on DynamoDB: one item a session, outside the range of its commits.
+"""Texts of running turns on DynamoDB: one item for each session, outside the range of the commits.
 
 pk                        sk    attributes
 T#{tenant}#S#{session}    P     p body, v schema version, ttl; of a deleted session only ttl is left

@@ -19,9 +19,7 @@ from shared.ports.log import IdempotencyRecord, InterventionPage, LiveKind, Live
 
 QUERIES = 5
 FILTERED_LIMIT = 200
-"""A page looks at no more than QUERIES × FILTERED_LIMIT items: with a filter it may come back short, with a
-cursor.
-"""
+"""A page looks at no more than QUERIES × FILTERED_LIMIT items, so with a filter it may be short and have a cursor."""
 
 
 class DynamoIndex:
@@ -102,7 +100,7 @@ class DynamoIndex:
         return 0 if item is None else int(item["g"]["N"])
 
     def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
-        """None, too, for a record DynamoDB has not yet deleted after its time."""
+        """None, too, for a record whose time is over and that DynamoDB has not deleted yet."""
         item = self._get(items.record_key(tenant, route, key))
         if item is None or int(item["ttl"]["N"]) <= self._clock.now().timestamp():
             return None
@@ -122,8 +120,8 @@ class DynamoIndex:
         limit: int,
         cursor: str | None,
     ) -> tuple[list[items.Item], str | None]:
-        """Up to `limit` items, and the cursor behind the last one looked at; one more than `limit` is asked
-        for, so that a last page knows it is the last.
+        """Up to `limit` items, and the cursor after the last item that was looked at. One item more than `limit` is
+        asked for, which shows whether the page is the last.
         """
         pk, scope, limit = items.tenant_pk(tenant), kind + tenant, max(limit, 1)
         request: dict[str, Any] = {

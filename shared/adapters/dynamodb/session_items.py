@@ -14,8 +14,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         ttl whole seconds since 1970
     T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
 
-The index `live` has keys only: `live` is the kind, `live_at` is {time}#{session}#{tenant}, which orders by time and
-says whose session it is, whatever became of the names in `pk` and `sk`.
+The index `live` has keys only. `live` is the kind; `live_at` is {time}#{session}#{tenant}, which orders by time and has
+the names as they are: in `pk` and `sk` a long name is a hash.
 """
 
 import hashlib
@@ -83,7 +83,7 @@ def lease_key(tenant: str, hour: int) -> Item:
 
 
 def lease_item(lease: LeaseGrant) -> Item:
-    """Kept for a day after its hour."""
+    """`ttl`: a day after the hour."""
     return {
         **lease_key(lease.tenant, lease.hour),
         "g": {"N": str(lease.after)},
@@ -114,7 +114,7 @@ def item_commit(item: Item) -> Commit:
 
 
 def is_tombstone(item: Item) -> bool:
-    """What a deleted session leaves for a while: the commit's keys, so that its number stays taken."""
+    """A commit of a deleted session: its keys are kept for a while, so that its number stays taken."""
     return "z" not in item
 
 
@@ -148,7 +148,7 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
 
 
 def item_live(item: Item) -> LiveSession:
-    """Of a listing item, or of the index's copy of its keys."""
+    """From a listing item, or from the index's copy of its keys."""
     at, session_id, tenant = item["live_at"]["S"].split("#", 2)
     return LiveSession(tenant, session_id, datetime.fromisoformat(at))
 

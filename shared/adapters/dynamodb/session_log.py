@@ -68,11 +68,12 @@ class DynamoLog:
         return items.item_commit(newest[0]) if newest and not items.is_tombstone(newest[0]) else None
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
-        """Where the answer to a plain put is lost, the SDK's own retry meets the commit and this raises
-        NumberTaken; reading again finds the key. A transaction's retry carries the token botocore gives
-        each request, so it succeeds. The token is the request's and not the commit's: a later attempt at
-        the same step has other contents, and must be judged by the conditions, not refused for ten
-        minutes as a mismatch of tokens.
+        """Where the answer to a plain put is lost, the SDK's own retry meets the commit, and this raises NumberTaken;
+        the caller reads again and finds its key.
+
+        Where the answer to a transaction is lost, the retry succeeds, because it carries the token that botocore gives
+        each request. The token is not the commit's: a later attempt at the same step has other contents, and DynamoDB
+        would refuse it for ten minutes as a mismatch of tokens.
         """
         item = items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
         if extra_items == NO_ITEMS:
@@ -95,8 +96,8 @@ class DynamoLog:
         tenant = commit.head.tenant
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
         if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
-            raise ValueError("a commit's companions belong to its tenant")
-        # In the order in which failed conditions are told: who lost the number reads again before anything else.
+            raise ValueError("what is written with a commit belongs to its tenant")
+        # The first failed condition decides. The number comes first: who lost it has to read again in any case.
         actions: list[tuple[Action, type[Exception] | None]] = [(put(self._table, item, FREE), NumberTaken)]
         if record is not None:
             actions.append((put_record(self._table, record, self._clock), KeyTaken))
@@ -120,7 +121,7 @@ def _grant(table: str, lease: LeaseGrant) -> Action:
 
 
 def _cancelled(refused: AwsRefused, lost: Sequence[type[Exception] | None]) -> Exception:
-    """What the first failed condition means; `lost` has it per item."""
+    """The exception of the first failed condition; `lost` has one for each item."""
     if refused.code == "TransactionInProgressException":
         return NumberTaken()
     if refused.code != "TransactionCanceledException" or not refused.reasons:

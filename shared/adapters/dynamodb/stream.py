@@ -1,7 +1,7 @@
-"""The table's stream as Lambda brings it: keys of what changed. The thing itself is read from the table, as it is now.
+"""The table's stream as Lambda brings it: the keys of the items that changed. The items are read from the table.
 
-Keys only, because what sessions hold has no business in a second place; and what was decided before its notification
-got out is seen to be decided.
+The stream has keys only, so that no content of a session is in a second place. And an intervention that was decided
+before its notification could be sent is read as decided.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ class StreamedChanges:
         self._table = table
         self._dynamodb = Service("dynamodb", client)
 
-    def told_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
+    def changed_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
         for record in event.get("Records", ()):
             key: items.Item = record["dynamodb"]["Keys"]
             what = record["eventName"]
@@ -38,6 +38,6 @@ class StreamedChanges:
 
 
 def _tenant(pk: str) -> str:
-    """One whose name is too long for a key is named as the key names it."""
+    """A tenant's name that is too long for a key stays as the key has it: its hash."""
     part = pk.removeprefix(TENANT)
     return part if part.startswith(HASHED) else unquote(part, errors="surrogatepass")

@@ -27,7 +27,7 @@ def to_tool(version: int, data: bytes) -> ToolDefinition:
 
 TOOL = "F#"
 AS_READ = "n = :n AND c = :c"
-"""Both: a version counts anew where a tool was deleted and made again under its name."""
+"""Both: versions begin anew where a tool was deleted and made again under its name."""
 
 
 class DynamoToolStore:

@@ -1,7 +1,7 @@
-"""Writing several items at once: all of them or none, and again where another transaction was in the way.
+"""Writes several items at once, all or none, and tries again where another transaction was in the way.
 
-botocore gives each request its client token, so a retry of the SDK's own after a lost answer succeeds. A repeat made
-here follows a cancellation and is a new request.
+botocore gives each request a client token, so the SDK's own retry after a lost answer succeeds. An attempt that is
+repeated here follows a cancellation, and is a new request.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The whole of a call's input: an intervention shows the beginning of a large one, the log has all of it."""
+"""The whole input of a tool call. An intervention shows the beginning of a large input; the log has all of it."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,11 +12,11 @@ from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
 
 PAGE = 200
-"""Commits read at once."""
+"""Commits of one read."""
 
 
 class CallInput(NamedTuple):
-    """`input_hash` is the one the decision is bound to."""
+    """`input_hash` is the hash that the decision is bound to."""
 
     name: str
     input: dict[str, Any]
@@ -26,22 +26,24 @@ class CallInput(NamedTuple):
 def full_call_input(
     log: SessionLog, blobs: BlobStore, tenant: str, one: Intervention, call_id: str | None = None
 ) -> CallInput:
-    """`call_id`: which of a review's calls; needed where it has more than one. Raises InterventionNotFound where
-    the intervention is not about a call, or not about that one, or its session is gone; ValidationFailed.
+    """`call_id`: which of a review's calls; needed where the review has more than one.
+
+    Raises InterventionNotFound where the intervention is not about this call, or where its session is gone, and
+    ValidationFailed where `call_id` is needed.
     """
-    call = _meant(one, call_id)
+    call = _chosen(one, call_id)
     if not is_shortened(one, call):
         return CallInput(call.name, call.input, call.input_hash)
-    for asked in _asked(log, tenant, one.session_id, call.call_id):
-        pointer = asked.input_content
+    for call_made in _inputs_of(log, tenant, one.session_id, call.call_id):
+        pointer = call_made.input_content
         if pointer is not None and pointer.blob is not None:
-            asked = load_call(asked, blobs.get(tenant, one.session_id, (pointer.blob,)))
-        if asked.input is not None and input_hash(asked.input) == call.input_hash:
-            return CallInput(call.name, asked.input, call.input_hash)
+            call_made = load_call(call_made, blobs.get(tenant, one.session_id, (pointer.blob,)))
+        if call_made.input is not None and input_hash(call_made.input) == call.input_hash:
+            return CallInput(call.name, call_made.input, call.input_hash)
     raise InterventionNotFound("The session does not have this call any more.")
 
 
-def _meant(one: Intervention, call_id: str | None) -> PendingCall:
+def _chosen(one: Intervention, call_id: str | None) -> PendingCall:
     calls = reviewed_calls(one) if one.tool_call is None else (one.tool_call,)
     if not calls:
         raise InterventionNotFound("This intervention is not about a call: it has no input.")
@@ -54,8 +56,8 @@ def _meant(one: Intervention, call_id: str | None) -> PendingCall:
     return found
 
 
-def _asked(log: SessionLog, tenant: str, session_id: str, call_id: str) -> Iterator[ToolCall]:
-    """The call as the model made it, then as people changed it: a changed one may be asked about again."""
+def _inputs_of(log: SessionLog, tenant: str, session_id: str, call_id: str) -> Iterator[ToolCall]:
+    """The call as the model made it, then as people changed it: people may be asked about a changed call again."""
     for commit in _commits(log, tenant, session_id):
         for entry in commit.entries:
             if isinstance(entry, AssistantEntry):

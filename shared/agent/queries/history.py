@@ -1,8 +1,10 @@
-"""A session's history from its one log: messages, plan versions, steps, trace (design §3).
+"""A session's history, read from its log: messages, plan versions, steps, trace (design §3).
 
-It is read in pieces and from any place on, so the longest session costs no more memory than one page of it. An
-assistant's entry delivers what stands before it: the results of the last reply's calls, in call order, then people's
-messages, then the entry itself. These are one block, named by the number of the commit that has the entry.
+The log is read piece by piece, from any commit on, so the longest session costs no more memory than one page.
+
+A conversation consists of blocks. A block is what one reply of the model was made from, and the reply: the results of
+the previous reply's calls, in the order of the calls; then people's messages; then the reply. Its number is that of the
+commit that holds the reply.
 """
 
 import re
@@ -22,14 +24,14 @@ from shared.domain.session.head import Head
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.log import SessionLog
 
-NOTHING: Mapping[str, dict[str, Any]] = MappingProxyType({})
+NOTHING_AMENDED: Mapping[str, dict[str, Any]] = MappingProxyType({})
 
 
 class HistoryCursor(NamedTuple):
     """Where the next page begins: `12.14.0.3`; `0` is the start.
 
-    Commits are read from `number` on. Blocks before `block` were delivered already, and so were the first `entry`
-    entries of the block that comes next; of the entry after these, the first `row` rows.
+    Commits are read from `number` on. Blocks before `block` are skipped, and so are the first `entry` entries of the
+    next block; of the entry after these, the first `row` rows.
     """
 
     number: int = 1
@@ -53,26 +55,30 @@ _CURSOR = re.compile(r"0|([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})\.([0-9]{1,4})\.([0
 
 
 class PositionedEntry(NamedTuple):
-    """A conversation entry and the event it came with. `at_mark` is where it stands, `behind` comes after it.
-    `amended`: of a reply's calls those that a person changed before they ran, with the input that ran.
+    """A conversation entry with the event it came with: the event's `seq` and time.
+
+    `cursor` is where the entry itself begins, `cursor_after` where reading goes on after it. `amended`: call id -> the
+    input that ran, of those of a reply's calls that a person changed before they ran.
     """
 
     entry: Entry
     seq: int
     at: datetime
     step_number: int | None
-    at_mark: HistoryCursor
-    behind: HistoryCursor
-    amended: Mapping[str, dict[str, Any]] = NOTHING
+    cursor: HistoryCursor
+    cursor_after: HistoryCursor
+    amended: Mapping[str, dict[str, Any]] = NOTHING_AMENDED
 
     def amendment(self, call_id: str) -> dict[str, Any]:
-        """What is shown beside the model's input where a person changed it; nothing where nobody did."""
+        """Fields to show beside the model's input where a person changed it; none where nobody did."""
         if call_id not in self.amended:
             return {}
         return {"amended": True, "amended_input": self.amended[call_id]}
 
 
-class _Place(NamedTuple):
+class _Origin(NamedTuple):
+    """Where an entry came from: its commit, and the event and step there."""
+
     number: int
     seq: int
     at: datetime
@@ -80,43 +86,45 @@ class _Place(NamedTuple):
 
 
 def in_delivery_order(commits: Iterable[Commit], since: HistoryCursor) -> Iterator[PositionedEntry]:
-    """`commits`: those from `since.number` on. Texts are not loaded."""
+    """The entries of the conversation, in the order in which the model was given them. `commits`: those from
+    `since.number` on. Large texts are not loaded.
+    """
     session: Session | None = None
-    places: dict[str, _Place] = {}
-    begin, following, index = since.number, since.block, since.entry
-    reply: PositionedEntry | None = None
+    origins: dict[str, _Origin] = {}
+    begin, next_block, skip = since.number, since.block, since.entry
+    reply: PositionedEntry | None = None  # held back until it is known which of its calls were amended
     amended: dict[str, dict[str, Any]] = {}
     for commit in commits:
         if session is None:
             session = Session(commit)
         else:
             session.fold(commit)
-        places |= _places(commit)
+        origins |= _origins(commit)
         amended |= {call.call_id: call.amended for call in commit.head.calls if call.amended is not None}
         block = tuple(session.entries)
         session.entries.clear()
         if not block:
             continue
-        # who begins here later knows as much: no result and no message of before is still to be delivered
-        next_begin = min([commit.number, *(places[name].number for name in session.waiting)])
+        # Whoever begins to read here knows enough: no earlier result and no earlier message is still to be delivered.
+        next_begin = min([commit.number, *(origins[name].number for name in session.waiting)])
         if commit.number >= since.block:
             if reply is not None:
                 yield reply._replace(amended=amended)
-            marks = [HistoryCursor(begin, commit.number, place) for place in range(len(block))]
-            marks.append(HistoryCursor(next_begin, commit.number + 1))
-            told = list(_told(block, marks, places, index))
-            yield from told[:-1]
-            reply = told[-1] if told else None  # until all that becomes of its calls is known
-            index, following, amended = 0, commit.number + 1, {}
+            cursors = [HistoryCursor(begin, commit.number, place) for place in range(len(block))]
+            cursors.append(HistoryCursor(next_begin, commit.number + 1))
+            positioned = list(_positioned(block, cursors, origins, skip))
+            yield from positioned[:-1]
+            reply = positioned[-1] if positioned else None
+            skip, next_block, amended = 0, commit.number + 1, {}
         begin = next_begin
-        kept = {*session.waiting, *session.results}
-        places = {name: place for name, place in places.items() if name in kept}
+        undelivered = {*session.waiting, *session.results}
+        origins = {name: origin for name, origin in origins.items() if name in undelivered}
     if reply is not None:
         yield reply._replace(amended=amended)
     if session is not None:
         rest = session.pending()
-        marks = [HistoryCursor(begin, following, place) for place in range(len(rest) + 1)]
-        yield from _told(rest, marks, places, index)
+        cursors = [HistoryCursor(begin, next_block, place) for place in range(len(rest) + 1)]
+        yield from _positioned(rest, cursors, origins, skip)
 
 
 def name_of(entry: Entry) -> str:
@@ -127,47 +135,49 @@ def name_of(entry: Entry) -> str:
             return entry.message_id
 
 
-def _told(
-    entries: Sequence[Entry], marks: Sequence[HistoryCursor], places: dict[str, _Place], index: int
+def _positioned(
+    entries: Sequence[Entry], cursors: Sequence[HistoryCursor], origins: dict[str, _Origin], skip: int
 ) -> Iterator[PositionedEntry]:
-    for place in range(index, len(entries)):
-        _, seq, at, step = places[name_of(entries[place])]
-        yield PositionedEntry(entries[place], seq, at, step, marks[place], marks[place + 1])
+    """All but the first `skip` entries. `cursors`: one more than there are entries."""
+    for place in range(skip, len(entries)):
+        _, seq, at, step = origins[name_of(entries[place])]
+        yield PositionedEntry(entries[place], seq, at, step, cursors[place], cursors[place + 1])
 
 
-def _places(commit: Commit) -> dict[str, _Place]:
+def _origins(commit: Commit) -> dict[str, _Origin]:
     step = commit.step.step_number if commit.step is not None else None
     found = {}
     for entry in commit.entries:
         key, name = "call_id" if isinstance(entry, ToolEntry) else "message_id", name_of(entry)
         own = next((event for event in commit.events if event.data.get(key) == name), None)
-        # A reply without text has no event of its own: it stands at the first its commit has.
+        # A reply without text has no event of its own. It takes the first one of its commit.
         event = own or (commit.events[0] if commit.events else None)
-        found[name] = _Place(commit.number, event.seq if event else commit.head.last_seq, commit.at, step)
+        found[name] = _Origin(commit.number, event.seq if event else commit.head.last_seq, commit.at, step)
     return found
 
 
 PIECE_COMMITS = 100
-"""Read at once."""
+"""Commits of one read of the log."""
 MOST_COMMITS = 1_000
-"""Looked at for one page of what is rare in a log."""
+"""Commits that one page of steps or plan versions looks through; few commits have either."""
 BATCH_BYTES = 524_288
 BATCH_ENTRIES = 20
-"""Texts that are loaded together."""
+"""Texts are loaded for so many entries at once, or for as many as have so many bytes together."""
 
 Item = TypeVar("Item")
 
 
 class Row(NamedTuple, Generic[Item]):
-    """`item` None: nothing so far, look again from `behind` on. `behind`: where telling goes on after it."""
+    """`item` None: nothing was found so far; the next page looks on from `cursor_after`."""
 
     item: Item | None
-    behind: HistoryCursor
+    cursor_after: HistoryCursor
 
 
 class History:
-    """What it tells is an iterator of rows: whoever has enough of them stops. Raises SessionNotFound, CursorInvalid
-    for a place the session does not have.
+    """Each method yields rows, and reads on only for as long as the caller asks for more.
+
+    All raise SessionNotFound, and CursorInvalid for a place that the session does not have.
     """
 
     def __init__(self, log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
@@ -183,62 +193,66 @@ class History:
         return newest.head
 
     def steps(self, since: HistoryCursor) -> Iterator[Row[StepRecord]]:
-        return self._rare(since, lambda commit: [] if commit.step is None else [commit.step])
+        return self._found_in_commits(since, lambda commit: [] if commit.step is None else [commit.step])
 
     def plan_versions(self, since: HistoryCursor) -> Iterator[Row[ExecutionPlan]]:
         """Every version as it was created, oldest first; the current one is in the head."""
-        return self._rare(since, _plans)
+        return self._found_in_commits(since, _plans)
 
     def messages(self, since: HistoryCursor) -> Iterator[Row[PositionedEntry]]:
-        """Entries in delivery order with their texts; what only a model needs of a reply stays where it is."""
-        told = in_delivery_order(self._commits(since.number), since)
-        for batch in _batches((one._replace(entry=_public(one.entry)) for one in told), _size):
+        """Entries in delivery order, with their texts and without what a provider needs to have back of a reply."""
+        positioned = in_delivery_order(self._commits(since.number), since)
+        for batch in _batches((one._replace(entry=_public(one.entry)) for one in positioned), _size):
             for one, entry in zip(batch, self._load([one.entry for one in batch]), strict=True):
-                yield Row(one._replace(entry=entry), one.behind)
+                yield Row(one._replace(entry=entry), one.cursor_after)
 
     def trace(self, since: HistoryCursor) -> Iterator[Row[dict[str, Any]]]:
-        """Thought, action, input and observation, a row a call; a reply without calls is one row."""
-        asked: PositionedEntry | None = None
+        """Thought, action, input and observation: a row for each call, one for a reply without calls."""
+        reply: PositionedEntry | None = None
         results: dict[str, ToolEntry] = {}
         skip = since.row
         for one in in_delivery_order(self._commits(since.number), since._replace(row=0)):
             if isinstance(one.entry, ToolEntry):
                 results.setdefault(one.entry.call_id, one.entry)
             if isinstance(one.entry, AssistantEntry):
-                if asked is not None:
-                    yield from self._traced(asked, results, skip)
+                if reply is not None:
+                    yield from self._rows_of(reply, results, skip)
                     skip, results = 0, {}
-                asked = one
-        if asked is not None:
-            yield from self._traced(asked, results, skip)
+                reply = one
+        if reply is not None:
+            yield from self._rows_of(reply, results, skip)
 
-    def _traced(
-        self, asked: PositionedEntry, results: dict[str, ToolEntry], skip: int
+    def _rows_of(
+        self, one: PositionedEntry, results: dict[str, ToolEntry], skip: int
     ) -> Iterator[Row[dict[str, Any]]]:
-        (reply,) = self._load([asked.entry])
+        """`skip`: rows of earlier pages."""
+        (reply,) = self._load([one.entry])
         assert isinstance(reply, AssistantEntry)
         thought = without_marker(reply.content.text or reply.thinking or "")
         if not reply.calls:
-            final = {"step_number": asked.step_number, "thought": reply.thinking, "final_answer": thought}
-            yield Row(final, asked.behind)
+            final = {"step_number": one.step_number, "thought": reply.thinking, "final_answer": thought}
+            yield Row(final, one.cursor_after)
             return
         calls = [(place, call, results.get(call.call_id)) for place, call in enumerate(reply.calls)][skip:]
-        for batch in _batches(calls, lambda one: one[2].content.bytes if one[2] is not None else 0):
-            seen = self._load([entry for _, _, entry in batch if entry is not None])
-            texts = {entry.call_id: entry.content.text for entry in seen if isinstance(entry, ToolEntry)}
+        for batch in _batches(calls, lambda each: each[2].content.bytes if each[2] is not None else 0):
+            loaded = self._load([entry for _, _, entry in batch if entry is not None])
+            texts = {entry.call_id: entry.content.text for entry in loaded if isinstance(entry, ToolEntry)}
             for place, call, _ in batch:
                 row: dict[str, Any] = {
-                    "step_number": asked.step_number,
-                    "thought": "" if place else thought,  # it may lead to several calls and is told once
+                    "step_number": one.step_number,
+                    "thought": "" if place else thought,  # one thought may lead to several calls
                     "action": call.name,
                     "action_input": call.input,
-                    **asked.amendment(call.call_id),
+                    **one.amendment(call.call_id),
                     "observation": texts.get(call.call_id),
                 }
                 is_last = place + 1 == len(reply.calls)
-                yield Row(row, asked.behind if is_last else asked.at_mark._replace(row=place + 1))
+                yield Row(row, one.cursor_after if is_last else one.cursor._replace(row=place + 1))
 
-    def _rare(self, since: HistoryCursor, of: Callable[[Commit], Sequence[Item]]) -> Iterator[Row[Item]]:
+    def _found_in_commits(
+        self, since: HistoryCursor, of: Callable[[Commit], Sequence[Item]]
+    ) -> Iterator[Row[Item]]:
+        """What few commits have. A page ends after `MOST_COMMITS` commits, whether or not something was found."""
         for commit in self._commits(since.number):
             if commit.number >= since.number + MOST_COMMITS:
                 yield Row(None, HistoryCursor(commit.number))
@@ -248,11 +262,11 @@ class History:
                     yield Row(item, HistoryCursor(commit.number, entry=place + 1))
 
     def _commits(self, number: int) -> Iterator[Commit]:
-        known = False
+        exists = False
         while True:
             piece = self._log.tail(*self._name, since=number, limit=PIECE_COMMITS)
-            if not (known or (piece.complete and piece.commits)):
-                _ = self.head
+            if not (exists or (piece.complete and piece.commits)):
+                _ = self.head  # raises where there is no such session, or not any more
             if not piece.commits:
                 raise CursorInvalid
             if piece.commits[-1].head.deleted:
@@ -260,7 +274,7 @@ class History:
             yield from piece.commits
             if piece.complete:
                 return
-            number, known = piece.commits[-1].number + 1, True
+            number, exists = piece.commits[-1].number + 1, True
 
     def _load(self, entries: Sequence[Entry]) -> list[Entry]:
         names = pointers(entries)
@@ -269,7 +283,7 @@ class History:
         try:
             texts = self._blobs.get(*self._name, names)
         except BlobMissing:
-            _ = self.head  # deleted meanwhile
+            _ = self.head  # raises where the session was deleted meanwhile
             raise PoisonedSession("a stored text is missing") from None
         return [load_entry(entry, texts) for entry in entries]
 

@@ -1,4 +1,4 @@
-"""What anyone who polls sees: the snapshot and the events since a cursor, in one read and no write (design §3)."""
+"""Polling: the session as it is now and the events since a cursor, in one read and without a write (design §3)."""
 
 import re
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from shared.ports.log import SessionLog
 
 PAGE_COMMITS = 100
 LOOK_SECONDS = (0.1, 0.2, 0.3, 0.5, 1.0)
-"""Pauses between the looks of a long poll; the last one repeats."""
+"""Pauses between the reads of a long poll; the last one repeats."""
 
 
 class Cursor(NamedTuple):
@@ -40,14 +40,16 @@ _CURSOR = re.compile(r"0|([1-9][0-9]{0,11})\.([1-9][0-9]{0,11}|0)")
 
 
 class Seen(NamedTuple):
-    """An event and the cursor behind it."""
+    """An event, and the cursor with which reading goes on after it."""
 
     event: Event
     cursor: Cursor
 
 
 class Snapshot(NamedTuple):
-    """`cursor` is behind the last event, and behind commits that had none."""
+    """`cursor`: where reading goes on, after the last event and after commits without events. `has_more`: more events
+    are there already.
+    """
 
     head: Head
     events: tuple[Seen, ...]
@@ -71,7 +73,7 @@ def poll(log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cur
 
 
 def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snapshot:
-    # The cursor's own commit is read again: it has the head when nothing is newer, so one read is enough.
+    # The cursor's own commit is read again. It has the head where nothing is newer, so one read is enough.
     tail = log.tail(tenant, session_id, since=max(after.number, 1), limit=PAGE_COMMITS)
     if tail.commits and tail.commits[-1].head.deleted:
         raise SessionNotFound("There is no such session.")
@@ -97,7 +99,7 @@ def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snaps
 
 
 def _visible(commit: Commit) -> tuple[Event, ...]:
-    """Events with the text they name, where it is short enough to be in the commit."""
+    """The commit's events, each with the text of its message where that is short enough to be in the commit."""
     texts = {
         entry.message_id: _said(entry)
         for entry in commit.entries
@@ -107,7 +109,7 @@ def _visible(commit: Commit) -> tuple[Event, ...]:
 
 
 def _said(entry: UserEntry | AssistantEntry) -> Content:
-    """A reply without text is told by what its model thought."""
+    """Of a reply without text: the beginning of what the model thought."""
     if isinstance(entry, AssistantEntry) and not entry.content.bytes:
         return Content.of(entry.thinking[:INLINE_BYTES])
     return entry.content

@@ -29,7 +29,7 @@ def _not_blank(text: str) -> str:
 
 
 def _usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
-    """JSON can name numbers that are infinite here (1e999); stored they would come back as null."""
+    """JSON can write numbers that are infinite in Python (1e999). Stored, they would come back as null."""
     waiting: list[Any] = [value]
     while waiting:
         item = waiting.pop()
@@ -44,28 +44,28 @@ def _usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-# markers for `Annotated`, behind the bounds, so that those are told in characters
+# Markers for `Annotated`. They come after the bounds, so that a bound is reported first.
 READABLE = AfterValidator(_readable)
 NOT_BLANK = AfterValidator(_not_blank)
 JsonObject = Annotated[dict[str, Any], AfterValidator(_usable_throughout)]
 
 
 def refuse_default(_: object) -> None:
-    """Of a tool's definition: a default there could approve the tool's calls."""
+    """A default in a tool's definition could approve the tool's calls."""
     raise ValueError(
-        "A tool has no default of its own: no default approves a call, and one that nobody decides on is rejected. "
-        "How long people have, and who they are, is in an agent's interventions."
+        "A tool has no default of its own: no default approves a call, and a call that nobody decides on is rejected. "
+        "Deadlines and roles are in an agent's interventions."
     )
 
 
 def refuse_longer(field: str, text: str | None, limit: int) -> None:
-    """The configured limit, in characters; the models have the fixed one."""
+    """Checks the configured limit, in characters. The models below have a fixed one."""
     if text is not None and len(text) > limit:
         raise ValidationFailed(f"{field} is too long.", {field: [too_long(text, limit)]})
 
 
 LONGEST_MESSAGE = 500_000
-"""Characters; what a deployment allows is `Settings.max_message_chars` (`shared.api.request.bodies.refuse_longer`)."""
+"""Characters. What a deployment allows is `Settings.max_message_chars`, see `refuse_longer`."""
 
 Message = Annotated[str, Field(max_length=LONGEST_MESSAGE), READABLE, NOT_BLANK]
 Name = Annotated[str, Field(min_length=1, max_length=64), READABLE]
@@ -96,7 +96,7 @@ class PostMessage(RequestBody):
 
 
 class Resolve(RequestBody):
-    """`POST …/interventions/{iid}/resolve`. Which `option` and `input` fit depends on its type."""
+    """`POST …/interventions/{iid}/resolve`. Which `option` and `input` fit depends on the intervention's type."""
 
     option: Name
     input: JsonObject | None = None
@@ -120,7 +120,7 @@ class Policy(intervention.Policy):
 
 
 class AgentBody(RequestBody):
-    """A whole definition; what is absent takes its default."""
+    """A whole definition. Absent fields take their defaults."""
 
     name: Annotated[str, Field(max_length=agent.MAX_NAME_CHARS), READABLE, NOT_BLANK]
     system_prompt: Annotated[str, Field(max_length=agent.MAX_SYSTEM_PROMPT_CHARS), READABLE, NOT_BLANK] = (
@@ -139,19 +139,19 @@ class AgentBody(RequestBody):
 
 
 class PutAgent(AgentBody):
-    """`PUT /v1/agents/{id}`. `version`: the one it is to replace."""
+    """`PUT /v1/agents/{id}`. `version`: the version that it replaces."""
 
     version: Annotated[int, Field(ge=0)] | None = None
 
 
 class CreateAgent(AgentBody):
-    """`POST /v1/agents`: without `agent_id` one is given."""
+    """`POST /v1/agents`. Without `agent_id` Acta makes one."""
 
     agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] | None = None
 
 
 class PutPrompt(RequestBody):
-    """`PUT /v1/admin/prompts/{name}`: a new version; `expected_version`: the one it is to follow."""
+    """`PUT /v1/admin/prompts/{name}`: a new version. `expected_version`: the version that it follows."""
 
     content: Annotated[str, Field(max_length=prompt.MAX_CONTENT_CHARS), READABLE, NOT_BLANK]
     comment: Annotated[str, Field(max_length=prompt.MAX_COMMENT_CHARS), READABLE] | None = None
@@ -166,7 +166,7 @@ class RestorePrompt(RequestBody):
 
 
 class PutMemory(RequestBody):
-    """`PUT /v1/memories/{id}`: the whole of it."""
+    """`PUT /v1/memories/{id}`: the whole memory."""
 
     kind: memory.MemoryKind
     text: Annotated[str, Field(max_length=memory.MAX_TEXT_CHARS), READABLE, NOT_BLANK]
@@ -180,9 +180,9 @@ class CreateMemory(PutMemory):
 
 
 class PutTool(RequestBody):
-    """`PUT /v1/tools/{name}`: the whole of it. `config` is that of its kind; `version`: the one it is to replace.
+    """`PUT /v1/tools/{name}`: the whole tool. `config` depends on `kind`; `version`: the version that it replaces.
 
-    `default_action` and `interventions` are there to be refused with the reason.
+    `default_action` and `interventions` are fields so that they are refused with the reason, and so is the kind `mcp`.
     """
 
     description: Annotated[str, Field(max_length=tool.MAX_DESCRIPTION_CHARS), READABLE, NOT_BLANK]

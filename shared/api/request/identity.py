@@ -9,7 +9,7 @@ from shared.domain.errors import Forbidden, Unauthorized
 
 MAX_CHARS = 128
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}")
-"""A tenant is part of keys and prefixes, so it has no separator of theirs and nothing invisible."""
+"""A tenant is part of keys and prefixes, so it has none of their separators and nothing invisible."""
 _ROLE = re.compile(r"[^\s,\[\]\"']+")
 
 

@@ -1,4 +1,4 @@
-"""The request being answered, checked as far as every route's is: route, caller, content type."""
+"""The request that is answered, with the checks that all routes share: route, caller, content type."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ from shared.settings import Settings
 
 
 class Request(NamedTuple):
-    """`variables`: those of the path. `query`: every value of each name, decoded. `headers` by lower-case name.
-    `body`: as sent; `text` is what a JSON body spells, not parsed yet. `caller` None on routes that need no token.
+    """`variables`: of the path. `query`: the values of each name, decoded. `headers`: by lower-case name. `body`: the
+    bytes that were sent. `text`: a JSON body as text, not parsed yet. `caller`: None on routes that need no token.
     """
 
     route: Route
@@ -29,7 +29,7 @@ class Request(NamedTuple):
 
     @property
     def file_path(self) -> str:
-        """What stands for the variable of a `{path+}` route. Raises ValidationFailed naming `path`."""
+        """The file's path on a `{path+}` route. Raises ValidationFailed naming `path`."""
         return file_path(self.path.removeprefix(self.route.prefix))
 
 

@@ -1,4 +1,4 @@
-"""What a tenant defines and keeps, as JSON: agents, prompts, memories, tools (design §3)."""
+"""Agents, prompts, memories and tools as JSON (design §3)."""
 
 from shared.api.response.views import Json, instant, instant_or_none
 from shared.domain.definitions.agent import AgentDefinition
@@ -8,7 +8,7 @@ from shared.domain.definitions.tool import HIDDEN, HttpConfig, ToolDefinition, T
 
 
 def agent_view(agent: AgentDefinition) -> Json:
-    """`version` 0 and no times: the agent that is built in."""
+    """The built-in agent has version 0 and no times."""
     return {
         "agent_id": agent.agent_id,
         "name": agent.name,
@@ -56,7 +56,7 @@ def memory_view(memory: Memory) -> Json:
 
 
 def tool_view(spec: ToolSpec) -> Json:
-    """A builtin has no `config`, version or times. Values of headers may be credentials and are not told."""
+    """A built-in tool has no `config`, version or times. Headers' values may be credentials and are not shown."""
     view = {
         "name": spec.name,
         "description": spec.description,

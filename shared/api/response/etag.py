@@ -6,19 +6,19 @@ _TAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 
 
 def etag(*parts: object) -> str:
-    """A strong tag of what identifies the representation, a commit number for instance."""
+    """A strong tag, made of what identifies the representation: a commit number, for instance."""
     return '"' + "-".join(str(part) for part in parts) + '"'
 
 
 def matches(if_none_match: str | None, tag: str) -> bool:
-    """Weak comparison, as the header asks for; `*` fits whatever there is."""
+    """Weak comparison, as RFC 9110 asks for; `*` fits everything."""
     if not if_none_match:
         return False
     return if_none_match.strip() == "*" or tag in _TAG.findall(if_none_match)
 
 
 def admits(if_match: str | None, tag: str) -> bool:
-    """Whether a change of what has this tag is wanted; strong comparison, `*` or no header: of whatever there is."""
+    """Whether the caller wants to change what has this tag. Strong comparison; `*` or no header: whatever it is."""
     if if_match is None or if_match.strip() == "*":
         return True
     return any(found[0] == tag for found in _TAG.finditer(if_match))

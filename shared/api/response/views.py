@@ -1,4 +1,4 @@
-"""The public views of domain documents, as JSON (design §3). What is not named here stays on the server."""
+"""Sessions, plans, events, steps and interventions as JSON (design §3). Fields that are not here stay on the server."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -26,7 +26,7 @@ def instant_or_none(at: datetime | None) -> str | None:
 
 
 def session_view(head: Head, answer: str | None = None) -> Json:
-    """`answer`: the whole text of the result, where it was loaded; the head may hold its beginning only."""
+    """`answer`: the whole text of the result, where the caller loaded it. The head may have its beginning only."""
     run, result, error = head.run, head.result, head.error
     return {
         "session_id": head.session_id,
@@ -65,7 +65,7 @@ def session_view(head: Head, answer: str | None = None) -> Json:
 
 
 def partial_view(partial: Partial, head: Head) -> Json:
-    """The end of what the running turn has said; `iteration` as in the session's `run`."""
+    """The end of the running turn's text; `iteration` as in the session's `run`."""
     return {
         "text": partial.text,
         "kind": partial.key.rpartition("/")[2],
@@ -116,7 +116,7 @@ def _plan_step(step: PlanStep) -> Json:
 
 
 def event_view(event: Event) -> Json:
-    """`data` as stored; texts that the conversation holds are put in by whoever reads it."""
+    """`data` as stored. A reader adds the texts that only the conversation has."""
     return {
         "seq": event.seq,
         "at": instant(event.at),
@@ -127,7 +127,7 @@ def event_view(event: Event) -> Json:
 
 
 def _event_data(event: Event) -> Json:
-    """A plan inside an event looks like one outside."""
+    """A plan in an event has the same form as anywhere else."""
     plan = event.data.get("plan")
     if event.type not in ("plan.created", "plan.revised") or plan is None:
         return event.data
@@ -152,7 +152,7 @@ def step_view(step: StepRecord) -> Json:
 
 
 def intervention_view(one: Intervention) -> Json:
-    """Texts of the context are made visible; a call's input is exact, though it may be shortened (design §8)."""
+    """Invisible characters of the context are made visible. A call's input is exact, at most shortened (design §8)."""
     return {
         "intervention_id": one.intervention_id,
         "session_id": one.session_id,
@@ -175,7 +175,7 @@ def intervention_view(one: Intervention) -> Json:
 
 
 def _context(one: Intervention) -> Json:
-    """A review's calls show exact input, as an approval's does; of an earlier release's there are only names."""
+    """A review's calls show exact input, as an approval's does. Reviews of earlier releases have the names only."""
     texts = {name: value for name, value in one.context.items() if name != "shortened"}
     calls = [
         {"call_id": call.call_id} | pending_call_view(one, call, f"?call_id={quote(call.call_id, safe='')}")
@@ -185,7 +185,7 @@ def _context(one: Intervention) -> Json:
 
 
 def pending_call_view(one: Intervention, call: PendingCall, query: str = "") -> Json:
-    """`input_url`: where all of a shortened input is."""
+    """`input_url`: where the whole of a shortened input is."""
     shortened = is_shortened(one, call)
     path = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"
     url = path + query if shortened else None

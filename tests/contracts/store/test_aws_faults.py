@@ -108,9 +108,9 @@ def test_nobody_listening_is_a_reason_to_try_again() -> None:
             DynamoLog("t", FakeClock(), client).latest("t", "ses_1")
 
 
-@pytest.mark.parametrize("with_companions", [False, True])
+@pytest.mark.parametrize("with_extra_items", [False, True])
 def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_once(
-    aws: Aws, tenant: str, with_companions: bool
+    aws: Aws, tenant: str, with_extra_items: bool
 ) -> None:
     stores = aws_stores(aws)
     lost: list[int] = []
@@ -122,7 +122,7 @@ def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_
         lost.append(1)
         return 0
 
-    operation = "TransactWriteItems" if with_companions else "PutItem"
+    operation = "TransactWriteItems" if with_extra_items else "PutItem"
     event = f"needs-retry.dynamodb.{operation}"
     commit = make_commit(tenant, "ses_1", 1, "mine")
     extra_items = TransactionItems(
@@ -130,7 +130,7 @@ def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_
     )
     aws.dynamodb.meta.events.register_first(event, lose_one_answer)
     try:
-        stores.log.append(commit, extra_items if with_companions else TransactionItems())
+        stores.log.append(commit, extra_items if with_extra_items else TransactionItems())
     except NumberTaken:
         pass  # legal: the writer reads again
     finally:

@@ -30,7 +30,7 @@ def record(key: items.Item, name: str = "INSERT") -> dict[str, Any]:
 
 
 def brought(aws: Aws, *records: dict[str, Any]) -> list[tuple[str, str | None, bool]]:
-    changes = StreamedChanges(aws.table, aws.dynamodb).told_by({"Records": list(records)})
+    changes = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": list(records)})
     return [
         (tenant, None if found is None else found.intervention_id, is_new)
         for tenant, found, is_new in changes
@@ -118,8 +118,8 @@ def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothi
     assert postponed.message_id == message["MessageId"]
     assert postponed.change == {"eventName": "MODIFY", "dynamodb": {"Keys": key}}
     changes = StreamedChanges(aws.table, aws.dynamodb)
-    assert list(changes.told_by({"Records": [postponed.change]})) == list(
-        changes.told_by({"Records": [brought_first]})
+    assert list(changes.changed_by({"Records": [postponed.change]})) == list(
+        changes.changed_by({"Records": [brought_first]})
     )
     assert queue.opened(brought_first) is None
 

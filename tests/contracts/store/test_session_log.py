@@ -105,7 +105,7 @@ def test_who_repeats_a_write_after_a_lost_answer_finds_its_own_key(stores: Store
     assert latest.key == "run/1/think"
 
 
-def test_a_commit_and_its_companions_are_written_together(stores: Stores, tenant: str) -> None:
+def test_a_commit_and_its_extra_items_are_written_together(stores: Stores, tenant: str) -> None:
     commit = make_commit(tenant, "ses_1", 1)
     entry = IndexEntry(tenant, "ses_1", "default", "waiting_for_user")
     open_one = make_intervention("ses_1", "int_1")
@@ -120,7 +120,7 @@ def test_a_commit_and_its_companions_are_written_together(stores: Stores, tenant
     assert stores.index.idempotency(tenant, ROUTE, "k") == record
 
 
-def test_companions_of_a_lost_number_are_not_written(stores: Stores, tenant: str) -> None:
+def test_extra_items_of_a_lost_number_are_not_written(stores: Stores, tenant: str) -> None:
     stores.log.append(make_commit(tenant, "ses_1", 1, "theirs"))
     extra_items = TransactionItems(
         IndexEntry(tenant, "ses_1", "default", "active"),

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from functions.step.models import add_models
 from functions.step.root import ModelsDeps
+from functions.step.routes import build
 from shared.adapters.aws.secrets import SecretUnreadable
 from shared.adapters.llm.health import ConfiguredModels
 from shared.adapters.llm.keys import Secrets
-from shared.api.app import Api
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Models
 from shared.settings import Settings
 from tests.doubles.clock import FakeClock
@@ -39,10 +38,8 @@ class Deployment:
         chosen = Settings.model_validate({**named, **settings})
         self.definitions = MemoryDefinitions(MemoryTable(), FakeClock())
         self.environ: dict[str, str] = {}
-        api = Api("step", chosen)
-        add_models(
-            api, ModelsDeps(ConfiguredModels(chosen, self.environ, _secrets(secrets or {})), self.definitions)
-        )
+        models = ConfiguredModels(chosen, self.environ, _secrets(secrets or {}))
+        api = build(chosen, ModelsDeps(models, self.definitions))
         self._handler = api.handler
         assert api.missing == set()
 

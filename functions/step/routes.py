@@ -1,4 +1,4 @@
-"""What is configured, and whether the keys work: `/v1/models`, for admins."""
+"""The routes of `step`: which models are configured, and whether the keys work. For admins."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,12 +10,13 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.rules.price_list import PRICED_AT, Price, Rates
 from shared.domain.rules.prices import FREE_PROVIDER, price_of
 from shared.ports.definitions import DefinitionStore
+from shared.settings import Settings
 
 PAGE = 100
 
 
-def add_models(api: Api, deps: ModelsDeps) -> None:
-    configured = deps.configured
+def build(settings: Settings, deps: ModelsDeps) -> Api:
+    api, configured = Api("step", settings), deps.configured
 
     @api.get("/v1/models")
     def models() -> Response:
@@ -42,7 +43,7 @@ def add_models(api: Api, deps: ModelsDeps) -> None:
 
     @api.post("/v1/models/check")
     def check() -> Response:
-        """Asks every provider that has a key for the list of its models; nothing here changes."""
+        """Asks every provider that has a key for the list of its models. Changes nothing."""
         return success(
             {
                 "providers": [
@@ -50,6 +51,8 @@ def add_models(api: Api, deps: ModelsDeps) -> None:
                 ]
             }
         )
+
+    return api
 
 
 def _agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]:
@@ -63,7 +66,7 @@ def _agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]:
 
 
 def _prices(provider: str, model: str) -> dict[str, Any] | None:
-    """`above`: what a request with a longer prompt costs as a whole. None: no price Acta could vouch for."""
+    """`above`: what a request with a longer prompt costs as a whole. None: the price is not known."""
     if provider == FREE_PROVIDER:
         return _rates(Rates(0, 0, 0, 0)) | {"above": None}
     price: Price | None = price_of(provider, model)
