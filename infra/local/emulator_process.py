@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import IO
 
 from infra.local.emulator import saved_state
-from infra.local.emulator.isolation import KEPT
+from infra.local.emulator.own_environment import KEPT
 from infra.local.emulator.saved_state import NEVER
 from infra.local.emulator.settings import ACCOUNT, REGION
 from infra.local.loopback import HOST, free_port

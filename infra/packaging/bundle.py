@@ -15,7 +15,7 @@ from pathlib import Path
 
 from infra.packaging.install import Target, install
 from infra.packaging.prune import compile_bytecode, normalise, prune
-from infra.packaging.reach import Reach, reach
+from infra.packaging.zip_contents import Reach, reach
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path("build") / "bundle"

@@ -11,7 +11,7 @@ from acta.cli.local.progress import progress_on
 from acta.cli.terminal.text import one_line
 from infra.local.cdk import CommandFailed, ToolMissing
 from infra.local.emulator_process import EmulatorFailed
-from infra.local.front import PortTaken
+from infra.local.reverse_proxy import PortTaken
 from infra.local.stack import LocalStack, StackFailed, lost_since
 from infra.local.state_directory import StateInUse
 from shared.adapters.llm.models import DEFAULT_MODELS

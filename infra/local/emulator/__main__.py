@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from infra.local.emulator import isolation, ministack, saved_state, settings
+from infra.local.emulator import own_environment as isolation, ministack, saved_state, settings
 
 
 def main() -> int:

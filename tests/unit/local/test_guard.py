@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.emulator.guard import ports_of
+from infra.local.emulator.web_page_guard import ports_of
 from infra.local.emulator.settings import Settings
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from infra.local.emulator.ministack import module
-from infra.local.emulator.step_functions.scope import Scope
+from infra.local.emulator.step_functions.interruptible_waits import Scope
 
 DATA_LIMIT = "States.DataLimitExceeded"
 RUNTIME = "States.Runtime"

@@ -15,7 +15,7 @@ from typing import Any
 from infra.local.emulator.ministack import module
 from infra.local.emulator.step_functions import errors
 from infra.local.emulator.step_functions.run import Run
-from infra.local.emulator.step_functions.scope import Interrupted, Latch, Scope
+from infra.local.emulator.step_functions.interruptible_waits import Interrupted, Latch, Scope
 
 _states: Any = module("services.stepfunctions")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from infra.local.emulator.ministack import module
 from infra.local.emulator.step_functions import errors
-from infra.local.emulator.step_functions.scope import Frozen, Scope, Stopped
+from infra.local.emulator.step_functions.interruptible_waits import Frozen, Scope, Stopped
 
 MAX_EVENTS = 25_000
 """An execution fails when its history gets there. Source: developer guide, "Step Functions service quotas"."""

@@ -21,7 +21,7 @@ from typing import Any
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions.data import MAX_BYTES
-from infra.local.emulator.step_functions.scope import Latch, Scope
+from infra.local.emulator.step_functions.interruptible_waits import Latch, Scope
 
 _FORM = re.compile(r"AQCEAAAAKgAAAAMAAAAA[A-Za-z0-9_-]{64}")
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from infra.local.front import MAX_BODY_BYTES, DeployedApi, Front, PortTaken
+from infra.local.reverse_proxy import MAX_BODY_BYTES, DeployedApi, Front, PortTaken
 from tests.integration.local.echo import Echo
 
 PREFIX = "/_aws/execute-api/abcd1234/$default"

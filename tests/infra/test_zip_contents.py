@@ -5,7 +5,7 @@ import pytest
 
 from infra.environments import FunctionName
 from infra.packaging.bundle import OFFLINE, ROOT
-from infra.packaging.reach import OURS, reach
+from infra.packaging.zip_contents import OURS, reach
 
 
 def write(root: Path, **modules: str) -> None:
