@@ -5,7 +5,8 @@ from typing import Any
 from functions.intervene.root import root
 from functions.intervene.routes import build
 from shared.agent.interventions.wait import ask
-from shared.agent.recovery.give_up import give_up, roll_over
+from shared.agent.recovery.generations import roll_over
+from shared.agent.recovery.give_up import give_up
 from shared.api.engine_event import EngineEvent, engine_event
 from shared.domain.errors import Refused
 from shared.domain.session.head import Wait

@@ -19,7 +19,7 @@ from shared.adapters.tools.registry import TenantRegistry
 from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.model_call.context import Attempts, RelevantMemories, TurnDeps
 from shared.agent.model_call.streaming import RunningText
-from shared.agent.session.position import Timeouts
+from shared.agent.session.next_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.domain.definitions.agent import AgentDefinition, Purpose
 from shared.ports.clock import Clock

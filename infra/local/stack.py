@@ -15,10 +15,10 @@ from infra.local.cdk import Commands, cdk_environ, local_aws_environ, require_cd
 from infra.local.config import ONLY_FOR, LocalConfig
 from infra.local.deploy import Deployment, deploy
 from infra.local.emulator_process import NEVER, EmulatorProcess
-from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
 from infra.local.issuer import Issuer
 from infra.local.loopback import HOST
 from infra.local.progress import Progress, Silent
+from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
 from infra.local.state_directory import RunningStack, StateDir
 from infra.recovery import ALL_SESSIONS, RecoveryFailed, local_client, start_recovery
 

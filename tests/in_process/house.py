@@ -20,8 +20,9 @@ from shared.agent.model_call.context import Attempts, RelevantMemories, TurnDeps
 from shared.agent.model_call.streaming import RunningText
 from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
-from shared.agent.recovery.give_up import give_up, roll_over
-from shared.agent.session.position import Timeouts, position
+from shared.agent.recovery.generations import roll_over
+from shared.agent.recovery.give_up import give_up
+from shared.agent.session.next_decision import Timeouts, position
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester
 from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call

@@ -1,27 +1,14 @@
-"""`acta run`, `acta watch`: a session followed on this terminal; `acta pause`, `acta resume`, `acta cancel`.
-
-A person at the terminal is asked when the session waits for one. Without a terminal the commands that decide are
-printed instead, and the session is followed on: somebody may decide elsewhere.
-"""
+"""`acta run`, `acta watch`; `acta pause`, `acta resume`, `acta cancel`."""
 
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
-from typing import Any
 
 from acta.cli import exit_codes
-from acta.cli.connection import Invocation, connect
-from acta.cli.interventions.ask import Question
-from acta.cli.interventions.hints import deciding_lines
-from acta.cli.interventions.lines import question_lines
-from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
-from acta.cli.terminal.session_lines import usage_line
-from acta.cli.terminal.text import Screen, echo, encodable, one_line, visible
-from acta.cli.terminal.view import View, view_for
-from acta.client.api import Client, session_path
-from acta.client.following import Feed, Update, follow
-from acta.client.interventions import with_whole_inputs
+from acta.cli.connection import connect
+from acta.cli.sessions.follow import follow_as_json, follow_on_screen
+from acta.cli.terminal.text import echo
+from acta.client.api import session_path
 
 
 def run(arguments: Namespace) -> int:
@@ -53,130 +40,3 @@ def control(arguments: Namespace) -> int:
     session = connect(arguments).post(session_path(arguments.id, arguments.action))
     echo(f"{arguments.id}  {str(session.get('state', '')).replace('_', ' ')}")
     return exit_codes.OK
-
-
-def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> int:
-    invocation = Invocation.from_arguments(arguments)
-    try:
-        session = watch_session(client, session_id, invocation, no_wait=arguments.no_wait)
-    except KeyboardInterrupt:
-        ways = " or ".join(invocation.line(name, session_id) for name in ("watch", "cancel"))
-        print(f"\nThe session continues without you: {ways}", file=sys.stderr)
-        return exit_codes.INTERRUPTED
-    print_outcome(session)
-    return exit_code(session)
-
-
-def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int:
-    """Standard output gets the session alone; standard error, once for each intervention, how to decide it."""
-    session: dict[str, Any] = {}
-    invocation, announced = Invocation.from_arguments(arguments), set[str]()
-    for update in follow(client, session_id):
-        session = update.session
-        for intervention in update.open_interventions:
-            identity = str(intervention.get("intervention_id"))
-            if identity not in announced:
-                announced.add(identity)
-                print("a person is needed; look with", invocation.line("watch", session_id), file=sys.stderr)
-                for line in deciding_lines(invocation, session_id, intervention):
-                    print(f"  {encodable(line, sys.stderr.encoding)}", file=sys.stderr, flush=True)
-        if arguments.no_wait and update.waits_for_a_person:
-            break
-    print(json.dumps(session))
-    return exit_code(session)
-
-
-def exit_code(session: dict[str, Any]) -> int:
-    """For a session that was followed: one that waits for a person was left because of --no-wait."""
-    if Update(session, []).waits_for_a_person:
-        return exit_codes.WAITING
-    return exit_codes.of_session(session)
-
-
-class Watcher:
-    """`interactive`: a person at the terminal can be asked. `no_wait`: stop where one is needed."""
-
-    def __init__(
-        self, client: Client, view: View, invocation: Invocation, *, interactive: bool, no_wait: bool = False
-    ) -> None:
-        self.client = client
-        self.view = view
-        self.invocation = invocation
-        self.no_wait = no_wait
-        self.interactive = interactive
-        self.shown: set[str] = set()
-        """The interventions that were put on the screen."""
-        self.feed: Feed | None = None
-
-    def watch(self, session_id: str) -> dict[str, Any]:
-        """The session as it ended, or as it waits for a person with `no_wait`."""
-        session: dict[str, Any] = {}
-        try:
-            for update in self.updates(session_id):
-                session = update.session
-                self.view.show(update)
-                self.show_interventions(session_id, update)
-                if self.no_wait and update.waits_for_a_person:
-                    break
-        finally:
-            self.view.close()
-        return session
-
-    def updates(self, session_id: str) -> Iterable[Update]:
-        """Where a person can be asked, they keep coming while a prompt is on the screen."""
-        updates = follow(self.client, session_id)
-        if not self.interactive:
-            return updates
-        self.feed = Feed(updates)
-        return self.feed
-
-    def show_interventions(self, session_id: str, update: Update) -> None:
-        for intervention in update.open_interventions:
-            identity = str(intervention.get("intervention_id"))
-            if identity in self.shown:
-                continue
-            self.shown.add(identity)
-            if self.feed is not None and not self.feed.is_open(identity):
-                continue  # decided while another question was on the screen
-            with self.view.suspended():
-                self.show_question(session_id, intervention)
-
-    def show_question(self, session_id: str, intervention: Mapping[str, Any]) -> None:
-        if self.interactive:
-            discard_typed_ahead()
-        for line in question_lines(
-            with_whole_inputs(self.client, session_id, intervention), Screen.of(sys.stdout)
-        ):
-            echo(line)
-        question = Question(self.client, self.invocation, session_id, intervention, echo)
-        if self.feed is None:
-            question.show_commands("decide with one of:")
-        else:
-            question.ask(self.feed)
-
-
-def watch_session(
-    client: Client, session_id: str, invocation: Invocation, *, no_wait: bool = False
-) -> dict[str, Any]:
-    """The session as it ended, or as it waits for a person with `no_wait`. Raises ClientError."""
-    interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
-    if interactive:
-        use_line_editor()
-    watcher = Watcher(client, view_for(sys.stdout), invocation, interactive=interactive, no_wait=no_wait)
-    return watcher.watch(session_id)
-
-
-def print_outcome(session: Mapping[str, Any]) -> None:
-    state = str(session.get("state"))
-    result = session.get("result") or {}
-    error = session.get("error") or {}
-    echo("")
-    if result.get("answer"):
-        echo(visible(str(result["answer"])))
-        echo("")
-    if error:
-        echo(f"{one_line(str(error.get('message', '')), 300)} ({one_line(str(error.get('code', '')), 60)})")
-    if state == "completed" and not result.get("goal_met"):
-        reason = one_line(str(result.get("reason") or "the step limit was reached"), 200)
-        echo(f"The goal was not met: {reason}")
-    echo(f"{state.replace('_', ' ')} · {usage_line(session)}")

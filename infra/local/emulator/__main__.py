@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from infra.local.emulator import own_environment as isolation, ministack, saved_state, settings
+from infra.local.emulator import ministack, saved_state, settings
+from infra.local.emulator import own_environment as isolation
 
 
 def main() -> int:
@@ -13,9 +14,9 @@ def main() -> int:
         ministack.require_release()
         isolation.clean_environment(chosen)
         with saved_state.claimed(chosen):
-            from infra.local.emulator import gaps, server  # they import ministack
+            from infra.local.emulator import patches, server  # they import ministack
 
-            gaps.apply_all(chosen)
+            patches.apply_all(chosen)
             server.serve(chosen)
     except (ministack.WrongRelease, saved_state.StateDirectoryInUse, OSError) as error:
         print(f"acta emulator: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The seam to ministack: the one release the gaps were written against, and the only way to its modules.
+"""The seam to ministack: the one release the patches were written against, and the only way to its modules.
 
 ministack ships no type information, so its modules are `Any` here. It reads its settings from the environment
 when it is imported: ask for a module only after `isolation.clean_environment` ran.
@@ -15,7 +15,7 @@ REQUIRED_RELEASE = "1.5.33"
 
 
 class WrongRelease(Exception):
-    """The installed packages are not those the gaps were closed for."""
+    """The installed packages are not those the patches were written for."""
 
 
 def require_release() -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from infra.local.emulator import api_gateway, dynamodb, web_page_guard as guard, own_environment as isolation
+from infra.local.emulator import api_gateway, dynamodb
+from infra.local.emulator import own_environment as isolation
+from infra.local.emulator import web_page_guard as guard
 from infra.local.emulator.lambdas import execution
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions import data, definitions, engine, start_and_stop, tokens

@@ -16,7 +16,7 @@ from shared.agent.budget.session_budget import (
 )
 from shared.agent.compaction.summarise import Spent, Summarised, summarise
 from shared.agent.model_call.context import Turn
-from shared.agent.session.position import check_turn
+from shared.agent.session.fencing import check_turn
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.domain.errors import ProviderOverloaded

@@ -6,19 +6,17 @@ the next generation, which is committed before it is started. One that waits for
 
 from typing import Literal
 
-from shared.agent.session.endings import failed
-from shared.agent.session.position import is_overtaken, next_decision, next_turn_kind, position
+from shared.agent.recovery.generations import EXHAUSTED, begin_next_generation, restart
+from shared.agent.session.fencing import is_overtaken
+from shared.agent.session.next_decision import next_decision, next_turn_kind, position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.errors import Conflict, Fenced
+from shared.domain.errors import Conflict
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
-from shared.domain.session.head import Head, Restarts, Run
+from shared.domain.session.head import Head, Restarts
 from shared.ports.workflow import TokenGone, Workflow
 
-MOST_RESTARTS = 5
-"""Restarts of one turn before the run fails: something about this session ends its engine each time."""
-EXHAUSTED = "RECOVERY_EXHAUSTED"
 REPAIRABLE = ("STEP_FAILED", EXHAUSTED, "PROVIDER_", "STORE_UNAVAILABLE")
 """Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""
 REPAIRED = "repaired"
@@ -42,40 +40,7 @@ def recover(
         case "absent" if workflow.start(next_decision(session.head)):
             return "started"
         case _:  # closed, or absent a moment ago and closed by now
-            return next_generation(repository, workflow, session)
-
-
-def next_generation(repository: SessionRepository, workflow: Workflow, session: Session) -> RecoveryResult:
-    """Starts the next generation of a session whose execution has closed.
-
-    A last commit of that execution, a roll-over or another recovery may have come since the head was read. The commit
-    is made only where none has.
-    """
-    at = position(session.head)
-    key = at.key("revive")
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        run = change.head.run
-        if run is None or change.head.is_over or is_overtaken(change.head, at):
-            return None
-        restarts = _counted(change, run)
-        if restarts.count > MOST_RESTARTS:
-            return failed(
-                change, EXHAUSTED, f"The engine was lost more than {MOST_RESTARTS} times in one turn."
-            )
-        _follow(change, run, restarts)
-        return CommitDraft(change, next_decision(change.head))
-
-    try:
-        done = repository.commit(session, key, build)
-    except Fenced:  # deleted
-        return "nothing"
-    if done is None or done.decision is None:  # the session has moved on
-        return "nothing"
-    if done.decision.next == "failed":
-        return "failed"
-    workflow.start(done.decision)
-    return "restarted"
+            return restart(repository, workflow, session)
 
 
 def repair(repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str) -> RecoveryResult:
@@ -98,7 +63,7 @@ def repair(repository: SessionRepository, workflow: Workflow, tenant: str, sessi
             raise Conflict(f"The session failed with {code}, which a repair does not change.")
         progress = head.progress.model_copy(update={"provider_waits": 0, "planning_attempts": 0})
         change.set(error=None, progress=progress)
-        _follow(change, run, Restarts())
+        begin_next_generation(change, run, Restarts())
         decision = _again(change.head)
         change.to_state("planning" if decision.next == "plan" else "executing", REPAIRED)
         return CommitDraft(change, decision)
@@ -127,7 +92,7 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
         and not _send_token(workflow, head)
         and workflow.status(head.session_id, run.run_id, run.generation) == "closed"
     ):
-        next_generation(repository, workflow, session)
+        restart(repository, workflow, session)
 
 
 def _send_token(workflow: Workflow, head: Head) -> bool:
@@ -139,22 +104,6 @@ def _send_token(workflow: Workflow, head: Head) -> bool:
     except TokenGone:
         return False
     return True
-
-
-def _follow(change: Change, run: Run, restarts: Restarts) -> None:
-    following = {"generation": run.generation + 1, "events": 0, "restarts": restarts}
-    change.set(run=run.model_copy(update=following), wait=None)
-
-
-def _counted(change: Change, run: Run) -> Restarts:
-    """The restarts of this turn, this one included. A wait for people whose time is not over is not counted: it may
-    outlast many restarts of what the engine runs on.
-    """
-    open_ones = change.head.interventions
-    if open_ones and all(one.timeout_at is None or one.timeout_at > change.now for one in open_ones):
-        return run.restarts
-    before = run.restarts.count if run.restarts.turn == run.turn else 0
-    return Restarts(turn=run.turn, count=before + 1)
 
 
 def _again(head: Head) -> Decision:

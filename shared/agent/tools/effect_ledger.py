@@ -1,8 +1,12 @@
-"""The start of a call: nothing that has an effect starts before the log says so, in every attempt (design §6.4)."""
+"""The effect ledger: whether a call may start, start again, or has to be asked about (design §6.3, §6.4).
+
+Nothing that has an effect starts before the log says so, in every attempt. A call that may have had its effect already
+runs again only if its tool is `idempotent`. About one whose tool runs `once` a person is asked.
+"""
 
 from typing import Literal
 
-from shared.agent.session.position import check_run
+from shared.agent.session.fencing import check_run
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.definitions.tool import Effect
@@ -10,11 +14,12 @@ from shared.domain.errors import Refused
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position
 from shared.domain.session.conversation import ToolCall
-from shared.domain.session.head import Head
+from shared.domain.session.head import Head, OpenCall
 
-Start = Literal["first", "again", "withdrawn"]
-"""`first`: no attempt before this one can have had the effect. `again`: one may have. `withdrawn`: the session was
-cancelled, paused or has moved on, so the call must not start.
+Start = Literal["first", "again", "ask", "withdrawn"]
+"""`first`: no attempt before this one can have had the effect. `again`: one may have, and the tool may run again under
+the same effect id. `ask`: one may have, and only a person can say. `withdrawn`: the session was cancelled, paused or
+has moved on, so the call must not start.
 """
 
 
@@ -29,9 +34,16 @@ def log_start(
     if effect is None or effect == "read":
         return "first" if _may_start(session.head, at, call.call_id) else "withdrawn"
     start = _log_first(repository, session, at, call)
-    if start == "again" and effect == "idempotent":
-        return _log_again(repository, session, at, call)
+    if start == "again":
+        return _log_again(repository, session, at, call) if effect == "idempotent" else "ask"
     return start
+
+
+def is_in_doubt(open_call: OpenCall, effect: Effect | None) -> bool:
+    """Whether only a person can say if a call that got lost has happened: it had started, and its tool runs `once`, or
+    is not there any more (`effect` None), so that nobody knows whether it may run twice.
+    """
+    return open_call.state == "started" and effect in (None, "once")
 
 
 def _log_first(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> Start:

@@ -1,15 +1,15 @@
-"""One tool call: its start is logged, it runs, its finish is logged (the effect ledger, design §6.3)."""
+"""One tool call: its start is logged, it runs, its finish is logged (design §6.3)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 from shared.agent.interventions.excerpt import amended_note
 from shared.agent.interventions.opening import AskingRules, open_doubt, wait_for_people
-from shared.agent.session.position import check_run
+from shared.agent.session.fencing import check_run
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.agent.tools.effect_ledger import log_start
-from shared.agent.tools.results import read_result, result_text
+from shared.agent.tools.effect_ledger import is_in_doubt, log_start
+from shared.agent.tools.results_for_model import read_result, result_text
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback
@@ -60,26 +60,26 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
     call = _as_it_runs(repository, session, call, open_call)
     amended = open_call.amended is not None
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
-    if (
-        spec is None and open_call.state == "started"
-    ):  # the tool was removed: nobody knows any more whether it may run twice
+    effect = spec.effect if spec is not None else None
+    if spec is None and is_in_doubt(open_call, effect):
         ask_whether_it_happened(runtime, session, at, call)
         return
     started = repository.clock.now()
-    start = log_start(repository, session, at, call, spec.effect if spec is not None else None)
-    if start == "withdrawn":
-        return
-    rerun = start == "again"
-    if rerun and spec is not None and spec.effect == "once":
-        ask_whether_it_happened(runtime, session, at, call)
-        return
-    result = _run(runtime, spec, call, session.head, deadline_seconds, rerun)
-    logged = (
-        spec is not None and spec.effect != "read"
-    )  # then its finish is recorded whatever came meanwhile (§6.1)
+    match log_start(repository, session, at, call, effect):
+        case "withdrawn":
+            return
+        case "ask":
+            ask_whether_it_happened(runtime, session, at, call)
+            return
+        case "first" | "again" as start:
+            result = _run(runtime, spec, call, session.head, deadline_seconds, rerun=start == "again")
+    start_is_logged = effect not in (
+        None,
+        "read",
+    )  # then the finish is recorded whatever came meanwhile (§6.1)
 
     def build(now: Session, change: Change) -> CommitDraft | None:
-        if not logged:
+        if not start_is_logged:
             check_run(change.head, at)
             change.event("tool.started", call.event_data)
         took = milliseconds(started, change.now)
@@ -115,7 +115,7 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         return
     call = _as_it_runs(repository, session, call, open_call)
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
-    if open_call.state == "started" and (spec is None or spec.effect == "once"):
+    if is_in_doubt(open_call, spec.effect if spec is not None else None):
         ask_whether_it_happened(runtime, session, at, call)
         return
     result = CallResult(LOST.format(error=error), ok=False)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shared.agent.turn.reply import AppliedReply
+from shared.agent.turn.apply_reply import AppliedReply
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.rules.loop_detection import FinishedCall, Stuck, fingerprint, observe

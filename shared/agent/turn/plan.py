@@ -3,11 +3,11 @@
 from shared.agent.interventions.opening import AskedBy, open_question, wait_for_people
 from shared.agent.model_call.context import TurnContext
 from shared.agent.session.endings import failed
-from shared.agent.session.position import position, wait_decision
+from shared.agent.session.next_decision import position, wait_decision
 from shared.agent.session.repository import CommitDraft
+from shared.agent.turn.apply_reply import AppliedReply, advice
 from shared.agent.turn.loop_detection import hint
 from shared.agent.turn.prompt_suffix import PLAN_RETRIES, planning_suffix
-from shared.agent.turn.reply import AppliedReply, advice
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision

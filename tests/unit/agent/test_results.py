@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.agent.session.repository import SessionRepository
-from shared.agent.tools.results import ResultText, read_result, result_text
+from shared.agent.tools.results_for_model import ResultText, read_result, result_text
 from shared.domain.session.conversation import Content
 from shared.domain.untrusted.quoting import OutsideText
 from tests.contracts.store.documents import make_head

@@ -11,7 +11,7 @@ ROWS = [line for line in README.splitlines() if line.startswith(("| `", "| |"))]
 
 
 def test_every_patch_has_a_row() -> None:
-    listed = re.findall(r"^    (\w+\.\w+),$", (EMULATOR / "gaps.py").read_text(), re.MULTILINE)
+    listed = re.findall(r"^    (\w+\.\w+),$", (EMULATOR / "patches.py").read_text(), re.MULTILINE)
     assert listed
     assert [patch for patch in listed if not any(row.startswith(f"| `{patch}` |") for row in ROWS)] == []
 

@@ -19,8 +19,8 @@ from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions import errors, map_and_parallel, task
 from infra.local.emulator.step_functions.data import serialised
-from infra.local.emulator.step_functions.run import RUNS, Run
 from infra.local.emulator.step_functions.interruptible_waits import Interrupted, Scope, TimedOut
+from infra.local.emulator.step_functions.run import RUNS, Run
 
 Context = dict[str, Any]
 State = Mapping[str, Any]

@@ -14,8 +14,8 @@ from typing import Any
 
 from infra.local.emulator.ministack import module
 from infra.local.emulator.step_functions import errors
-from infra.local.emulator.step_functions.run import Run
 from infra.local.emulator.step_functions.interruptible_waits import Interrupted, Latch, Scope
+from infra.local.emulator.step_functions.run import Run
 
 _states: Any = module("services.stepfunctions")
 

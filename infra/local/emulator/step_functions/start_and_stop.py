@@ -11,8 +11,8 @@ from typing import Any
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions.data import MAX_BYTES
-from infra.local.emulator.step_functions.run import RUNS
 from infra.local.emulator.step_functions.interruptible_waits import Stopped
+from infra.local.emulator.step_functions.run import RUNS
 
 _FORBIDDEN_IN_NAMES = re.compile(r'[\s<>{}\[\]?*"#%\\^|~`$&,;:/\x00-\x1f\x7f-\x9f]')
 

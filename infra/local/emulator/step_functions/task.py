@@ -20,9 +20,9 @@ from typing import Any
 from infra.local.emulator.ministack import module
 from infra.local.emulator.step_functions import errors, tokens
 from infra.local.emulator.step_functions.data import serialised
+from infra.local.emulator.step_functions.interruptible_waits import Interrupted, Scope
 from infra.local.emulator.step_functions.resource import Resource
 from infra.local.emulator.step_functions.run import Run
-from infra.local.emulator.step_functions.interruptible_waits import Interrupted, Scope
 from infra.local.emulator.step_functions.tokens import Attempt, Failed, Succeeded
 
 _states: Any = module("services.stepfunctions")

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from shared.agent.recovery.recover import MOST_RESTARTS, next_generation
+from shared.agent.recovery.generations import MOST_RESTARTS, restart
 from shared.agent.recovery.sweep import Tally
 from shared.domain.errors import SchemaUnknown
 from shared.domain.session.commit import Commit, Decision
@@ -40,8 +40,8 @@ def test_the_next_generation_is_not_started_twice_by_two_at_once() -> None:
     one, other = (house.fresh_journal() for _ in range(2))
     first, second = one.newest(TENANT, session), other.newest(TENANT, session)
 
-    assert next_generation(one, house.workflow, first) == "restarted"
-    assert next_generation(other, house.workflow, second) == "restarted"
+    assert restart(one, house.workflow, first) == "restarted"
+    assert restart(other, house.workflow, second) == "restarted"
 
     assert generation(house.head(session)) == 2
     assert len(list(house.workflow.running())) == 1
@@ -55,7 +55,7 @@ def test_an_execution_that_ended_with_its_last_commit_is_not_followed_by_another
     house.resolve(session, before.head.interventions[0], "approve")
     house.run()
 
-    assert next_generation(house.fresh_journal(), house.workflow, before) == "nothing"
+    assert restart(house.fresh_journal(), house.workflow, before) == "nothing"
     assert house.head(session).state == "completed"
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from shared.agent.recovery.failure_messages import FAILURES
-from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.give_up import FAILURES, give_up
 from shared.agent.recovery.recover import recover, repair
 from shared.domain.errors import Conflict
 from tests.in_process.house import TENANT

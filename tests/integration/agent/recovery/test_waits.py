@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.agent.recovery.recover import next_generation
+from shared.agent.recovery.generations import restart
 from shared.agent.recovery.sweep import Tally
-from shared.agent.session.position import position
+from shared.agent.session.next_decision import position
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_ITEMS, TransactionItems
 from shared.ports.model import TokenUsage
@@ -118,7 +118,7 @@ def test_a_session_that_was_cancelled_meanwhile_is_left_alone() -> None:
     thread = house.fresh_journal().newest(TENANT, session)
     house.cancel(session)
 
-    assert next_generation(house.fresh_journal(), house.workflow, thread) == "nothing"
+    assert restart(house.fresh_journal(), house.workflow, thread) == "nothing"
     assert house.recover() == house.sweep(everything=True) == Tally()
     assert house.head(session).state == "cancelled"
 

@@ -1,12 +1,9 @@
-"""Where a session stands, whether a worker may still commit there, and where the engine goes on (design §2).
-
-The engine passes a `Position` in; the head in the log says whether it is still the newest one. Fencing is the check
-that no other run, generation or turn has taken over.
+"""Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end (design
+§2).
 """
 
 from typing import Literal, NamedTuple
 
-from shared.domain.errors import Fenced
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head
 
@@ -24,24 +21,6 @@ def position(head: Head) -> Position:
         turn=run.turn,
         first=run.first,
     )
-
-
-def check_turn(head: Head, at: Position) -> None:
-    """Raises Fenced where another run, generation or turn has taken over."""
-    check_run(head, at)
-    if head.run is not None and head.run.turn != at.turn and not head.is_over:
-        raise Fenced("the session is at another turn")
-
-
-def check_run(head: Head, at: Position) -> None:
-    """Raises Fenced where another run or generation has the session."""
-    if is_overtaken(head, at):
-        raise Fenced("another run or generation has the session")
-
-
-def is_overtaken(head: Head, at: Position) -> bool:
-    """Whether another run or generation has the session: a worker standing at `at` may not commit."""
-    return head.run is None or head.run.run_id != at.run_id or head.run.generation != at.generation
 
 
 class Timeouts(NamedTuple):

@@ -1,0 +1,98 @@
+"""A run goes on in the next Step Functions execution: because the history of this one is long, or because it was lost.
+
+Each execution is a generation. The generation is committed first, then its execution is started, so of two only one can
+commit. Restarts of one turn are bounded.
+"""
+
+from typing import Literal
+
+from shared.agent.session.endings import failed
+from shared.agent.session.fencing import is_overtaken
+from shared.agent.session.next_decision import next_decision, position
+from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.session import Session
+from shared.domain.errors import Fenced
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Position
+from shared.domain.session.head import Restarts, Run
+from shared.ports.workflow import Workflow
+
+MOST_RESTARTS = 5
+"""Restarts of one turn before the run fails: something about this session ends its engine each time."""
+EXHAUSTED = "RECOVERY_EXHAUSTED"
+
+RestartResult = Literal["nothing", "restarted", "failed"]
+"""`nothing`: the session has moved on or is deleted. `failed`: the run was restarted too often and has been given
+up.
+"""
+
+
+def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -> None:
+    """Commits the next generation, then starts its execution. A repeated call only starts it again.
+
+    A run that has ended gets none. Raises Fenced where another run or generation has the session.
+    """
+    session = repository.turn(at)
+    key = at.key("roll_over")
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        run = change.head.run
+        if run is None or is_overtaken(change.head, at):
+            raise Fenced("another run or generation has the session")
+        if change.head.is_over:
+            return None
+        change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}), wait=None)
+        return CommitDraft(change, next_decision(change.head))
+
+    done = repository.commit(session, key, build)
+    if done is not None and done.decision is not None:
+        workflow.start(done.decision)
+
+
+def restart(repository: SessionRepository, workflow: Workflow, session: Session) -> RestartResult:
+    """Starts the next generation of a session whose execution has closed.
+
+    A last commit of that execution, a roll-over or another recovery may have come since the head was read. The commit
+    is made only where none has.
+    """
+    at = position(session.head)
+    key = at.key("revive")
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        run = change.head.run
+        if run is None or change.head.is_over or is_overtaken(change.head, at):
+            return None
+        restarts = _counted(change, run)
+        if restarts.count > MOST_RESTARTS:
+            return failed(
+                change, EXHAUSTED, f"The engine was lost more than {MOST_RESTARTS} times in one turn."
+            )
+        begin_next_generation(change, run, restarts)
+        return CommitDraft(change, next_decision(change.head))
+
+    try:
+        done = repository.commit(session, key, build)
+    except Fenced:  # deleted
+        return "nothing"
+    if done is None or done.decision is None:  # the session has moved on
+        return "nothing"
+    if done.decision.next == "failed":
+        return "failed"
+    workflow.start(done.decision)
+    return "restarted"
+
+
+def begin_next_generation(change: Change, run: Run, restarts: Restarts) -> None:
+    following = {"generation": run.generation + 1, "events": 0, "restarts": restarts}
+    change.set(run=run.model_copy(update=following), wait=None)
+
+
+def _counted(change: Change, run: Run) -> Restarts:
+    """The restarts of this turn, this one included. A wait for people whose time is not over is not counted: it may
+    outlast many restarts of what the engine runs on.
+    """
+    open_ones = change.head.interventions
+    if open_ones and all(one.timeout_at is None or one.timeout_at > change.now for one in open_ones):
+        return run.restarts
+    before = run.restarts.count if run.restarts.turn == run.turn else 0
+    return Restarts(turn=run.turn, count=before + 1)

@@ -1,0 +1,23 @@
+"""Fencing: whether another run, generation or turn has taken over, so that a late worker commits and starts nothing."""
+
+from shared.domain.errors import Fenced
+from shared.domain.session.commit import Position
+from shared.domain.session.head import Head
+
+
+def check_turn(head: Head, at: Position) -> None:
+    """Raises Fenced where another run, generation or turn has taken over."""
+    check_run(head, at)
+    if head.run is not None and head.run.turn != at.turn and not head.is_over:
+        raise Fenced("the session is at another turn")
+
+
+def check_run(head: Head, at: Position) -> None:
+    """Raises Fenced where another run or generation has the session."""
+    if is_overtaken(head, at):
+        raise Fenced("another run or generation has the session")
+
+
+def is_overtaken(head: Head, at: Position) -> bool:
+    """Whether another run or generation has the session: a worker standing at `at` may not commit."""
+    return head.run is None or head.run.run_id != at.run_id or head.run.generation != at.generation
