@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from infra.local.emulator import ministack, saved_state, settings
-from infra.local.emulator import own_environment as isolation
+from infra.local.emulator import ministack, own_environment, saved_state, settings
 
 
 def main() -> int:
     chosen = settings.from_arguments(sys.argv[1:], sys.stdin.buffer)
     try:
         ministack.require_release()
-        isolation.clean_environment(chosen)
+        own_environment.clean_environment(chosen)
         with saved_state.claimed(chosen):
             from infra.local.emulator import patches, server  # they import ministack
 

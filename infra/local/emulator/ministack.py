@@ -1,7 +1,7 @@
 """The seam to ministack: the one release the patches were written against, and the only way to its modules.
 
 ministack ships no type information, so its modules are `Any` here. It reads its settings from the environment
-when it is imported: ask for a module only after `isolation.clean_environment` ran.
+when it is imported: ask for a module only after `own_environment.clean_environment` ran.
 """
 
 from __future__ import annotations

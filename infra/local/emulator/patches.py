@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from infra.local.emulator import api_gateway, dynamodb
-from infra.local.emulator import own_environment as isolation
-from infra.local.emulator import web_page_guard as guard
+from infra.local.emulator import api_gateway, dynamodb, own_environment, web_page_guard
 from infra.local.emulator.lambdas import execution
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions import data, definitions, engine, start_and_stop, tokens
 
 GAPS: tuple[Callable[[Settings], None], ...] = (
-    isolation.leave_host_alone,
-    guard.guard_custom_runtimes,
+    own_environment.leave_host_alone,
+    web_page_guard.guard_custom_runtimes,
     execution.run_python_functions,
     engine.replace_engine,
     data.evaluate_patiently,
