@@ -82,7 +82,7 @@ def test_a_server_that_says_inside_its_answer_that_it_has_too_much_to_do_is_pass
 
     reply = _chained(wire, served.url, heard)
 
-    assert (reply.model, [one.lost for one in reply.failed_models]) == ("second", [0])
+    assert (reply.model, [one.unanswered for one in reply.failed_models]) == ("second", [0])
 
 
 def test_a_server_that_only_said_that_it_works_is_passed_over(wire: str, served: Served) -> None:
