@@ -1,6 +1,6 @@
 """The Lambda's entry point."""
 
-from functions.start.dependencies import dependencies
+from functions.start.root import root
 from functions.start.routes import build
 
-handler = build(dependencies()).handler
+handler = build(root()).handler

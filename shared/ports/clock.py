@@ -1,4 +1,4 @@
-"""The only source of time and random numbers, so that tests can replace it."""
+"""Time and chance, so that the rest of the house has neither."""
 
 from datetime import datetime
 from typing import Protocol
@@ -6,19 +6,17 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The current time, with time zone UTC."""
+        """The current time, UTC, aware."""
         ...
 
     def new_id(self, prefix: str) -> str:
-        """A new opaque id that sorts by time (`shared.domain.ids`)."""
+        """An opaque, time-ordered id (`shared.domain.ids`)."""
         ...
 
     def sleep(self, seconds: float) -> None:
-        """Waits, between two reads of a long poll."""
+        """Waits so long: a long poll between two looks."""
         ...
 
-    def back_off(self, max_seconds: float) -> None:
-        """Waits a random time of at most `max_seconds`, after another writer was faster: so that both do not collide
-        again.
-        """
+    def pause(self, most_seconds: float) -> None:
+        """Waits a jittered moment of at most `most_seconds`: losers of a race for a commit number."""
         ...

@@ -1,7 +1,6 @@
-"""A tenant's files, for the file tools and the API.
+"""A tenant's storage: what the file tools and the files routes see.
 
-Paths must have passed `check_path` of `shared.domain.untrusted.path`. All methods raise StoreThrottled and
-StoreUnavailable, and PathRefused where a path is too long for the store.
+Paths are the checked ones of `shared.domain.untrusted.path`; keys are built under the tenant's prefix by the adapter.
 """
 
 from datetime import datetime
@@ -9,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 
 class FileMissing(LookupError):
-    """There is no file at this path."""
+    """No file at that path."""
 
 
 class FileInfo(NamedTuple):
@@ -19,7 +18,7 @@ class FileInfo(NamedTuple):
 
 
 class FilePage(NamedTuple):
-    """`cursor`: for the next page; None: this is the last one."""
+    """`cursor` continues the listing; None: this was the last page."""
 
     files: tuple[FileInfo, ...]
     cursor: str | None
@@ -27,19 +26,17 @@ class FilePage(NamedTuple):
 
 class FileStore(Protocol):
     def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
-        """The files whose path starts with `prefix` ('' or 'folder/'), sorted by path. A page may have fewer than
-        `limit` and still have a cursor. Raises ValueError where the cursor is not valid.
-        """
+        """Files whose path starts with `prefix` ('' or 'folder/'), in path order."""
         ...
 
     def read(self, tenant: str, path: str) -> bytes:
-        """Raises FileMissing."""
+        """Raises FileMissing, StoreThrottled, StoreUnavailable."""
         ...
 
     def write(self, tenant: str, path: str, data: bytes) -> bool:
-        """Creates or replaces the file. True: it is new."""
+        """Creates or replaces; True if it was new."""
         ...
 
     def delete(self, tenant: str, path: str) -> None:
-        """Raises FileMissing."""
+        """Raises FileMissing where there is nothing."""
         ...

@@ -1,10 +1,10 @@
-"""The session log, and the items that may be written in one transaction with a commit (design §6.1).
+"""The session log and the rare items that share a transaction with it (design §6.1).
 
-A session is a list of commits with the numbers 1, 2, 3, …. A commit is written only if its number is free. So of
-several workers that write at once one succeeds; the others read the log again.
+A session is commits 1, 2, 3, …; each is put once, on the condition that its number is free. That put is the step:
+whoever wins the number has moved the session, everyone else reads again.
 
-All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a stored document has a version that this
-release does not know.
+All of them raise StoreThrottled, StoreUnavailable and, where a stored document has a version this release does not
+know, SchemaUnknown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,41 +16,38 @@ from shared.domain.session.commit import Commit
 from shared.domain.session.head import CoarseState
 
 TOMBSTONE_LIFE = timedelta(hours=1)
-"""How long the numbers of a deleted session stay taken: longer than any Lambda runs."""
+"""Longer than any Lambda runs."""
 KEY_LIFE = timedelta(hours=24)
-"""How long an idempotency key is known."""
+"""Of an idempotency key."""
 
 
 class NumberTaken(Exception):
-    """A commit with this number exists. It may be the caller's own, if an answer was lost: read the log and look for
-    the commit key. Nothing was written.
-    """
+    """Another commit has the number, perhaps one's own whose answer was lost: read again and look for the key."""
 
 
 class KeyTaken(Exception):
-    """Another request has used the idempotency key. Nothing was written."""
+    """The idempotency key was used by another request meanwhile; nothing was written."""
 
 
 class LeaseMoved(Exception):
-    """Another session was granted tokens of this hour in the meantime. Nothing was written."""
+    """Another session was granted tokens of the hour meanwhile; nothing was written."""
 
 
 LiveKind = Literal["active", "waiting", "parked"]
-"""Sessions that recovery looks at. `active`: with work to do. `waiting`: the wait for people ends at a time. `parked`:
-it ends only when a person decides."""
+"""What recovery has to look at: sessions with work to do, waits that end by themselves, waits that do not."""
 
 
 class Live(NamedTuple):
-    """`at`: since when a session is active or parked; when the wait of a waiting one ends."""
+    """`at`: since when a session is active or parked; of one that is waiting, when its earliest wait ends."""
 
     kind: LiveKind
     at: datetime
 
 
 class IndexEntry(NamedTuple):
-    """A session in its tenant's listing. Written only when its coarse state or the end of its wait changes.
+    """A session in its tenant's listing; written only when its coarse state or the end of its wait changes.
 
-    `live` None: recovery has nothing to look at, or the first release wrote the entry.
+    `live` None: nothing has to go on (or, of an entry of the first release, nobody wrote it down).
     """
 
     tenant: str
@@ -79,9 +76,9 @@ class IdempotencyRecord(NamedTuple):
 
 
 class IdempotencyKey(NamedTuple):
-    """A POST that may be sent again. `route`: method and concrete path, so that one key used for two sessions means two
-    requests. `body_hash`: SHA-256 of the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: the status
-    of the answer if the request succeeds.
+    """A POST that may be sent again. `route` names method and concrete path: one key used on two sessions is two
+    requests. `body_hash`: SHA-256 of the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: what the
+    request is answered with where it succeeds.
     """
 
     tenant: str
@@ -97,18 +94,16 @@ class IdempotencyKey(NamedTuple):
 
 
 class LeaseGrant(NamedTuple):
-    """Changes the tokens that all sessions of a tenant were granted in an hour. It is written only if they still are
-    `granted_before`. `hour`: hours since 1970, UTC.
-    """
+    """Tokens granted of a tenant's hour, in all: `before` is what it has to be still, `after` what it becomes."""
 
     tenant: str
     hour: int
-    granted_before: int
-    granted_after: int
+    before: int
+    after: int
 
 
 class TransactionItems(NamedTuple):
-    """What is written in one transaction with a commit. Where all are empty, the commit needs no transaction."""
+    """What is written in one transaction with a commit; all empty: a plain put."""
 
     listing: IndexEntry | None = None
     interventions: Sequence[Intervention] = ()
@@ -119,22 +114,22 @@ class TransactionItems(NamedTuple):
 NO_ITEMS = TransactionItems()
 
 
-class LogPage(NamedTuple):
-    """Commits in the order of their numbers. `complete` False: there are more after the last one."""
+class Tail(NamedTuple):
+    """Commits from a number on, ascending; `complete` False: there are more behind the last one."""
 
     commits: tuple[Commit, ...]
     complete: bool
 
 
 class SessionPage(NamedTuple):
-    """Index entries, newest first. `cursor` None: this is the last page."""
+    """Index entries, newest first; `cursor` None: no more."""
 
     entries: tuple[IndexEntry, ...]
     cursor: str | None
 
 
 class LiveSession(NamedTuple):
-    """`at`: as in `Live`, at the time when the entry was written."""
+    """`at` as in `Live`, when the index was written last."""
 
     tenant: str
     session_id: str
@@ -142,37 +137,35 @@ class LiveSession(NamedTuple):
 
 
 class LivePage(NamedTuple):
-    """Sessions of all tenants, oldest first. `cursor` None: this is the last page."""
+    """Of all tenants, oldest first; `cursor` None: no more."""
 
     sessions: tuple[LiveSession, ...]
     cursor: str | None
 
 
 class InterventionPage(NamedTuple):
-    """Newest first. `cursor` None: this is the last page."""
-
     items: tuple[Intervention, ...]
     cursor: str | None
 
 
 class SessionLog(Protocol):
-    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
-        """The commits with the numbers from `since` on, at most `limit`. Strongly consistent."""
+    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+        """Commits numbered `since` and up, strongly consistent; all of them unless `limit` says fewer."""
         ...
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
-        """The newest commit, which has the head. None: there is no such session."""
+        """The newest commit, which has the head; None: no such session."""
         ...
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
-        """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, LeaseMoved."""
+        """Puts the commit, with `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, LeaseMoved."""
         ...
 
     def delete(self, tenant: str, session_id: str) -> None:
-        """Removes the session's content, index entry and interventions. It may be repeated.
+        """Removes the session's content, index entry and interventions; it may be repeated.
 
-        Readers do not find the session any more. Its commit numbers stay taken for `TOMBSTONE_LIFE`, without content:
-        otherwise a late worker could bring the session back.
+        The commits' numbers stay taken for `TOMBSTONE_LIFE`, without content: a worker that was late finds its
+        number gone instead of bringing the session back. To every reader the session is not there.
         """
         ...
 
@@ -187,14 +180,12 @@ class SessionIndex(Protocol):
         limit: int,
         cursor: str | None,
     ) -> SessionPage:
-        """`states` empty: all states. A page may have fewer than `limit` and still have a cursor. Raises ValueError
-        where the cursor is not valid.
-        """
+        """`states` empty: any. A page may be short of `limit` and still have a cursor. ValueError: bad cursor."""
         ...
 
     def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
-        """Sessions of all tenants whose `at` is earlier than `before`; None: all. Eventually consistent. Raises
-        ValueError where the cursor is not valid.
+        """Sessions of every tenant whose `at` is earlier than `before`; None: all. Eventually consistent.
+        ValueError: bad cursor.
         """
         ...
 
@@ -207,27 +198,21 @@ class SessionIndex(Protocol):
         cursor: str | None,
         session_id: str | None = None,
     ) -> InterventionPage:
-        """`state` None: all states. `session_id` None: all sessions. A page may have fewer than `limit` and still have
-        a cursor. Raises ValueError where the cursor is not valid.
+        """None: of any state, of every session. Newest first; a page may be short of `limit` and still have a
+        cursor. ValueError: bad cursor.
         """
         ...
 
     def cursor_after_session(self, tenant: str, session_id: str) -> str:
-        """The cursor for the page after this session, for callers that use only a part of a page. Reads nothing."""
+        """The cursor of a page of sessions that ends with this one, where the reader ends it early. Reads nothing."""
         ...
 
-    def cursor_after_intervention(self, tenant: str, intervention_id: str) -> str:
-        """The cursor for the page after this intervention. Reads nothing."""
+    def cursor_after_intervention(self, tenant: str, intervention_id: str) -> str: ...
+
+    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None: ...
+
+    def granted(self, tenant: str, hour: int) -> int:
+        """Tokens granted of that hour so far."""
         ...
 
-    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
-        """None: there is no such intervention."""
-        ...
-
-    def granted_tokens(self, tenant: str, hour: int) -> int:
-        """The tokens that all sessions of the tenant were granted in this hour. Strongly consistent."""
-        ...
-
-    def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
-        """None: no request with this key was answered, or its record has expired."""
-        ...
+    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None: ...

@@ -1,7 +1,7 @@
-"""Long-term memory: what a tenant's agents keep between sessions.
+"""Long-term memory: what an agent keeps between sessions, per tenant.
 
-All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a stored document has a version that this
-release does not know.
+All of them raise StoreThrottled, StoreUnavailable and, where a stored document has a version this release does not
+know, SchemaUnknown.
 """
 
 from typing import NamedTuple, Protocol
@@ -11,17 +11,15 @@ from shared.ports.log import IdempotencyRecord
 
 
 class MemoryFull(Exception):
-    """The agent has `MAX_PER_AGENT` memories, and none of them is a summary that could make room. Nothing was added."""
+    """The agent has `MAX_PER_AGENT` memories and no summary among them that could make room; nothing was added."""
 
 
 class MemoryChanged(Exception):
-    """Somebody has changed or deleted the memory since it was read. Nothing was written."""
+    """What was to be replaced or deleted is no longer there as it was read; nothing was written."""
 
 
 class MemoryPage(NamedTuple):
-    """Newest first. A page may have fewer than its limit and still have a cursor. `cursor` None: this is the
-    last page.
-    """
+    """Newest first; a page may be short of its limit and still have a cursor. `cursor` None: no more."""
 
     memories: tuple[Memory, ...]
     cursor: str | None
@@ -29,35 +27,30 @@ class MemoryPage(NamedTuple):
 
 class MemoryStore(Protocol):
     def add(self, tenant: str, memory: Memory, record: IdempotencyRecord | None = None) -> bool:
-        """Adds a memory. False: one with this id exists, because a call ran again; it stays as it is.
+        """False: a memory of this id is there already, and stays as it is (a call that ran again).
 
-        Where the agent has `MAX_PER_AGENT` memories, its oldest summary makes room. `record`: written in the same
-        transaction. Raises MemoryFull, KeyTaken.
+        At the agent's bound its oldest summary makes room. Raises MemoryFull, KeyTaken.
         """
         ...
 
-    def get(self, tenant: str, memory_id: str) -> Memory | None:
-        """None: there is no such memory."""
-        ...
+    def get(self, tenant: str, memory_id: str) -> Memory | None: ...
 
     def list(
         self, tenant: str, *, agent_id: str | None, kind: MemoryKind | None, limit: int, cursor: str | None
     ) -> MemoryPage:
-        """`agent_id` None: all agents. `kind` None: all kinds. Raises ValueError where the cursor is not valid."""
+        """ValueError: bad cursor."""
         ...
 
     def update(self, tenant: str, old: Memory, new: Memory) -> None:
-        """`old`: as it was read. `new`: has the same id and agent. Raises MemoryChanged."""
+        """Same id and agent. Raises MemoryChanged."""
         ...
 
     def delete(self, tenant: str, old: Memory) -> None:
-        """`old`: as it was read. Raises MemoryChanged."""
+        """Raises MemoryChanged: it is gone or was replaced meanwhile."""
         ...
 
     def relevant(
         self, tenant: str, agent_id: str, query: str, limit: int, max_chars: int
     ) -> tuple[Memory, ...]:
-        """The agent's memories that fit the query, best first (see `relevant` in
-        `shared.domain.definitions.memory`).
-        """
+        """Of the agent's memories those that fit the query (`memory.relevant`), best first."""
         ...

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.contracts.llm.bedrock_front import BedrockFront
+from tests.contracts.llm.anthropic.bedrock_front import BedrockFront
 from tests.e2e.behind import Behind
 from tests.e2e.person import Person
 from tests.e2e.thinking import calls, end, plan, step_done

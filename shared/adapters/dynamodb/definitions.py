@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import definition_items as items
 from shared.adapters.dynamodb.definition_items import change_definition
-from shared.adapters.dynamodb.table_layout import Item, tenant_pk
+from shared.adapters.dynamodb.session_items import Item, tenant_pk
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.adapters.storage.cursors import from_cursor, to_cursor
@@ -69,7 +69,7 @@ class DynamoDefinitions:
         self.tools = DynamoToolStore(table, clock, client)
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
-    def snapshot(self, tenant: str) -> DynamoSnapshot:
+    def at(self, tenant: str) -> DynamoSnapshot:
         """A deployment that changes a seed moves no tenant's revision, but it replaces the processes."""
         item = self._get(items.revision_key(tenant))
         revision = "" if item is None else item["r"]["S"]
@@ -81,9 +81,9 @@ class DynamoDefinitions:
             self._known.popitem(last=False)
         return DynamoSnapshot(self, tenant, known)
 
-    def last_snapshot(self, tenant: str) -> DynamoSnapshot:
+    def last(self, tenant: str) -> DynamoSnapshot:
         known = self._known.get(tenant)
-        return self.snapshot(tenant) if known is None else DynamoSnapshot(self, tenant, known)
+        return self.at(tenant) if known is None else DynamoSnapshot(self, tenant, known)
 
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         item = self._get(items.agent_key(tenant, agent_id))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.query import query
-from shared.adapters.dynamodb.table_layout import Item, stored, tenant_pk
+from shared.adapters.dynamodb.session_items import Item, stored, tenant_pk
 from shared.adapters.dynamodb.transaction import (
     ATTEMPTS,
     FREE,
@@ -239,7 +239,7 @@ class DynamoMemories:
             except ConditionFailed as failed:
                 if 0 not in failed.failed:
                     raise
-            self._clock.back_off(pause)
+            self._clock.pause(pause)
             pause *= 2
         raise StoreThrottled("transact_write_items: other writers were in the way")
 

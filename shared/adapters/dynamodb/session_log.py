@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb import session_items as items
 from shared.adapters.dynamodb.deletion import delete_session
 from shared.adapters.dynamodb.query import query
 from shared.adapters.dynamodb.transaction import FREE, Action, put, put_record
@@ -16,8 +16,8 @@ from shared.ports.log import (
     KeyTaken,
     LeaseGrant,
     LeaseMoved,
-    LogPage,
     NumberTaken,
+    Tail,
     TransactionItems,
 )
 
@@ -32,7 +32,7 @@ class DynamoLog:
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
 
-    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
+    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
         answers = query(
             self._dynamodb,
             most=None if limit is None else limit + 1,
@@ -47,9 +47,9 @@ class DynamoLog:
         )
         found: list[items.Item] = [item for answer in answers for item in answer["Items"]]
         if any(items.is_tombstone(item) for item in found):
-            return LogPage((), complete=True)
+            return Tail((), complete=True)
         kept = found if limit is None else found[:limit]
-        return LogPage(tuple(items.item_commit(item) for item in kept), complete=len(kept) == len(found))
+        return Tail(tuple(items.item_commit(item) for item in kept), complete=len(kept) == len(found))
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
         answer = self._dynamodb.call(
@@ -115,9 +115,9 @@ class DynamoLog:
 
 def _grant(table: str, lease: LeaseGrant) -> Action:
     item = items.lease_item(lease)
-    if not lease.granted_before:
+    if not lease.before:
         return put(table, item, FREE)
-    return put(table, item, "g = :before", before={"N": str(lease.granted_before)})
+    return put(table, item, "g = :before", before={"N": str(lease.before)})
 
 
 def _cancelled(refused: AwsRefused, lost: Sequence[type[Exception] | None]) -> Exception:

@@ -9,7 +9,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb import session_items as items
 from shared.domain.errors import StoreThrottled
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
@@ -61,7 +61,7 @@ def transact(dynamodb: Service, clock: Clock, actions: Sequence[Action]) -> None
             in_the_way = "TransactionConflict" in refused.reasons
             if not in_the_way and refused.code != "TransactionInProgressException":
                 raise
-        clock.back_off(pause)
+        clock.pause(pause)
         pause *= 2
     raise StoreThrottled("transact_write_items: other transactions were in the way")
 

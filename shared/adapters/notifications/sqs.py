@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.adapters.aws.clients import Service
-from shared.ports.notifier import QueuedChange
+from shared.ports.notifier import Postponed
 
 SOURCE = "aws:sqs"
 SOON = 2
@@ -25,7 +25,7 @@ class Queue:
         body = json.dumps(kept, separators=(",", ":"))
         self._sqs.call("send_message", QueueUrl=self._url, MessageBody=body, DelaySeconds=SOON)
 
-    def parse(self, record: Mapping[str, Any]) -> QueuedChange | None:
+    def opened(self, record: Mapping[str, Any]) -> Postponed | None:
         if record.get("eventSource") != SOURCE:
             return None
-        return QueuedChange(record["messageId"], json.loads(record["body"]))
+        return Postponed(record["messageId"], json.loads(record["body"]))

@@ -74,9 +74,9 @@ def unanswered_calls(answer: ModelReply | ActaError) -> int:
     """
     match answer:
         case ModelReply():
-            return sum(one.unanswered for one in answer.failed_models)
+            return sum(one.lost for one in answer.failed_models)
         case ProviderOverloaded():
-            return answer.unanswered
+            return answer.lost
         case ProviderTimeout() | StreamBroken():
             return 1
         case _:

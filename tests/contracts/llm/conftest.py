@@ -1,4 +1,8 @@
-"""Every provider's model, pointed at llmock; Bedrock by way of a front that speaks its wire format."""
+"""Every provider's model, asked through its official SDK. The server is llmock; Bedrock's model asks it through
+`BedrockFront`.
+
+A wire is a way to ask a provider: `openai` is Chat Completions, `openai-responses` the Responses API.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,9 +14,9 @@ from shared.adapters.llm.anthropic.client import AnthropicModel
 from shared.adapters.llm.openai.chat import OpenAIModel
 from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 from shared.ports.model import Model
-from tests.contracts.llm.bedrock_front import REGION, BedrockFront
+from tests.contracts.llm.anthropic.bedrock_front import REGION, BedrockFront
 from tests.contracts.llm.conversations import KEY
-from tests.contracts.llm.served import Served
+from tests.contracts.llm.fake_provider import FakeProvider
 
 MODELS: dict[str, Callable[[str], Model]] = {
     "anthropic": lambda url: AnthropicModel(KEY, url),
@@ -20,7 +24,7 @@ MODELS: dict[str, Callable[[str], Model]] = {
     "openai-responses": lambda url: OpenAIResponsesModel(KEY, url),
     "bedrock": lambda url: BedrockModel(REGION, url),
 }
-"""By wire, given a base URL."""
+"""By wire. Takes a base URL."""
 
 
 @pytest.fixture(params=list(MODELS))
@@ -35,7 +39,7 @@ def provider(wire: str) -> str:
 
 @pytest.fixture(autouse=True)
 def aws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Bedrock's requests are signed with, and nothing else it could find."""
+    """Credentials to sign Bedrock's requests with. Nothing else of this machine's AWS configuration is found."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, KEY)
     for name in ("AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"):
@@ -56,6 +60,6 @@ def model(wire: str, llmock: Any) -> Iterator[Model]:
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
-    with Served() as provider:
+def server() -> Iterator[FakeProvider]:
+    with FakeProvider() as provider:
         yield provider

@@ -1,4 +1,4 @@
-"""Small conversations for the model suite."""
+"""Entries and requests for the tests of models."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from shared.domain.session.conversation import AssistantEntry, Content, Entry, T
 from shared.ports.model import ModelRequest, ToolDefinition
 
 KEY = "sk-test-not-to-be-seen"
-PATIENCE = 20.0
+TIMEOUT = 20.0
 SECRET_TEXT = "the-secret-of-the-prompt"
 
 READ_FILE = ToolDefinition(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from functions.intervene.dependencies import Dependencies as InterveneDependencies
+from functions.intervene.root import Root as InterveneRoot
 from functions.intervene.routes import build as build_intervene
-from functions.start.dependencies import Dependencies as StartDependencies
+from functions.start.root import Root as StartRoot
 from functions.start.routes import build as build_start
 from shared.agent.session.repository import CommitDraft
 from shared.api.request.idempotency import IdempotencyGuard
@@ -34,7 +34,7 @@ class Front:
     def __init__(self, house: House, index: SessionIndex | None = None) -> None:
         self.house = house
         guard = IdempotencyGuard(index or house.index)
-        start = StartDependencies(
+        start = StartRoot(
             settings=house.settings,
             repository=house.fresh_journal(),
             workflow=house.workflow,
@@ -42,9 +42,7 @@ class Front:
             log=house.log,
             definitions=house.definitions,
         )
-        intervene = InterveneDependencies(
-            house.settings, house.desk, house.log, house.blobs, guard, house.timeouts
-        )
+        intervene = InterveneRoot(house.settings, house.desk, house.log, house.blobs, guard, house.timeouts)
         token = claims(tenant=TENANT, user=USER)
         self._start = Gateway(build_start(start).handler, token)
         self._intervene = Gateway(build_intervene(intervene).handler, token)
@@ -187,7 +185,7 @@ def test_a_deletion_that_was_cut_short_shows_nothing_to_a_repeat_either() -> Non
 def test_a_record_has_ids_and_a_number_and_no_text() -> None:
     made = front()
     session = made.start().data["session_id"]
-    record = made.house.index.idempotency_record(TENANT, "POST /v1/sessions", "k")
+    record = made.house.index.idempotency(TENANT, "POST /v1/sessions", "k")
     assert record is not None
     assert (record.status, record.answer, record.commit) == (202, {"session_id": session}, 1)
     assert record.expires_at == made.house.clock.now() + KEY_LIFE
@@ -234,8 +232,8 @@ class Overtaken(MemoryIndex):
         vars(self).update(vars(index))
         self.meanwhile: Callable[[], object] | None = None
 
-    def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
-        found = super().idempotency_record(tenant, route, key)
+    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        found = super().idempotency(tenant, route, key)
         if self.meanwhile is not None:
             act, self.meanwhile = self.meanwhile, None
             act()

@@ -40,7 +40,7 @@ def chain(watch: Watch, *models: Model) -> FallbackModel:
     return FallbackModel([NamedModel(model, f"m{number}") for number, model in enumerate(models)], watch)
 
 
-def test_each_has_what_is_left_and_begins_within_an_equal_share_of_it() -> None:
+def test_each_model_has_the_time_left_and_begins_within_an_equal_share_of_it() -> None:
     watch = Watch()
     models = [Slow(watch, 30), Slow(watch, 10), Slow(watch, 1, answers=True)]
     reply = chain(watch, *models).complete(ASKED, timeout=120)
@@ -48,7 +48,7 @@ def test_each_has_what_is_left_and_begins_within_an_equal_share_of_it() -> None:
     assert (reply.model, [one.model for one in reply.failed_models]) == ("m2", ["m0", "m1"])
 
 
-def test_with_no_time_left_nobody_else_is_asked() -> None:
+def test_with_no_time_left_no_other_model_is_asked() -> None:
     watch = Watch()
     models = [Slow(watch, 59.5), Slow(watch, 1, answers=True)]
     with pytest.raises(ProviderOverloaded):
@@ -56,7 +56,7 @@ def test_with_no_time_left_nobody_else_is_asked() -> None:
     assert models[1].given == []
 
 
-def test_the_last_one_is_waited_for_as_its_caller_says() -> None:
+def test_the_last_model_may_begin_as_late_as_the_caller_allows() -> None:
     watch = Watch()
     models = [Slow(watch, 1), Slow(watch, 1, answers=True)]
     asked = ASKED._replace(stream_options=StreamOptions(begins_within=7))
@@ -64,13 +64,13 @@ def test_the_last_one_is_waited_for_as_its_caller_says() -> None:
     assert models[1].given == [(59, 7)]
 
 
-def test_silence_outweighs_a_refusal_so_that_it_stays_charged() -> None:
+def test_a_timeout_counts_more_than_overload_so_that_its_tokens_stay_charged() -> None:
     silent = ScriptedModel([ProviderTimeout("silent")])
     with pytest.raises(ProviderTimeout):
         chain(Watch(), ScriptedModel([ProviderOverloaded("busy")]), silent).complete(ASKED, timeout=60)
 
 
-def test_a_wait_is_named_only_where_all_named_one() -> None:
+def test_there_is_a_wait_only_where_every_model_named_one() -> None:
     far, near = ProviderOverloaded("busy", 3600.0), ProviderOverloaded("busy", 5.0)
     for error, wait in ((near, 5.0), (ProviderOverloaded("busy"), None), (ProviderUnavailable("away"), None)):
         with pytest.raises(ProviderOverloaded) as caught:
@@ -78,14 +78,14 @@ def test_a_wait_is_named_only_where_all_named_one() -> None:
         assert caught.value.retry_after == wait
 
 
-def test_silence_beside_a_named_wait_stays_charged() -> None:
+def test_a_timeout_beside_a_named_wait_stays_charged() -> None:
     models = (ScriptedModel([ProviderOverloaded("busy", 3600.0)]), ScriptedModel([ProviderTimeout("silent")]))
     with pytest.raises(ProviderOverloaded) as caught:
         chain(Watch(), *models).complete(ASKED, timeout=60)
-    assert (caught.value.retry_after, caught.value.unanswered) == (None, 1)
+    assert (caught.value.retry_after, caught.value.lost) == (None, 1)
 
 
-def test_a_model_named_twice_is_asked_once_and_alone_it_is_no_chain() -> None:
+def test_a_model_that_is_named_twice_is_asked_once() -> None:
     only = ScriptedModel([ProviderOverloaded("busy")])
     model, name = with_fallbacks((only, "m"), [(only, "m")])
     assert (model, name) == (only, "m")

@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from functions.notify.dependencies import Dependencies
 from functions.notify.handler import notify_all
+from functions.notify.root import Root
 from shared.domain.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
 from shared.domain.interventions.notification import Notification
-from shared.ports.notifier import InterventionChange, NotDelivered, NotificationRefused, QueuedChange
+from shared.ports.notifier import Changed, NotDelivered, NotificationRefused, Postponed
 from tests.contracts.store.documents import make_intervention
 
 
 class FakeChanges:
     """Each record of an event names the intervention that changed."""
 
-    def __init__(self, *changed: InterventionChange | Exception) -> None:
+    def __init__(self, *changed: Changed | Exception) -> None:
         self.changed = changed
 
-    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange]:
+    def changed_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
         for record in event["Records"]:
             found = self.changed[record["change"]]
             if isinstance(found, Exception):
@@ -37,8 +37,8 @@ class FakeQueue:
             raise StoreUnavailable("no queue")
         self.kept.append(change)
 
-    def parse(self, record: Mapping[str, Any]) -> QueuedChange | None:
-        return QueuedChange(record["message"], record) if "message" in record else None
+    def opened(self, record: Mapping[str, Any]) -> Postponed | None:
+        return Postponed(record["message"], record) if "message" in record else None
 
 
 class Receiver:
@@ -58,8 +58,8 @@ class Receiver:
         return [notification.intervention_id for notification in self.taken]
 
 
-def opened(name: str, **fields: Any) -> InterventionChange:
-    return InterventionChange("acme", make_intervention("ses_1", name, **fields), is_new=True)
+def opened(name: str, **fields: Any) -> Changed:
+    return Changed("acme", make_intervention("ses_1", name, **fields), is_new=True)
 
 
 def stream(count: int) -> dict[str, Any]:
@@ -77,20 +77,20 @@ def staying(answer: Mapping[str, Any]) -> list[str]:
 def test_each_that_waits_is_told_in_order() -> None:
     receiver = Receiver()
     changes = FakeChanges(opened("int_1"), opened("int_2", state="resolved"), opened("int_3"))
-    notify_all(Dependencies(changes, FakeQueue(), receiver), stream(3))
+    notify_all(Root(changes, FakeQueue(), receiver), stream(3))
     assert receiver.ids == ["int_1", "int_3"]
 
 
 def test_what_was_deleted_meanwhile_is_passed_over() -> None:
     receiver, later = Receiver(), FakeQueue()
-    changes = FakeChanges(InterventionChange("acme", None, is_new=True), opened("int_1"))
-    notify_all(Dependencies(changes, later, receiver), stream(2))
+    changes = FakeChanges(Changed("acme", None, is_new=True), opened("int_1"))
+    notify_all(Root(changes, later, receiver), stream(2))
     assert (receiver.ids, later.kept) == (["int_1"], [])
 
 
 def test_what_is_not_delivered_waits_in_the_queue_and_those_behind_it_are_told() -> None:
     receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
-    notify_all(Dependencies(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), stream(2))
+    notify_all(Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), stream(2))
     assert receiver.ids == ["int_2"]
     assert later.kept == [{"change": 0}]
 
@@ -98,22 +98,20 @@ def test_what_is_not_delivered_waits_in_the_queue_and_those_behind_it_are_told()
 @pytest.mark.parametrize("error", [SchemaUnknown("version 9"), StoreThrottled("get_item"), KeyError("pk")])
 def test_a_change_that_cannot_be_read_waits_there_too(error: Exception) -> None:
     receiver, later = Receiver(), FakeQueue()
-    notify_all(Dependencies(FakeChanges(error, opened("int_2")), later, receiver), stream(2))
+    notify_all(Root(FakeChanges(error, opened("int_2")), later, receiver), stream(2))
     assert receiver.ids == ["int_2"]
     assert later.kept == [{"change": 0}]
 
 
 def test_what_cannot_even_be_put_there_comes_again_by_the_stream() -> None:
-    root = Dependencies(
-        FakeChanges(opened("int_1")), FakeQueue(is_there=False), Receiver(NotDelivered("no answer"))
-    )
+    root = Root(FakeChanges(opened("int_1")), FakeQueue(is_there=False), Receiver(NotDelivered("no answer")))
     with pytest.raises(StoreUnavailable):
         notify_all(root, stream(1))
 
 
 def test_what_the_queue_brings_stays_there_until_it_is_told_under_the_same_id() -> None:
     receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
-    root = Dependencies(FakeChanges(opened("int_1"), opened("int_2")), later, receiver)
+    root = Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver)
     assert staying(notify_all(root, queue(2))) == ["m0"]
     assert later.kept == [], "it is not put there a second time"
     assert staying(notify_all(root, queue(1))) == []
@@ -124,7 +122,7 @@ def test_what_the_queue_brings_stays_there_until_it_is_told_under_the_same_id() 
 
 def test_what_is_decided_while_it_waits_in_the_queue_is_not_told() -> None:
     receiver = Receiver()
-    root = Dependencies(FakeChanges(opened("int_1", state="resolved")), FakeQueue(), receiver)
+    root = Root(FakeChanges(opened("int_1", state="resolved")), FakeQueue(), receiver)
     assert staying(notify_all(root, queue(1))) == []
     assert receiver.taken == []
 
@@ -132,9 +130,7 @@ def test_what_is_decided_while_it_waits_in_the_queue_is_not_told() -> None:
 @pytest.mark.parametrize("brought", [stream, queue])
 def test_what_the_receiver_refuses_is_not_tried_again(brought: Callable[[int], dict[str, Any]]) -> None:
     receiver, later = Receiver(NotificationRefused("answered with status 422")), FakeQueue()
-    answer = notify_all(
-        Dependencies(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), brought(2)
-    )
+    answer = notify_all(Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), brought(2))
     assert receiver.ids == ["int_2"]
     assert (staying(answer), later.kept) == ([], [])
 
@@ -142,5 +138,5 @@ def test_what_the_receiver_refuses_is_not_tried_again(brought: Callable[[int], d
 @pytest.mark.parametrize("brought", [stream, queue])
 def test_with_nobody_to_tell_nothing_is_even_read(brought: Callable[[int], dict[str, Any]]) -> None:
     later = FakeQueue()
-    answer = notify_all(Dependencies(FakeChanges(AssertionError("it was read")), later, None), brought(1))
+    answer = notify_all(Root(FakeChanges(AssertionError("it was read")), later, None), brought(1))
     assert (staying(answer), later.kept) == ([], [])

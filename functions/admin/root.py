@@ -1,0 +1,42 @@
+"""Everything `admin` needs, put together once per process."""
+
+from functools import cache
+from typing import NamedTuple
+
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.tools import DynamoToolStore
+from shared.adapters.s3.files import S3Files
+from shared.adapters.system_clock import SystemClock
+from shared.api.request.idempotency import IdempotencyGuard
+from shared.ports.clock import Clock
+from shared.ports.definitions import DefinitionStore, ToolStore
+from shared.ports.files import FileStore
+from shared.ports.memories import MemoryStore
+from shared.settings import Settings, settings
+
+
+class Root(NamedTuple):
+    settings: Settings
+    files: FileStore
+    definitions: DefinitionStore
+    tools: ToolStore
+    memories: MemoryStore
+    idempotency: IdempotencyGuard
+    clock: Clock
+
+
+@cache
+def root() -> Root:
+    chosen = settings()
+    clock = SystemClock()
+    return Root(
+        settings=chosen,
+        files=S3Files(chosen.bucket),
+        definitions=DynamoDefinitions(chosen.table, clock),
+        tools=DynamoToolStore(chosen.table, clock),
+        memories=DynamoMemories(chosen.table, clock),
+        idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
+        clock=clock,
+    )

@@ -1,0 +1,50 @@
+"""Everything `intervene` needs, put together once per process."""
+
+from functools import cache
+from typing import NamedTuple
+
+from shared.adapters.aws.step_functions import StepFunctionsWorkflow
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.system_clock import SystemClock
+from shared.adapters.tools.registry import TenantRegistry
+from shared.agent.interventions.resolve import ResolveDeps
+from shared.agent.session.next_decision import Timeouts
+from shared.agent.session.repository import SessionRepository
+from shared.api.request.idempotency import IdempotencyGuard
+from shared.ports.blobs import BlobStore
+from shared.ports.log import SessionLog
+from shared.settings import Settings, settings
+
+
+class Root(NamedTuple):
+    settings: Settings
+    deps: ResolveDeps
+    log: SessionLog
+    blobs: BlobStore
+    idempotency: IdempotencyGuard
+    timeouts: Timeouts
+
+
+@cache
+def root() -> Root:
+    chosen = settings()
+    clock = SystemClock()
+    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket)
+    directory = DynamoIndex(chosen.table, clock)
+    return Root(
+        settings=chosen,
+        deps=ResolveDeps(
+            repository=SessionRepository(log, blobs, clock),
+            directory=directory,
+            workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
+            registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).at),
+            max_answer_chars=chosen.max_message_chars,
+        ),
+        log=log,
+        blobs=blobs,
+        idempotency=IdempotencyGuard(directory),
+        timeouts=Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds),
+    )

@@ -1,0 +1,44 @@
+"""Everything `notify` needs, put together once per process."""
+
+import os
+from functools import cache
+from typing import NamedTuple
+
+from shared.adapters.aws.secrets import secret_text
+from shared.adapters.dynamodb.stream import StreamedChanges
+from shared.adapters.notifications.sns import Topic
+from shared.adapters.notifications.sqs import Queue
+from shared.adapters.notifications.webhook import Webhook
+from shared.adapters.system_clock import SystemClock
+from shared.ports.notifier import Changes, Later, Notifier
+from shared.settings import Settings, settings
+
+LOCAL_SECRET = "ACTA_NOTIFY_SECRET"
+"""The secret itself, for a local stack, which has no Secrets Manager."""
+
+
+class Root(NamedTuple):
+    """`notifier` is None where nobody is notified: a local stack without a URL."""
+
+    changes: Changes
+    later: Later
+    notifier: Notifier | None
+
+
+@cache
+def root() -> Root:
+    chosen = settings()
+    return Root(StreamedChanges(chosen.table), Queue(chosen.notify_queue_url), _notifier(chosen))
+
+
+def _notifier(chosen: Settings) -> Notifier | None:
+    if chosen.notify_topic_arn:
+        return Topic(chosen.notify_topic_arn)
+    if chosen.notify_webhook_url:
+        return Webhook(chosen.notify_webhook_url, lambda: _secret(chosen), SystemClock())
+    return None
+
+
+def _secret(chosen: Settings) -> str:
+    name = chosen.notify_secret_name
+    return secret_text(name) if name else os.environ.get(LOCAL_SECRET, "")

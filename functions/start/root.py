@@ -1,0 +1,41 @@
+"""Everything `start` needs, put together once per process."""
+
+from functools import cache
+from typing import NamedTuple
+
+from shared.adapters.aws.step_functions import StepFunctionsWorkflow
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.system_clock import SystemClock
+from shared.agent.session.repository import SessionRepository
+from shared.api.request.idempotency import IdempotencyGuard
+from shared.ports.definitions import Definitions
+from shared.ports.log import SessionLog
+from shared.ports.workflow import Workflow
+from shared.settings import Settings, settings
+
+
+class Root(NamedTuple):
+    settings: Settings
+    repository: SessionRepository
+    workflow: Workflow
+    idempotency: IdempotencyGuard
+    log: SessionLog
+    definitions: Definitions
+
+
+@cache
+def root() -> Root:
+    chosen = settings()
+    clock = SystemClock()
+    log = DynamoLog(chosen.table, clock)
+    return Root(
+        settings=chosen,
+        log=log,
+        repository=SessionRepository(log, S3Blobs(chosen.bucket), clock),
+        workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
+        idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
+        definitions=DynamoDefinitions(chosen.table, clock),
+    )

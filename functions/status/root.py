@@ -1,0 +1,38 @@
+"""Everything `status` needs, put together once per process."""
+
+from functools import cache
+from typing import NamedTuple
+
+from shared.adapters.dynamodb.partials import DynamoPartials
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.system_clock import SystemClock
+from shared.ports.blobs import BlobStore
+from shared.ports.clock import Clock
+from shared.ports.log import SessionIndex, SessionLog
+from shared.ports.partials import Partials
+from shared.settings import Settings, settings
+
+
+class Root(NamedTuple):
+    settings: Settings
+    log: SessionLog
+    blobs: BlobStore
+    session_index: SessionIndex
+    partials: Partials
+    clock: Clock
+
+
+@cache
+def root() -> Root:
+    chosen = settings()
+    clock = SystemClock()
+    return Root(
+        settings=chosen,
+        log=DynamoLog(chosen.table, clock),
+        blobs=S3Blobs(chosen.bucket),
+        session_index=DynamoIndex(chosen.table, clock),
+        partials=DynamoPartials(chosen.table),
+        clock=clock,
+    )

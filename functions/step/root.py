@@ -1,0 +1,90 @@
+"""Everything `step` needs, put together once per process."""
+
+import os
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.adapters.aws.secrets import secret_text
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.partials import DynamoPartials
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.llm.choose import choose_for
+from shared.adapters.llm.models import context_window
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.system_clock import SystemClock
+from shared.adapters.tools.registry import TenantRegistry
+from shared.agent.budget.tenant_hour import TenantHour
+from shared.agent.model_call.context import Attempts, RelevantMemories, TurnDeps
+from shared.agent.model_call.streaming import RunningText
+from shared.agent.session.next_decision import Timeouts
+from shared.agent.session.repository import SessionRepository
+from shared.domain.definitions.agent import AgentDefinition, Purpose
+from shared.ports.clock import Clock
+from shared.ports.definitions import DefinitionStore
+from shared.ports.model import Model
+from shared.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from shared.adapters.llm.health import ConfiguredModels
+
+
+@cache
+def turn_deps() -> TurnDeps:
+    chosen = settings()
+    clock = SystemClock()
+    repository = SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock)
+    timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
+    definitions = DynamoDefinitions(chosen.table, clock)
+    directory = DynamoIndex(chosen.table, clock)
+    return TurnDeps(
+        repository=repository,
+        choose_model=_choose_model,
+        definitions=definitions,
+        memories_of_run=RelevantMemories(DynamoMemories(chosen.table, clock)),
+        registry=TenantRegistry(definitions.last),
+        timeouts=timeouts,
+        tenant_hour=TenantHour(repository, directory, timeouts, chosen.tenant_tokens_per_hour),
+        attempts=Attempts(),
+        roll_over_events=chosen.roll_over_events,
+        max_output_tokens=chosen.max_output_tokens,
+        context_window=lambda model: chosen.context_window_tokens or context_window(model),
+        running_text=_running_text(chosen, clock),
+    )
+
+
+def _running_text(chosen: Settings, clock: Clock) -> RunningText | None:
+    every = timedelta(milliseconds=chosen.partial_text_ms)
+    return RunningText(DynamoPartials(chosen.table), clock, every) if every else None
+
+
+def _choose_model(agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
+    def named(provider: str | None, model: str | None) -> tuple[Model, str]:
+        return choose_for(settings(), os.environ, secret_text, provider, model, agent.protocol)
+
+    first = named(agent.provider, agent.model_for(purpose))
+    if not agent.fallbacks:
+        return first
+    from shared.adapters.llm.fallback import with_fallbacks
+
+    return with_fallbacks(
+        first, [named(one.provider or agent.provider, one.model) for one in agent.fallbacks]
+    )
+
+
+class ModelsDeps(NamedTuple):
+    """What the API's part of `step` needs."""
+
+    configured: "ConfiguredModels"
+    definitions: DefinitionStore
+
+
+@cache
+def models_deps() -> ModelsDeps:
+    # Turns do not pay for the API's part.
+    from shared.adapters.llm.health import ConfiguredModels
+
+    configured = ConfiguredModels(settings(), os.environ, secret_text)
+    return ModelsDeps(configured, DynamoDefinitions(settings().table, SystemClock()))

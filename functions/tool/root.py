@@ -1,0 +1,45 @@
+"""Everything `tool` needs, put together once per process."""
+
+from functools import cache
+
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.egress.address import Guard
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.s3.files import S3Files
+from shared.adapters.system_clock import SystemClock
+from shared.adapters.tools.builtin.files import BuiltinTools
+from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.adapters.tools.registry import TenantRegistry
+from shared.adapters.tools.tenant.http import HttpTool
+from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.adapters.tools.tenant.toolbox import TenantTools
+from shared.agent.session.repository import SessionRepository
+from shared.agent.tools.execute import ToolRuntime
+from shared.domain.interventions.intervention import NO_POLICIES, Policies
+from shared.settings import settings
+
+
+@cache
+def runtime() -> ToolRuntime:
+    chosen = settings()
+    clock = SystemClock()
+    definitions = DynamoDefinitions(chosen.table, clock)
+
+    def policies(tenant: str, agent_id: str) -> Policies:
+        agent = definitions.at(tenant).agent(agent_id)
+        return agent.interventions if agent is not None else NO_POLICIES
+
+    return ToolRuntime(
+        repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
+        registry=TenantRegistry(definitions.at),
+        policies=policies,
+        toolbox=TenantTools(
+            MemoryTools(
+                BuiltinTools(S3Files(chosen.bucket), chosen), DynamoMemories(chosen.table, clock), clock
+            ),
+            HttpTool(Guard(chosen)),
+            LambdaTool(),
+        ),
+    )

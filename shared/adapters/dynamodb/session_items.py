@@ -1,0 +1,199 @@
+"""The table's items: keys, attributes, and the domain documents they hold.
+
+One table, keys `pk` and `sk`; attribute names are short because they are billed.
+
+    pk                        sk                        attributes
+    T#{tenant}#S#{session}    C#{number:010d}           k commit key, v schema version, z body,
+                                                        i ids of the interventions written with it;
+                                                        of a deleted session only ttl is left
+    T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
+                                                        recovery looks after: live, live_at
+    T#{tenant}                I#{intervention}          ss session id, st state, v, z body
+    T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v, n number of
+                                                        the commit that has the rest of the answer,
+                                                        ttl whole seconds since 1970
+    T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
+
+The index `live` has keys only. `live` is the kind; `live_at` is {time}#{session}#{tenant}, which orders by time and has
+the names as they are: in `pk` and `sk` a long name is a hash.
+"""
+
+import hashlib
+import json
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.adapters.storage.documents import (
+    INTERVENTION_VERSION,
+    LISTING_VERSION,
+    RECORD_VERSION,
+    check_version,
+    from_commit,
+    from_intervention,
+    load_json,
+    pack,
+    to_commit,
+    to_intervention,
+)
+from shared.adapters.storage.keys import key_part
+from shared.domain.errors import PoisonedSession
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.commit import Commit
+from shared.ports.log import IdempotencyRecord, IndexEntry, LeaseGrant, Live, LiveSession
+
+Item = dict[str, dict[str, Any]]
+
+LAST_NUMBER = 9_999_999_999
+LISTING, INTERVENTION = "S#", "I#"
+LIVE_INDEX = "live"
+
+
+def tenant_pk(tenant: str) -> str:
+    return f"T#{key_part(tenant)}"
+
+
+def session_pk(tenant: str, session_id: str) -> str:
+    return f"T#{key_part(tenant)}#S#{key_part(session_id)}"
+
+
+def number_sk(number: int) -> str:
+    return f"C#{number:010d}"
+
+
+def partial_key(tenant: str, session_id: str) -> Item:
+    return _key(session_pk(tenant, session_id), "P")
+
+
+def listing_key(tenant: str, session_id: str) -> Item:
+    return _key(tenant_pk(tenant), LISTING + key_part(session_id))
+
+
+def intervention_key(tenant: str, intervention_id: str) -> Item:
+    return _key(tenant_pk(tenant), INTERVENTION + key_part(intervention_id))
+
+
+def record_key(tenant: str, route: str, key: str) -> Item:
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return _key(tenant_pk(tenant), f"K#{route}#{digest}")
+
+
+def lease_key(tenant: str, hour: int) -> Item:
+    return _key(tenant_pk(tenant), f"L#{hour}")
+
+
+def lease_item(lease: LeaseGrant) -> Item:
+    """`ttl`: a day after the hour."""
+    return {
+        **lease_key(lease.tenant, lease.hour),
+        "g": {"N": str(lease.after)},
+        "ttl": {"N": str((lease.hour + 25) * 3_600)},
+    }
+
+
+def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:
+    item = _key(session_pk(commit.head.tenant, commit.head.session_id), number_sk(commit.number))
+    item["k"] = {"S": commit.key}
+    item["v"] = {"N": str(commit.version)}
+    item["z"] = {"B": from_commit(commit)}
+    if intervention_ids:
+        item["i"] = {"SS": intervention_ids}
+    return item
+
+
+def stored(item: Item) -> tuple[int, bytes]:
+    """Schema version and body. Raises PoisonedSession."""
+    try:
+        return int(item["v"]["N"]), item["z"]["B"]
+    except (KeyError, ValueError):
+        raise PoisonedSession("a stored item lacks its version or its body") from None
+
+
+def item_commit(item: Item) -> Commit:
+    return to_commit(*stored(item))
+
+
+def is_tombstone(item: Item) -> bool:
+    """A commit of a deleted session: its keys are kept for a while, so that its number stays taken."""
+    return "z" not in item
+
+
+def listing_item(entry: IndexEntry) -> Item:
+    item = {
+        **listing_key(entry.tenant, entry.session_id),
+        "id": {"S": entry.session_id},
+        "ag": {"S": entry.agent_id},
+        "st": {"S": entry.state},
+        "v": {"N": str(LISTING_VERSION)},
+    }
+    if entry.live is not None:
+        item["live"] = {"S": entry.live.kind}
+        item["live_at"] = {"S": f"{sortable(entry.live.at)}#{entry.session_id}#{entry.tenant}"}
+    return item
+
+
+def sortable(at: datetime) -> str:
+    """RFC 3339 in UTC, always with microseconds, so that text orders as time does."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def item_listing(tenant: str, item: Item) -> IndexEntry:
+    check_version("listing entry", int(item["v"]["N"]), LISTING_VERSION)
+    state: Any = item["st"]["S"]
+    live = None
+    if "live" in item:
+        kind: Any = item["live"]["S"]
+        live = Live(kind, item_live(item).at)
+    return IndexEntry(tenant, item["id"]["S"], item["ag"]["S"], state, live)
+
+
+def item_live(item: Item) -> LiveSession:
+    """From a listing item, or from the index's copy of its keys."""
+    at, session_id, tenant = item["live_at"]["S"].split("#", 2)
+    return LiveSession(tenant, session_id, datetime.fromisoformat(at))
+
+
+def intervention_item(tenant: str, intervention: Intervention) -> Item:
+    return {
+        **intervention_key(tenant, intervention.intervention_id),
+        "ss": {"S": intervention.session_id},
+        "st": {"S": intervention.state},
+        "v": {"N": str(INTERVENTION_VERSION)},
+        "z": {"B": from_intervention(intervention)},
+    }
+
+
+def item_intervention(item: Item) -> Intervention:
+    return to_intervention(*stored(item))
+
+
+def record_item(record: IdempotencyRecord) -> Item:
+    """`ttl` is whole seconds, rounded up: DynamoDB deletes the item some time after it."""
+    return {
+        **record_key(record.tenant, record.route, record.key),
+        "h": {"S": record.body_hash},
+        "c": {"N": str(record.status)},
+        "e": {"S": record.expires_at.isoformat()},
+        "z": {"B": pack(json.dumps(dict(record.answer), separators=(",", ":")).encode())},
+        "v": {"N": str(RECORD_VERSION)},
+        "ttl": {"N": str(math.ceil(record.expires_at.timestamp()))},
+        **({} if record.commit is None else {"n": {"N": str(record.commit)}}),
+    }
+
+
+def item_record(tenant: str, route: str, key: str, item: Item) -> IdempotencyRecord:
+    check_version("idempotency record", int(item["v"]["N"]), RECORD_VERSION)
+    return IdempotencyRecord(
+        tenant=tenant,
+        route=route,
+        key=key,
+        body_hash=item["h"]["S"],
+        status=int(item["c"]["N"]),
+        answer=load_json("idempotency record", item["z"]["B"]),
+        expires_at=datetime.fromisoformat(item["e"]["S"]),
+        commit=int(item["n"]["N"]) if "n" in item else None,
+    )
+
+
+def _key(pk: str, sk: str) -> Item:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}

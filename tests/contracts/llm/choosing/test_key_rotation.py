@@ -1,0 +1,152 @@
+"""A key is read again, once, where the provider refuses the one that is kept."""
+
+import pytest
+
+from shared.adapters.aws.secrets import SecretUnreadable
+from shared.adapters.llm.choose import choose, choose_for
+from shared.adapters.llm.keys import RotatingModel
+from shared.domain.definitions.agent import Protocol
+from shared.domain.errors import ProviderKeyRefused, ProviderOverloaded, ProviderUnavailable, StoreUnavailable
+from shared.ports.model import Model, ModelReply, ModelRequest
+from shared.settings import Settings
+from tests.contracts.llm.conversations import request
+from tests.in_process.scripted import ScriptedModel, says
+
+REFUSED = ProviderKeyRefused("provider answered 401")
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Timed:
+    """Answers, and keeps the timeouts it was given."""
+
+    provider = "scripted"
+
+    def __init__(self, reply: ModelReply) -> None:
+        self.reply = reply
+        self.given: list[float] = []
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        self.given.append(timeout)
+        return self.reply
+
+
+def _rotating(model: Model, *later: Model) -> RotatingModel:
+    """`later`: the model after each time the key is read again."""
+    models = iter(later)
+    return RotatingModel(model, lambda: next(models))
+
+
+def test_a_key_that_works_is_not_read_again() -> None:
+    model = _rotating(ScriptedModel([says("hello")]))
+
+    assert model.complete(request(), timeout=5).text == "hello"
+
+
+def test_a_refused_key_is_read_again_and_the_new_one_is_used_from_then_on() -> None:
+    old, new = ScriptedModel([REFUSED]), ScriptedModel([says("hello"), says("again")])
+    model = _rotating(old, new)
+
+    assert model.complete(request(), timeout=5).text == "hello"
+    assert model.complete(request(), timeout=5).text == "again"
+    assert (len(old.requests), len(new.requests)) == (1, 2)
+
+
+def test_a_refused_key_that_is_the_same_when_read_again_is_not_tried_again() -> None:
+    only = ScriptedModel([REFUSED, says("never")])
+
+    with pytest.raises(ProviderKeyRefused):
+        _rotating(only, only).complete(request(), timeout=5)
+    assert len(only.requests) == 1
+
+
+def test_a_second_refused_key_ends_the_run() -> None:
+    old, new = ScriptedModel([REFUSED]), ScriptedModel([REFUSED, says("never")])
+
+    with pytest.raises(ProviderKeyRefused):
+        _rotating(old, new).complete(request(), timeout=5)
+    assert (len(old.requests), len(new.requests)) == (1, 1)
+
+
+def test_no_other_failure_reads_the_key_again() -> None:
+    with pytest.raises(ProviderOverloaded):
+        _rotating(ScriptedModel([ProviderOverloaded("429")])).complete(request(), timeout=5)
+
+
+def test_the_engine_retries_where_the_secret_cannot_be_reached() -> None:
+    def unreachable() -> Model:
+        raise StoreUnavailable("get_secret_value")
+
+    with pytest.raises(StoreUnavailable):
+        RotatingModel(ScriptedModel([REFUSED]), unreachable).complete(request(), timeout=5)
+
+
+def test_the_second_call_has_the_time_the_first_one_left() -> None:
+    time = Time()
+
+    def refuse(_: ModelRequest) -> ModelReply:
+        time.now += 2
+        raise REFUSED
+
+    second = Timed(says("hello"))
+    RotatingModel(ScriptedModel([refuse]), lambda: second, time).complete(request(), timeout=5)
+
+    assert second.given == [3]
+
+
+def _settings(**values: str) -> Settings:
+    return Settings(env="dev", table="t", bucket="b", **values)
+
+
+class Stored:
+    """A secret of which an old text is kept. A refresh finds `now`."""
+
+    def __init__(self, kept: str, now: str) -> None:
+        self.kept = kept
+        self.now = now
+
+    def __call__(self, name: str, *, refresh: bool = False) -> str:
+        if refresh:
+            self.kept = self.now
+        return self.kept
+
+
+PROTOCOLS: tuple[Protocol, ...] = ("native", "react")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_key_that_is_stored_after_the_provider_was_found_without_one_is_used(protocol: Protocol) -> None:
+    """The call gets as far as the network, where nobody answers."""
+    secrets = Stored("unset", "sk-new")
+    settings = _settings(provider="openai", openai_secret="acta/openai")
+    environ = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+
+    model, _ = choose_for(settings, environ, secrets, None, None, protocol)
+    with pytest.raises(ProviderUnavailable):
+        model.complete(request(), timeout=5)
+
+
+def test_a_key_of_the_environment_is_not_looked_for_in_a_secret() -> None:
+    settings = _settings(provider="openai", openai_secret="acta/openai")
+
+    chosen = choose(settings, {"OPENAI_API_KEY": "k"}, Stored("a", "b"))[0]
+
+    assert not isinstance(chosen, RotatingModel)
+
+
+def test_a_secret_that_may_not_be_read_fails_the_run_and_is_no_reason_to_take_another_provider() -> None:
+    def unreadable(name: str, *, refresh: bool = False) -> str:
+        raise SecretUnreadable("AccessDeniedException")
+
+    model, _ = choose(_settings(anthropic_secret="acta/dev/anthropic"), {"OPENAI_API_KEY": "k"}, unreadable)
+
+    assert model.provider == "anthropic"
+    with pytest.raises(ProviderKeyRefused) as refused:
+        model.complete(request(), timeout=5)
+    assert "acta/dev" not in str(refused.value)

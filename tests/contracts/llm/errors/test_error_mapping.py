@@ -1,0 +1,122 @@
+"""Headers, names and wordings of providers' errors become errors of the domain."""
+
+import pytest
+
+from shared.adapters.llm.errors import (
+    NO_CREDIT,
+    TOO_LONG,
+    TOO_LONG_FOR_SLOT,
+    error_from_status,
+    error_from_stream,
+    name_in,
+    retry_after,
+)
+from shared.domain.errors import (
+    ActaError,
+    ContextTooLong,
+    ProviderOverloaded,
+    ProviderQuotaExceeded,
+    ProviderTimeout,
+    ProviderUnavailable,
+    StreamBroken,
+)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "12"}, 12.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 30.0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:27:00 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "Wed, 21 Oct 20260000000000000000000 07:28:00 GMT"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_parsed_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+
+
+@pytest.mark.parametrize(
+    ("status", "kinds", "expected"),
+    [
+        (429, ("insufficient_quota",), ProviderQuotaExceeded),
+        (400, ("invalid_request_error", "credit_balance"), ProviderQuotaExceeded),
+        (408, (), ProviderTimeout),
+        (409, (), ProviderUnavailable),
+        (599, (), ProviderUnavailable),
+        (400, ("invalid_request_error", "context_length_exceeded"), ContextTooLong),
+        (500, ("context_length_exceeded",), ProviderUnavailable),
+        (400, ("exceed_context_size_error",), ContextTooLong),
+        (500, ("exceed_context_size_error",), ContextTooLong),
+        (413, (), ContextTooLong),
+        (429, ("rate_limit_error", "enforced_spend_limit_reached"), ProviderQuotaExceeded),
+        (429, ("rate_limit_error", "contract_spend_limit_reached"), ProviderQuotaExceeded),
+        (403, ("linked_organization_spend_limit_reached",), ProviderQuotaExceeded),
+        (429, ("rate_limit_error", "ramp_limit_exceeded"), ProviderOverloaded),
+    ],
+)
+def test_the_providers_name_for_a_failure_decides_too(
+    status: int, kinds: tuple[str, ...], expected: type[ActaError]
+) -> None:
+    assert type(error_from_status("p", status, {}, names=kinds)) is expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("overloaded_error", ProviderOverloaded),
+        ("api_error", ProviderUnavailable),
+        ("insufficient_quota", ProviderQuotaExceeded),
+        ("context_length_exceeded", ContextTooLong),
+        ("request_too_large", ContextTooLong),
+        ("server_is_overloaded", ProviderOverloaded),
+        ("slow_down", ProviderOverloaded),
+        ("service_unavailable_error", ProviderOverloaded),
+        (429, ProviderOverloaded),
+        ("529", ProviderOverloaded),
+        ("never_heard_of", StreamBroken),
+    ],
+)
+def test_an_error_inside_a_stream_is_recognised_by_its_name(kind: object, expected: type[ActaError]) -> None:
+    assert type(error_from_stream("p", {}, names=(kind,))) is expected
+
+
+@pytest.mark.parametrize("kind", ["overloaded_error", "api_error", "timeout_error", "rate_limit_exceeded"])
+def test_a_temporary_failure_after_an_answer_began_is_a_broken_stream(kind: str) -> None:
+    assert type(error_from_stream("p", {}, names=(kind,), begun=True)) is StreamBroken
+
+
+@pytest.mark.parametrize("kind", [400, {"a": 1}, ["x"], None, True, 1.5])
+def test_a_name_that_is_neither_text_nor_number_is_ignored(kind: object) -> None:
+    assert str(error_from_status("p", 400, {}, names=(kind, "bad"))) == "p answered 400 (bad)"
+    assert type(error_from_stream("p", {}, names=(kind,))) is StreamBroken
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name"),
+    [
+        ("This model's maximum context length is 4096 tokens. However, you", TOO_LONG),
+        ("the request exceeds the available context size. try", TOO_LONG_FOR_SLOT),
+        ("Your credit balance is too low", NO_CREDIT),
+        (f"{'x' * 2000} maximum context length", None),
+        ({"a": 1}, None),
+        (None, None),
+    ],
+)
+def test_a_message_is_recognised_by_its_wording_where_there_is_no_name(
+    sentence: object, name: str | None
+) -> None:
+    assert name_in(sentence) == name
+
+
+def test_an_error_quotes_only_what_looks_like_a_name_or_an_id() -> None:
+    headers = {"request-id": "req_1 and the prompt"}
+
+    text = str(error_from_status("p", 400, headers, names=("bad: the prompt", "invalid_request_error")))
+
+    assert text == "p answered 400 (invalid_request_error)"

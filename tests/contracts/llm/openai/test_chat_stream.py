@@ -1,0 +1,115 @@
+"""Builds replies from Chat Completions chunks that llmock does not script, made with the SDK's own chunk type."""
+
+from typing import Any
+
+import pytest
+from openai.types.chat import ChatCompletionChunk
+
+from shared.adapters.llm.openai.chat_stream import ChatReplyBuilder
+from shared.domain.errors import StreamBroken
+from shared.ports.model import ModelReply, TokenUsage
+
+
+def _reply(
+    *deltas: dict[str, Any], finish: str | None = "stop", usage: dict[str, Any] | None = None
+) -> ModelReply:
+    builder = ChatReplyBuilder("m", 400)
+    base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    for delta in deltas:
+        chunk = {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        builder.add(ChatCompletionChunk.model_validate(chunk))
+    chunk = {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}], "usage": usage}
+    builder.add(ChatCompletionChunk.model_validate(chunk))
+    return builder.reply()
+
+
+def _part(index: int, arguments: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
+    return {
+        "tool_calls": [{"index": index, "id": call_id, "function": {"name": name, "arguments": arguments}}]
+    }
+
+
+def test_openai_counts_cached_tokens_apart() -> None:
+    usage = {"prompt_tokens": 90, "completion_tokens": 3, "total_tokens": 93}
+
+    details = {"cached_tokens": 64, "cache_write_tokens": 20}
+
+    reply = _reply({"content": "hi"}, usage={**usage, "prompt_tokens_details": details})
+
+    assert reply.usage == TokenUsage(90, 3, 64, 20)
+
+
+def test_a_server_that_reports_no_usage_is_estimated_not_free() -> None:
+    assert _reply({"content": "x" * 40}).usage == TokenUsage(100, 10)
+
+
+def test_a_usage_that_counts_nothing_is_estimated_too() -> None:
+    nothing = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+
+    assert _reply({"content": "x" * 40}, usage=nothing).usage == TokenUsage(100, 10)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [_part(0, '{"path":"1"}', None, "read_file"), _part(0, '{"path":"2"}', None, "read_file")],
+        [
+            _part(0, "", None, "read_file"),
+            _part(0, '{"path":', None, "read_file"),
+            _part(0, '"1"}'),
+            _part(0, "", None, "read_file"),
+            _part(0, '{"path":'),
+            _part(0, '"2"}'),
+        ],
+    ],
+)
+def test_calls_with_one_index_and_no_ids_are_separated_where_an_object_ends(
+    parts: list[dict[str, Any]],
+) -> None:
+    assert [(c.name, c.input) for c in _reply(*parts).calls] == [
+        ("read_file", {"path": "1"}),
+        ("read_file", {"path": "2"}),
+    ]
+
+
+def test_calls_with_one_index_and_no_ids_are_separated_by_their_names() -> None:
+    reply = _reply(_part(0, "", None, "read_file"), _part(0, '{"a":1}', None, "update_plan"))
+
+    assert [(c.name, c.input) for c in reply.calls] == [("read_file", {}), ("update_plan", {"a": 1})]
+
+
+def test_calls_with_one_index_are_separated_by_their_ids() -> None:
+    reply = _reply(
+        _part(0, '{"path":', "a", "read_file"), _part(0, '"1"}'), _part(0, '{"path":"2"}', "b", "read_file")
+    )
+
+    assert [c.input for c in reply.calls] == [{"path": "1"}, {"path": "2"}]
+    assert reply.stop == "tools", "a forced call ends with `stop`"
+
+
+def test_an_id_that_comes_after_its_call_has_begun_begins_no_other_call() -> None:
+    reply = _reply(_part(0, '{"path":', None, "read_file"), _part(0, '"1"}', "a"), _part(0, " ", "a"))
+
+    assert [(c.name, c.input) for c in reply.calls] == [("read_file", {"path": "1"})]
+
+
+def test_a_call_whose_id_comes_late_is_separated_from_the_next_by_it() -> None:
+    first = (_part(0, '{"path":', None, "read_file"), _part(0, '"1"}', "a"))
+    reply = _reply(*first, _part(0, '{"path":', "b", "read_file"), _part(0, '"2"}', "b"))
+
+    assert [c.input for c in reply.calls] == [{"path": "1"}, {"path": "2"}]
+
+
+def test_a_refusal_in_its_own_field_is_a_refusal() -> None:
+    reply = _reply({"refusal": "I can't "}, {"refusal": "help."})
+
+    assert (reply.text, reply.stop) == ("I can't help.", "refusal")
+
+
+def test_reasoning_of_compatible_servers_is_kept_as_thinking() -> None:
+    assert _reply({"reasoning_content": "Hm."}, {"content": "Yes."}).thinking == "Hm."
+
+
+def test_openai_without_a_finish_reason_is_broken() -> None:
+    with pytest.raises(StreamBroken):
+        _reply({"content": "hi"}, finish=None)

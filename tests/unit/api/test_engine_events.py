@@ -1,0 +1,26 @@
+"""What the state machine sends, read; also by executions that began on the previous release."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.api.engine_event import engine_event
+from shared.domain.errors import Refused
+
+AT = {"tenant": "acme", "session_id": "ses_1", "run_id": "run_1", "generation": 1, "turn": 1, "first": 1}
+ASK = {"op": "ask", "at": AT, "task_token": "t", "attempt": 2}
+
+
+def test_an_ask_tells_when_its_state_was_entered() -> None:
+    step = engine_event({**ASK, "entered": "2026-01-31T09:30:00.123Z"})
+    assert step.entered == datetime(2026, 1, 31, 9, 30, 0, 123_000, tzinfo=UTC)
+
+
+def test_an_ask_of_an_execution_of_the_previous_release_does_not() -> None:
+    assert engine_event(ASK).entered is None
+
+
+@pytest.mark.parametrize("more", [{"entered": "yesterday"}, {"entered": "2026-01-31T09:30:00"}, {"other": 1}])
+def test_an_event_this_release_does_not_know_is_refused(more: dict[str, object]) -> None:
+    with pytest.raises(Refused):
+        engine_event({**ASK, **more})

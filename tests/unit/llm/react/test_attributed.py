@@ -1,0 +1,28 @@
+"""Nothing that is said can leave its fence."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.adapters.llm.react.request import attributed
+
+
+def test_a_text_stands_unchanged_between_two_lines_with_one_mark() -> None:
+    opening, *body, closing = attributed("user", "a\nb\n").split("\n")
+
+    assert body == ["a", "b", ""]
+    assert opening.startswith("[user #")
+    assert closing == "[end " + opening.removeprefix("[user ")
+
+
+def test_the_same_text_gets_the_same_mark() -> None:
+    assert attributed("user", "a") == attributed("user", "a")
+
+
+@given(st.text(), st.integers(min_value=0, max_value=4))
+def test_no_text_contains_its_own_closing_line(text: str, times: int) -> None:
+    for _ in range(times):  # a message that quotes an earlier one whole
+        text = attributed("user", text)
+    closing = attributed("observation of read_file", text).rpartition("\n")[2]
+
+    assert closing not in text
+    assert closing.removeprefix("[end ").removesuffix("]") not in text

@@ -1,0 +1,71 @@
+"""A bound on wall time: of the whole answer, and of its beginning."""
+
+import threading
+
+import pytest
+
+from shared.adapters.llm.common.stream import CallCancelled, CallProgress, run_within
+from shared.domain.errors import ProviderTimeout
+
+LONG = 30.0
+
+
+class Held:
+    """Work that says it has begun, or not, and then waits to be let go."""
+
+    def __init__(self, *, begins: bool) -> None:
+        self._begins = begins
+        self.go = threading.Event()
+
+    def __call__(self, progress: CallProgress) -> str:
+        if self._begins:
+            progress.begin()
+        self.go.wait(LONG)
+        return "whole"
+
+
+def test_a_call_that_has_not_begun_in_time_is_given_up_before_the_whole_time_is_over() -> None:
+    work = Held(begins=False)
+    with pytest.raises(ProviderTimeout) as caught:
+        run_within(LONG, "p", work, 0.05)
+    assert not caught.value.began
+    work.go.set()
+
+
+def test_an_answer_that_has_begun_has_all_of_the_time() -> None:
+    work = Held(begins=True)
+    timer = threading.Timer(0.9, work.go.set)
+    timer.start()
+    assert run_within(LONG, "p", work, 0.6) == "whole"
+
+
+def test_a_timeout_after_an_answer_began_says_so() -> None:
+    work = Held(begins=True)
+    with pytest.raises(ProviderTimeout) as caught:
+        run_within(0.6, "p", work, 0.3)
+    assert caught.value.began
+    work.go.set()
+
+
+def test_no_answer_begins_after_the_call_was_cancelled() -> None:
+    progress = CallProgress()
+    assert not progress.cancel()
+    with pytest.raises(CallCancelled):
+        progress.begin()
+    assert not progress.has_begun
+
+
+def test_a_call_that_ends_at_once_returns_its_result() -> None:
+    assert run_within(LONG, "p", lambda progress: "done", 0.5) == "done"
+
+
+def test_a_complete_answer_is_returned_at_once_whatever_becomes_of_the_connection() -> None:
+    go = threading.Event()
+
+    def work(progress: CallProgress) -> str:
+        progress.complete("whole")
+        go.wait(LONG)
+        raise ConnectionError("the connection broke behind it")
+
+    assert run_within(LONG, "p", work) == "whole"
+    go.set()
