@@ -39,8 +39,8 @@ def admin_root(
     )
 
 
-class Office:
-    """One deployment's admin API, and who calls it."""
+class AdminApi:
+    """The admin API of one deployment over stores in memory, and those who call it."""
 
     def __init__(
         self,

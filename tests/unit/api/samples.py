@@ -25,10 +25,10 @@ def start_api(raising: BaseException | None = None, telemetry: Telemetry | None 
     @api.post("/v1/sessions")
     def start(body: StartSession) -> Response:
         caller, key = api.caller, idempotency_key(api.request, 202)
-        told: dict[str, Any] = {"tenant": caller.tenant, "user": caller.user, "roles": sorted(caller.roles)}
+        who: dict[str, Any] = {"tenant": caller.tenant, "user": caller.user, "roles": sorted(caller.roles)}
         return success(
             {
-                **told,
+                **who,
                 "key": key and [key.route, key.key, key.body_hash],
                 "body": body.model_dump(exclude_none=True),
             },

@@ -11,7 +11,7 @@ from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
 from tests.doubles.index import MemoryIndex
 from tests.doubles.table import MemoryTable
-from tests.unit.api.admin import SETTINGS, Office
+from tests.unit.api.admin import SETTINGS, AdminApi
 
 AGENT = {
     "name": "Librarian",
@@ -33,22 +33,22 @@ AGENT = {
 
 
 @pytest.fixture
-def office() -> Office:
-    return Office()
+def api() -> AdminApi:
+    return AdminApi()
 
 
-def create(office: Office, **fields: Any) -> Any:
-    answer = office.admin.request("POST", "/v1/agents", json_body={**AGENT, **fields})
+def create(api: AdminApi, **fields: Any) -> Any:
+    answer = api.admin.request("POST", "/v1/agents", json_body={**AGENT, **fields})
     assert answer.status == 201
     return answer.data
 
 
-def test_an_agent_is_read_as_it_was_written(office: Office) -> None:
-    answer = office.admin.request("POST", "/v1/agents", json_body={"agent_id": "librarian", **AGENT})
+def test_an_agent_is_read_as_it_was_written(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={"agent_id": "librarian", **AGENT})
     assert (answer.status, answer.headers["Location"]) == (201, "/v1/agents/librarian")
     times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
     assert answer.data == {"agent_id": "librarian", **AGENT, "version": 1, **times}
-    assert office.member.request("GET", "/v1/agents/librarian").data == answer.data
+    assert api.member.request("GET", "/v1/agents/librarian").data == answer.data
 
 
 @pytest.mark.parametrize(
@@ -59,21 +59,21 @@ def test_an_agent_is_read_as_it_was_written(office: Office) -> None:
     ],
 )
 def test_an_agent_may_name_the_offline_stand_in_only_where_it_is_there(
-    office: Office, named: dict[str, Any], field: str
+    api: AdminApi, named: dict[str, Any], field: str
 ) -> None:
     body = {"name": "Plain", **named}
-    refused = office.admin.request("POST", "/v1/agents", json_body=body)
+    refused = api.admin.request("POST", "/v1/agents", json_body=body)
     assert (refused.status, refused.error["code"]) == (400, "VALIDATION_ERROR")
     assert "does not have the rule-based stand-in" in refused.error["details"][field][0]
-    create(office, agent_id="plain")
-    assert office.admin.request("PUT", "/v1/agents/plain", json_body=body).status == 400
+    create(api, agent_id="plain")
+    assert api.admin.request("PUT", "/v1/agents/plain", json_body=body).status == 400
 
-    local = Office(SETTINGS.model_copy(update={"offline": True}))
+    local = AdminApi(SETTINGS.model_copy(update={"offline": True}))
     assert local.admin.request("POST", "/v1/agents", json_body=body).status == 201
 
 
-def test_a_name_is_enough_and_an_id_is_given(office: Office) -> None:
-    answer = office.admin.request("POST", "/v1/agents", json_body={"name": "Plain"})
+def test_a_name_is_enough_and_an_id_is_given(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={"name": "Plain"})
     agent = answer.data
     assert answer.headers["Location"] == f"/v1/agents/{agent['agent_id']}"
     assert agent["agent_id"].startswith("agt_")
@@ -81,39 +81,39 @@ def test_a_name_is_enough_and_an_id_is_given(office: Office) -> None:
     assert agent["system_prompt"] == built_in().system_prompt
 
 
-def test_the_default_agent_can_be_replaced_and_comes_back_when_deleted(office: Office) -> None:
+def test_the_default_agent_can_be_replaced_and_comes_back_when_deleted(api: AdminApi) -> None:
     path = "/v1/agents/default"
-    built_in = office.member.request("GET", path).data
+    built_in = api.member.request("GET", path).data
     assert (built_in["version"], built_in["created_at"]) == (0, None)
-    assert office.admin.request("DELETE", path).error["code"] == "CONFLICT"
+    assert api.admin.request("DELETE", path).error["code"] == "CONFLICT"
 
-    assert office.admin.request("PUT", path, json_body=AGENT).data["version"] == 1
-    assert office.member.request("GET", path).data["name"] == "Librarian"
-    assert office.admin.request("DELETE", path).status == 204
-    assert office.member.request("GET", path).data == built_in
+    assert api.admin.request("PUT", path, json_body=AGENT).data["version"] == 1
+    assert api.member.request("GET", path).data["name"] == "Librarian"
+    assert api.admin.request("DELETE", path).status == 204
+    assert api.member.request("GET", path).data == built_in
 
 
-def test_agents_are_listed_in_pages_with_the_default_among_them(office: Office) -> None:
+def test_agents_are_listed_in_pages_with_the_default_among_them(api: AdminApi) -> None:
     for agent_id in ("a", "b", "z"):
-        create(office, agent_id=agent_id)
-    first = office.member.request("GET", "/v1/agents", query={"limit": "3"}).data
+        create(api, agent_id=agent_id)
+    first = api.member.request("GET", "/v1/agents", query={"limit": "3"}).data
     assert [agent["agent_id"] for agent in first["items"]] == ["a", "b", "default"]
-    rest = office.member.request("GET", "/v1/agents", query={"cursor": first["next_cursor"]}).data
+    rest = api.member.request("GET", "/v1/agents", query={"cursor": first["next_cursor"]}).data
     assert ([agent["agent_id"] for agent in rest["items"]], rest["next_cursor"]) == (["z"], None)
-    forged = office.member.request("GET", "/v1/agents", query={"cursor": "x"})
+    forged = api.member.request("GET", "/v1/agents", query={"cursor": "x"})
     assert (forged.status, list(forged.error["details"])) == (400, ["cursor"])
 
 
-def test_a_replacement_is_whole_what_it_leaves_out_takes_its_default(office: Office) -> None:
-    create(office, agent_id="a")
-    changed = office.admin.request("PUT", "/v1/agents/a", json_body={"name": "Bare"}).data
+def test_a_replacement_is_whole_what_it_leaves_out_takes_its_default(api: AdminApi) -> None:
+    create(api, agent_id="a")
+    changed = api.admin.request("PUT", "/v1/agents/a", json_body={"name": "Bare"}).data
     assert (changed["version"], changed["goal"], changed["tools"], changed["limits"]) == (2, "", [], {})
 
 
-def test_a_replacement_of_another_version_than_the_one_seen_is_refused(office: Office) -> None:
-    create(office, agent_id="a")
-    seen = office.admin.request("GET", "/v1/agents/a").headers["ETag"]
-    first = office.admin.request("PUT", "/v1/agents/a", json_body=AGENT, headers={"If-Match": seen})
+def test_a_replacement_of_another_version_than_the_one_seen_is_refused(api: AdminApi) -> None:
+    create(api, agent_id="a")
+    seen = api.admin.request("GET", "/v1/agents/a").headers["ETag"]
+    first = api.admin.request("PUT", "/v1/agents/a", json_body=AGENT, headers={"If-Match": seen})
     assert (first.status, first.data["version"]) == (200, 2)
 
     stale: list[dict[str, Any]] = [
@@ -122,23 +122,23 @@ def test_a_replacement_of_another_version_than_the_one_seen_is_refused(office: O
         {"json_body": {**AGENT, "name": "Mine", "version": 1}},
     ]
     for request in stale:
-        refused = office.admin.request("PUT", "/v1/agents/a", **request)
+        refused = api.admin.request("PUT", "/v1/agents/a", **request)
         assert (refused.status, refused.error["code"]) == (409, "CONFLICT")
-    assert office.admin.request("DELETE", "/v1/agents/a", headers={"If-Match": seen}).status == 409
-    assert office.admin.request("GET", "/v1/agents/a").data["name"] == "Librarian"
+    assert api.admin.request("DELETE", "/v1/agents/a", headers={"If-Match": seen}).status == 409
+    assert api.admin.request("GET", "/v1/agents/a").data["name"] == "Librarian"
 
     current = first.headers["ETag"]
-    second = office.admin.request(
+    second = api.admin.request(
         "PUT", "/v1/agents/a", json_body={**AGENT, "version": 2}, headers={"If-Match": f'"x", {current}'}
     )
     assert second.data["version"] == 3
-    assert office.admin.request("DELETE", "/v1/agents/a", headers={"If-Match": "*"}).status == 204
+    assert api.admin.request("DELETE", "/v1/agents/a", headers={"If-Match": "*"}).status == 204
 
 
-def test_an_id_is_given_once(office: Office) -> None:
-    create(office, agent_id="a")
+def test_an_id_is_given_once(api: AdminApi) -> None:
+    create(api, agent_id="a")
     for agent_id in ("a", "default"):
-        answer = office.admin.request("POST", "/v1/agents", json_body={"agent_id": agent_id, "name": "x"})
+        answer = api.admin.request("POST", "/v1/agents", json_body={"agent_id": agent_id, "name": "x"})
         assert (answer.status, answer.error["code"], list(answer.error["details"])) == (
             409,
             "CONFLICT",
@@ -146,18 +146,18 @@ def test_an_id_is_given_once(office: Office) -> None:
         )
 
 
-def test_a_repeated_request_with_its_key_makes_one_agent(office: Office) -> None:
+def test_a_repeated_request_with_its_key_makes_one_agent(api: AdminApi) -> None:
     key = {"Idempotency-Key": "k"}
-    first = office.admin.request("POST", "/v1/agents", json_body=AGENT, headers=key)
-    second = office.admin.request("POST", "/v1/agents", json_body=AGENT, headers=key)
+    first = api.admin.request("POST", "/v1/agents", json_body=AGENT, headers=key)
+    second = api.admin.request("POST", "/v1/agents", json_body=AGENT, headers=key)
     assert (second.status, second.data, second.headers["Location"]) == (
         201,
         first.data,
         first.headers["Location"],
     )
-    other = office.admin.request("POST", "/v1/agents", json_body={"name": "Other"}, headers=key)
+    other = api.admin.request("POST", "/v1/agents", json_body={"name": "Other"}, headers=key)
     assert (other.status, other.error["code"]) == (422, "IDEMPOTENCY_MISMATCH")
-    assert len(office.admin.request("GET", "/v1/agents").data["items"]) == 2
+    assert len(api.admin.request("GET", "/v1/agents").data["items"]) == 2
 
 
 class Overtaken(MemoryIndex):
@@ -178,11 +178,11 @@ class Overtaken(MemoryIndex):
 def test_of_two_requests_with_one_key_at_once_both_get_the_answer_of_the_first(body: dict[str, Any]) -> None:
     """The id that is taken by then is a conflict, and that of the same request is none."""
     meanwhile: list[Callable[[], object]] = []
-    office, answers = Office(index=partial(Overtaken, meanwhile)), []
+    api, answers = AdminApi(index=partial(Overtaken, meanwhile)), []
 
     def create() -> None:
         answers.append(
-            office.admin.request("POST", "/v1/agents", json_body=body, headers={"Idempotency-Key": "k"})
+            api.admin.request("POST", "/v1/agents", json_body=body, headers={"Idempotency-Key": "k"})
         )
 
     meanwhile.append(create)
@@ -190,32 +190,32 @@ def test_of_two_requests_with_one_key_at_once_both_get_the_answer_of_the_first(b
 
     assert [answer.status for answer in answers] == [201, 201]
     assert answers[0].data == answers[1].data
-    assert len(office.admin.request("GET", "/v1/agents").data["items"]) == 2
+    assert len(api.admin.request("GET", "/v1/agents").data["items"]) == 2
 
 
 def test_of_two_requests_with_two_keys_at_once_the_second_finds_the_id_taken() -> None:
     meanwhile: list[Callable[[], object]] = []
-    office, body = Office(index=partial(Overtaken, meanwhile)), {**AGENT, "agent_id": "a"}
-    meanwhile.append(lambda: create(office, agent_id="a"))
-    answer = office.admin.request("POST", "/v1/agents", json_body=body, headers={"Idempotency-Key": "k"})
+    api, body = AdminApi(index=partial(Overtaken, meanwhile)), {**AGENT, "agent_id": "a"}
+    meanwhile.append(lambda: create(api, agent_id="a"))
+    answer = api.admin.request("POST", "/v1/agents", json_body=body, headers={"Idempotency-Key": "k"})
     assert (answer.status, answer.error["code"]) == (409, "CONFLICT")
 
 
-def test_members_read_admins_write_and_strangers_see_nothing(office: Office) -> None:
-    create(office, agent_id="a")
-    assert office.member.request("POST", "/v1/agents", json_body=AGENT).status == 403
-    assert office.member.request("PUT", "/v1/agents/a", json_body=AGENT).status == 403
-    assert office.member.request("DELETE", "/v1/agents/a").status == 403
+def test_members_read_admins_write_and_strangers_see_nothing(api: AdminApi) -> None:
+    create(api, agent_id="a")
+    assert api.member.request("POST", "/v1/agents", json_body=AGENT).status == 403
+    assert api.member.request("PUT", "/v1/agents/a", json_body=AGENT).status == 403
+    assert api.member.request("DELETE", "/v1/agents/a").status == 403
     for method, body in (("GET", None), ("PUT", AGENT), ("DELETE", None)):
-        assert office.stranger.request(method, "/v1/agents/a", json_body=body).status == 404
-    assert [a["agent_id"] for a in office.stranger.request("GET", "/v1/agents").data["items"]] == ["default"]
+        assert api.stranger.request(method, "/v1/agents/a", json_body=body).status == 404
+    assert [a["agent_id"] for a in api.stranger.request("GET", "/v1/agents").data["items"]] == ["default"]
 
 
-def test_what_is_deleted_or_never_was_is_not_found(office: Office) -> None:
-    create(office, agent_id="a")
-    assert office.admin.request("DELETE", "/v1/agents/a").status == 204
+def test_what_is_deleted_or_never_was_is_not_found(api: AdminApi) -> None:
+    create(api, agent_id="a")
+    assert api.admin.request("DELETE", "/v1/agents/a").status == 204
     for method, body in (("GET", None), ("PUT", AGENT), ("DELETE", None)):
-        answer = office.admin.request(method, "/v1/agents/a", json_body=body)
+        answer = api.admin.request(method, "/v1/agents/a", json_body=body)
         assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
 
 
@@ -251,45 +251,45 @@ def test_what_is_deleted_or_never_was_is_not_found(office: Office) -> None:
     ],
 )  # fmt: skip
 def test_a_definition_that_cannot_be_meant_is_refused_by_its_field(
-    office: Office, fields: dict[str, Any], field: str
+    api: AdminApi, fields: dict[str, Any], field: str
 ) -> None:
-    answer = office.admin.request("POST", "/v1/agents", json_body={**AGENT, **fields})
+    answer = api.admin.request("POST", "/v1/agents", json_body={**AGENT, **fields})
     assert (answer.status, answer.error["code"], list(answer.error["details"])) == (
         400,
         "VALIDATION_ERROR",
         [field],
     )
-    assert len(office.admin.request("GET", "/v1/agents").data["items"]) == 1
+    assert len(api.admin.request("GET", "/v1/agents").data["items"]) == 1
 
 
-def test_an_unknown_tool_is_told_with_the_near_ones(office: Office) -> None:
-    answer = office.admin.request("POST", "/v1/agents", json_body={**AGENT, "tools": ["reed_file", "zzzzzz"]})
+def test_an_unknown_tool_is_refused_with_near_names(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={**AGENT, "tools": ["reed_file", "zzzzzz"]})
     near, far = answer.error["details"]["tools"]
     assert "'reed_file'" in near
     assert "read_file" in near
     assert "update_plan" in far
 
 
-def test_a_body_that_is_no_json_object_is_refused(office: Office) -> None:
+def test_a_body_that_is_no_json_object_is_refused(api: AdminApi) -> None:
     for body in ("[]", "{", '{"name": "a", "name": "b"}'):
-        assert office.admin.request("PUT", "/v1/agents/default", body=body).status == 400
+        assert api.admin.request("PUT", "/v1/agents/default", body=body).status == 400
     text = {"Content-Type": "text/plain"}
-    assert office.admin.request("PUT", "/v1/agents/default", body="{}", headers=text).status == 415
+    assert api.admin.request("PUT", "/v1/agents/default", body="{}", headers=text).status == 415
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 @pytest.mark.parametrize("option", ["approve", "modify"])
 def test_a_default_that_approves_high_stakes_calls_is_refused_where_the_agent_is_defined(
-    office: Office, method: str, option: str
+    api: AdminApi, method: str, option: str
 ) -> None:
     body = {**AGENT, "interventions": {"approval_required": {"default_action": option}}}
-    answer = office.admin.request(
+    answer = api.admin.request(
         method, "/v1/agents" if method == "POST" else "/v1/agents/default", json_body=body
     )
     assert answer.status == 400
     (why,) = answer.error["details"]["interventions.approval_required.default_action"]
     assert "never approves a high-stakes call" in why
-    assert office.member.request("GET", "/v1/agents/default").data["version"] == 0
+    assert api.member.request("GET", "/v1/agents/default").data["version"] == 0
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_a_default_that_approves_high_stakes_calls_is_refused_where_the_agent_is
     ],
 )
 def test_a_policy_that_means_nothing_is_refused_naming_the_field(
-    office: Office, policies: dict[str, Any], field: str
+    api: AdminApi, policies: dict[str, Any], field: str
 ) -> None:
-    answer = office.admin.request("POST", "/v1/agents", json_body={**AGENT, "interventions": policies})
+    answer = api.admin.request("POST", "/v1/agents", json_body={**AGENT, "interventions": policies})
     assert (answer.status, list(answer.error["details"])) == (400, [field])

@@ -11,7 +11,7 @@ AT = {"tenant": "acme", "session_id": "ses_1", "run_id": "run_1", "generation": 
 ASK = {"op": "ask", "at": AT, "task_token": "t", "attempt": 2}
 
 
-def test_an_ask_tells_when_its_state_was_entered() -> None:
+def test_an_ask_has_the_time_when_its_state_was_entered() -> None:
     step = engine_event({**ASK, "entered": "2026-01-31T09:30:00.123Z"})
     assert step.entered == datetime(2026, 1, 31, 9, 30, 0, 123_000, tzinfo=UTC)
 

@@ -87,12 +87,12 @@ def test_an_error_has_its_status_and_code(error: Exception, status: int, code: s
     assert (answer.status, answer.error["code"]) == (status, code)
 
 
-def test_details_of_a_caller_error_are_told_per_field() -> None:
+def test_details_of_a_caller_error_stand_by_field() -> None:
     answer = raising(errors.ValidationFailed("No.", {"input": ["token_budget must grow"]}))
     assert answer.error["details"] == {"input": ["token_budget must grow"]}
 
 
-def test_what_is_ours_is_not_told_to_the_caller() -> None:
+def test_an_internal_error_shows_nothing_of_the_inside() -> None:
     for error in (errors.StoreUnavailable("table acta-prod"), RuntimeError("arn:aws:dynamodb:acta-prod")):
         assert b"acta-prod" not in raising(error).body
 

@@ -1,4 +1,4 @@
-"""`/v1/models`: what is configured, told to admins; the keys themselves to nobody."""
+"""`/v1/models`: admins see what is configured; nobody sees the keys."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from tests.doubles.definitions import MemoryDefinitions
 from tests.doubles.table import MemoryTable
 from tests.unit.api.gateway import TENANT, Gateway, claims
 
-KEY = "sk-ant-not-to-be-told"
+KEY = "sk-ant-not-to-be-shown"
 
 
 def _secrets(texts: Mapping[str, str | None]) -> Secrets:
@@ -115,7 +115,7 @@ def test_a_model_nobody_vouches_for_has_no_price() -> None:
 @pytest.mark.parametrize(
     ("stored", "state"), [(KEY, "present"), ("unset", "missing"), ("", "missing"), (None, "unreadable")]
 )
-def test_the_state_of_a_key_is_told_and_not_the_key(stored: str | None, state: str) -> None:
+def test_the_state_of_a_key_is_shown_and_not_the_key(stored: str | None, state: str) -> None:
     deployment = Deployment({"acta/anthropic": stored}, anthropic_secret="acta/anthropic")
 
     keys = {one["provider"]: one["key"] for one in deployment.models()["providers"]}
@@ -126,8 +126,8 @@ def test_the_state_of_a_key_is_told_and_not_the_key(stored: str | None, state: s
 def test_a_check_of_a_deployment_without_keys_asks_nobody() -> None:
     answer = Deployment().caller().request("POST", "/v1/models/check", json_body={})
 
-    told = {one["provider"]: one["status"] for one in answer.data["providers"]}
-    assert told == {
+    statuses = {one["provider"]: one["status"] for one in answer.data["providers"]}
+    assert statuses == {
         "anthropic": "missing",
         "openai": "missing",
         "bedrock": "unchecked",
@@ -136,5 +136,5 @@ def test_a_check_of_a_deployment_without_keys_asks_nobody() -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/v1/models"), ("POST", "/v1/models/check")])
-def test_members_are_not_told(method: str, path: str) -> None:
+def test_members_see_no_models(method: str, path: str) -> None:
     assert Deployment().caller("member").request(method, path, json_body={}).status == 403

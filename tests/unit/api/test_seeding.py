@@ -12,7 +12,7 @@ from functions.admin.seeding import is_seeding, seed
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, Prompt
 from shared.domain.errors import StoreUnavailable
 from shared.ports.definitions import DefinitionStore
-from tests.unit.api.admin import Office, admin_root
+from tests.unit.api.admin import AdminApi, admin_root
 
 NAME = AGENT_PLANNING_SYSTEM
 TENANT = "acme"
@@ -89,10 +89,10 @@ def test_the_same_text_again_keeps_the_time_it_came_at(cloudformation: CloudForm
 
 
 def test_a_tenant_s_own_version_is_left_alone(cloudformation: CloudFormation) -> None:
-    office = Office()
-    office.admin.request("PUT", f"/v1/admin/prompts/{NAME}", json_body={"content": "Ours"})
-    seed(cloudformation.asks("New release", "Update"), office.root.definitions, office.root.clock)
-    own = office.admin.request("GET", f"/v1/admin/prompts/{NAME}").data
+    api = AdminApi()
+    api.admin.request("PUT", f"/v1/admin/prompts/{NAME}", json_body={"content": "Ours"})
+    seed(cloudformation.asks("New release", "Update"), api.root.definitions, api.root.clock)
+    own = api.admin.request("GET", f"/v1/admin/prompts/{NAME}").data
     assert (own["content"], own["seed_content"]) == ("Ours", "New release")
 
 

@@ -7,7 +7,7 @@ import pytest
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS
 from shared.settings import Settings
-from tests.unit.api.admin import Office
+from tests.unit.api.admin import AdminApi
 
 SCHEMA = {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]}
 TOOL = {
@@ -31,108 +31,108 @@ FUNCTION = {**TOOL, "kind": "lambda", "config": {"function": "acta-tool-refund"}
 
 
 @pytest.fixture
-def office() -> Office:
-    return Office(Settings(env="test", table="t", bucket="b", http_tool_hosts="pay.example.com"))
+def api() -> AdminApi:
+    return AdminApi(Settings(env="test", table="t", bucket="b", http_tool_hosts="pay.example.com"))
 
 
 def without_name(tool: dict[str, Any], **different: Any) -> dict[str, Any]:
     return {name: value for name, value in {**tool, **different}.items() if name != "name"}
 
 
-def create(office: Office, **fields: Any) -> Any:
-    answer = office.admin.request("POST", "/v1/tools", json_body={**TOOL, **fields})
+def create(api: AdminApi, **fields: Any) -> Any:
+    answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, **fields})
     assert answer.status == 201
     return answer.data
 
 
-def test_a_tool_is_read_as_it_was_written_but_for_its_headers_values(office: Office) -> None:
-    answer = office.admin.request("POST", "/v1/tools", json_body=TOOL)
+def test_a_tool_is_read_as_it_was_written_but_for_its_headers_values(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/tools", json_body=TOOL)
     assert (answer.status, answer.headers["Location"]) == (201, "/v1/tools/refund")
-    told = {**TOOL, "config": {**TOOL["config"], "headers": {"Authorization": "***"}}}  # type: ignore[dict-item]
+    shown = {**TOOL, "config": {**TOOL["config"], "headers": {"Authorization": "***"}}}  # type: ignore[dict-item]
     times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
-    assert answer.data == {**told, "version": 1, **times}
-    assert office.member.request("GET", "/v1/tools/refund").data == answer.data
-    assert "s3cret" not in str(office.admin.request("GET", "/v1/tools").json)
+    assert answer.data == {**shown, "version": 1, **times}
+    assert api.member.request("GET", "/v1/tools/refund").data == answer.data
+    assert "s3cret" not in str(api.admin.request("GET", "/v1/tools").json)
 
 
-def test_what_is_left_out_is_the_careful_choice(office: Office) -> None:
+def test_what_is_left_out_is_the_careful_choice(api: AdminApi) -> None:
     least = {name: TOOL[name] for name in ("name", "description", "input_schema", "kind", "config")}
-    made = office.admin.request("POST", "/v1/tools", json_body=least).data
+    made = api.admin.request("POST", "/v1/tools", json_body=least).data
     assert (made["effect"], made["risk"], made["high_stakes"]) == ("once", "network", False)
 
 
-def test_builtins_come_first_then_the_tenant_s_by_name(office: Office) -> None:
+def test_builtins_come_first_then_the_tenant_s_by_name(api: AdminApi) -> None:
     for name in ("zeta", "alpha"):
-        create(office, name=name)
-    listed = [tool["name"] for tool in office.member.request("GET", "/v1/tools").data["items"]]
+        create(api, name=name)
+    listed = [tool["name"] for tool in api.member.request("GET", "/v1/tools").data["items"]]
     assert listed == [*builtins(), "alpha", "zeta"]
-    strangers = office.stranger.request("GET", "/v1/tools").data["items"]
+    strangers = api.stranger.request("GET", "/v1/tools").data["items"]
     assert [tool["name"] for tool in strangers] == list(builtins())
 
 
-def test_a_replacement_is_whole_and_of_the_version_that_was_seen(office: Office) -> None:
-    create(office)
-    seen = office.admin.request("GET", "/v1/tools/refund").headers["ETag"]
+def test_a_replacement_is_whole_and_of_the_version_that_was_seen(api: AdminApi) -> None:
+    create(api)
+    seen = api.admin.request("GET", "/v1/tools/refund").headers["ETag"]
     body = without_name(FUNCTION, description="Another")
-    first = office.admin.request("PUT", "/v1/tools/refund", json_body=body, headers={"If-Match": seen})
+    first = api.admin.request("PUT", "/v1/tools/refund", json_body=body, headers={"If-Match": seen})
     assert (first.status, first.data["version"], first.data["kind"]) == (200, 2, "lambda")
     stale: list[dict[str, Any]] = [
         {"headers": {"If-Match": seen}, "json_body": body},
         {"json_body": {**body, "version": 1}},
     ]
     for request in stale:
-        refused = office.admin.request("PUT", "/v1/tools/refund", **request)
+        refused = api.admin.request("PUT", "/v1/tools/refund", **request)
         assert (refused.status, refused.error["code"]) == (409, "CONFLICT")
-    assert office.admin.request("DELETE", "/v1/tools/refund", headers={"If-Match": seen}).status == 409
-    assert office.admin.request("DELETE", "/v1/tools/refund").status == 204
-    assert office.admin.request("GET", "/v1/tools/refund").status == 404
+    assert api.admin.request("DELETE", "/v1/tools/refund", headers={"If-Match": seen}).status == 409
+    assert api.admin.request("DELETE", "/v1/tools/refund").status == 204
+    assert api.admin.request("GET", "/v1/tools/refund").status == 404
 
 
-def test_a_value_that_is_not_told_cannot_be_written_back(office: Office) -> None:
-    told = create(office)
-    body = without_name(TOOL, config=told["config"])
-    refused = office.admin.request("PUT", "/v1/tools/refund", json_body=body)
+def test_a_value_that_is_hidden_cannot_be_written_back(api: AdminApi) -> None:
+    shown = create(api)
+    body = without_name(TOOL, config=shown["config"])
+    refused = api.admin.request("PUT", "/v1/tools/refund", json_body=body)
     assert (refused.status, list(refused.error["details"])) == (400, ["config.headers"])
 
 
-def test_a_name_is_given_once_and_a_builtin_s_never(office: Office) -> None:
-    create(office)
+def test_a_name_is_given_once_and_a_builtin_s_never(api: AdminApi) -> None:
+    create(api)
     for name in ("refund", "read_file", "update_plan"):
-        answer = office.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": name})
+        answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": name})
         assert (answer.status, list(answer.error["details"])) == (409, ["name"])
-    assert office.admin.request("PUT", "/v1/tools/read_file", json_body=without_name(TOOL)).status == 409
-    assert office.admin.request("DELETE", "/v1/tools/read_file").status == 409
+    assert api.admin.request("PUT", "/v1/tools/read_file", json_body=without_name(TOOL)).status == 409
+    assert api.admin.request("DELETE", "/v1/tools/read_file").status == 409
 
 
-def test_a_repeated_request_with_its_key_makes_one_tool(office: Office) -> None:
+def test_a_repeated_request_with_its_key_makes_one_tool(api: AdminApi) -> None:
     key = {"Idempotency-Key": "k"}
-    first = office.admin.request("POST", "/v1/tools", json_body=TOOL, headers=key)
-    second = office.admin.request("POST", "/v1/tools", json_body=TOOL, headers=key)
+    first = api.admin.request("POST", "/v1/tools", json_body=TOOL, headers=key)
+    second = api.admin.request("POST", "/v1/tools", json_body=TOOL, headers=key)
     assert (second.status, second.data) == (201, first.data)
-    other = office.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": "b"}, headers=key)
+    other = api.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": "b"}, headers=key)
     assert (other.status, other.error["code"]) == (422, "IDEMPOTENCY_MISMATCH")
 
 
-def test_members_read_admins_write_and_strangers_see_nothing(office: Office) -> None:
-    create(office)
-    assert office.member.request("POST", "/v1/tools", json_body=TOOL).status == 403
-    assert office.member.request("PUT", "/v1/tools/refund", json_body=without_name(TOOL)).status == 403
-    assert office.member.request("DELETE", "/v1/tools/refund").status == 403
+def test_members_read_admins_write_and_strangers_see_nothing(api: AdminApi) -> None:
+    create(api)
+    assert api.member.request("POST", "/v1/tools", json_body=TOOL).status == 403
+    assert api.member.request("PUT", "/v1/tools/refund", json_body=without_name(TOOL)).status == 403
+    assert api.member.request("DELETE", "/v1/tools/refund").status == 403
     for method, body in (("GET", None), ("PUT", without_name(TOOL)), ("DELETE", None)):
-        assert office.stranger.request(method, "/v1/tools/refund", json_body=body).status == 404
+        assert api.stranger.request(method, "/v1/tools/refund", json_body=body).status == 404
 
 
-def test_a_tenant_has_so_many_tools_and_no_more(office: Office) -> None:
+def test_a_tenant_has_so_many_tools_and_no_more(api: AdminApi) -> None:
     for number in range(MAX_TENANT_TOOLS):
-        create(office, name=f"t{number}")
-    assert office.admin.request("POST", "/v1/tools", json_body=TOOL).status == 409
+        create(api, name=f"t{number}")
+    assert api.admin.request("POST", "/v1/tools", json_body=TOOL).status == 409
 
 
-def test_an_agent_may_be_given_its_tenant_s_tools_and_no_other_s(office: Office) -> None:
-    create(office)
+def test_an_agent_may_be_given_its_tenant_s_tools_and_no_other_s(api: AdminApi) -> None:
+    create(api)
     agent = {"name": "Clerk", "tools": ["refund", "read_file"], "high_stakes": ["refund"]}
-    assert office.admin.request("POST", "/v1/agents", json_body=agent).status == 201
-    assert office.stranger.request("POST", "/v1/agents", json_body=agent).status == 400
+    assert api.admin.request("POST", "/v1/agents", json_body=agent).status == 201
+    assert api.stranger.request("POST", "/v1/agents", json_body=agent).status == 400
 
 
 @pytest.mark.parametrize(
@@ -174,26 +174,26 @@ def test_an_agent_may_be_given_its_tenant_s_tools_and_no_other_s(office: Office)
     ],
 )  # fmt: skip
 def test_a_tool_that_cannot_be_meant_is_refused_by_its_field(
-    office: Office, fields: dict[str, Any], field: str
+    api: AdminApi, fields: dict[str, Any], field: str
 ) -> None:
-    answer = office.admin.request("POST", "/v1/tools", json_body={**TOOL, **fields})
+    answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, **fields})
     assert (answer.status, answer.error["code"]) == (400, "VALIDATION_ERROR")
     assert field in answer.error["details"]
-    assert len(office.admin.request("GET", "/v1/tools").data["items"]) == len(builtins())
+    assert len(api.admin.request("GET", "/v1/tools").data["items"]) == len(builtins())
 
 
 @pytest.mark.parametrize(
     "more",
     [{"default_action": "approve"}, {"interventions": {"approval_required": {"default_action": "approve"}}}],
 )
-def test_a_tool_brings_no_default_that_could_approve_it_and_is_told_why(
-    office: Office, more: dict[str, Any]
+def test_a_tool_brings_no_default_that_could_approve_it_and_the_answer_says_why(
+    api: AdminApi, more: dict[str, Any]
 ) -> None:
-    answer = office.admin.request("POST", "/v1/tools", json_body={**TOOL, **more})
+    answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, **more})
     assert answer.status == 400
     ((field, (why,)),) = answer.error["details"].items()
     assert field == next(iter(more))
     assert "no default approves a call" in why
-    create(office)
+    create(api)
     path, body = "/v1/tools/refund", without_name({**TOOL, "config": FUNCTION["config"], "kind": "lambda"})
-    assert office.admin.request("PUT", path, json_body={**body, **more}).status == 400
+    assert api.admin.request("PUT", path, json_body={**body, **more}).status == 400

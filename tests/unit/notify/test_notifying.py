@@ -74,7 +74,7 @@ def staying(answer: Mapping[str, Any]) -> list[str]:
     return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
 
 
-def test_each_that_waits_is_told_in_order() -> None:
+def test_interventions_that_wait_are_notified_in_order() -> None:
     receiver = Receiver()
     changes = FakeChanges(opened("int_1"), opened("int_2", state="resolved"), opened("int_3"))
     notify_all(Root(changes, FakeQueue(), receiver), stream(3))
@@ -88,7 +88,7 @@ def test_what_was_deleted_meanwhile_is_passed_over() -> None:
     assert (receiver.ids, later.kept) == (["int_1"], [])
 
 
-def test_what_is_not_delivered_waits_in_the_queue_and_those_behind_it_are_told() -> None:
+def test_a_notification_that_is_not_delivered_waits_in_the_queue_and_the_next_are_sent() -> None:
     receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
     notify_all(Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), stream(2))
     assert receiver.ids == ["int_2"]
@@ -109,7 +109,7 @@ def test_what_cannot_even_be_put_there_comes_again_by_the_stream() -> None:
         notify_all(root, stream(1))
 
 
-def test_what_the_queue_brings_stays_there_until_it_is_told_under_the_same_id() -> None:
+def test_a_message_stays_in_the_queue_until_it_is_delivered_under_the_same_id() -> None:
     receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
     root = Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver)
     assert staying(notify_all(root, queue(2))) == ["m0"]
@@ -120,7 +120,7 @@ def test_what_the_queue_brings_stays_there_until_it_is_told_under_the_same_id() 
     assert receiver.taken[1] == receiver.taken[2]
 
 
-def test_what_is_decided_while_it_waits_in_the_queue_is_not_told() -> None:
+def test_what_is_decided_while_it_waits_in_the_queue_is_not_notified() -> None:
     receiver = Receiver()
     root = Root(FakeChanges(opened("int_1", state="resolved")), FakeQueue(), receiver)
     assert staying(notify_all(root, queue(1))) == []
@@ -136,7 +136,7 @@ def test_what_the_receiver_refuses_is_not_tried_again(brought: Callable[[int], d
 
 
 @pytest.mark.parametrize("brought", [stream, queue])
-def test_with_nobody_to_tell_nothing_is_even_read(brought: Callable[[int], dict[str, Any]]) -> None:
+def test_without_a_notifier_nothing_is_even_read(brought: Callable[[int], dict[str, Any]]) -> None:
     later = FakeQueue()
     answer = notify_all(Root(FakeChanges(AssertionError("it was read")), later, None), brought(1))
     assert (staying(answer), later.kept) == ([], [])
