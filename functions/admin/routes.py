@@ -6,7 +6,7 @@ from functions.admin.memories import add_memories
 from functions.admin.prompts import add_prompts
 from functions.admin.root import Root
 from functions.admin.tools import add_tools, registered
-from shared.adapters.egress.address import Guard
+from shared.adapters.egress.address import AddressGuard
 from shared.api.app import Api
 from shared.api.response.envelope import Response, success
 
@@ -14,7 +14,7 @@ from shared.api.response.envelope import Response, success
 def build(root: Root) -> Api:
     api = Api("admin", root.settings)
     add_files(api, root.files, root.settings.max_file_bytes)
-    add_tools(api, root.tools, root.idempotency, root.clock, Guard(root.settings))
+    add_tools(api, root.tools, root.idempotency, root.clock, AddressGuard(root.settings))
     add_agents(
         api,
         root.definitions,

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from functions.admin.resource import Resource, version_tag
-from shared.adapters.egress.address import Guard
+from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.tenant.definition import Unusable, check_schema, to_config
 from shared.api.app import Api
 from shared.api.request.bodies import CreateTool, PutTool
@@ -23,7 +23,9 @@ def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:
     return {**builtins(), **own}
 
 
-def add_tools(api: Api, store: ToolStore, idempotency: IdempotencyGuard, clock: Clock, guard: Guard) -> None:
+def add_tools(
+    api: Api, store: ToolStore, idempotency: IdempotencyGuard, clock: Clock, guard: AddressGuard
+) -> None:
     tools = Resource[ToolDefinition](
         api,
         find=store.get,
@@ -89,7 +91,7 @@ def add_tools(api: Api, store: ToolStore, idempotency: IdempotencyGuard, clock: 
 
 
 def _definition(
-    body: PutTool, name: str, guard: Guard, version: int, created_at: datetime, updated_at: datetime
+    body: PutTool, name: str, guard: AddressGuard, version: int, created_at: datetime, updated_at: datetime
 ) -> ToolDefinition:
     try:
         check_schema(body.input_schema)

@@ -5,7 +5,7 @@ from functools import cache
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.adapters.egress.address import Guard
+from shared.adapters.egress.address import AddressGuard
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
@@ -39,7 +39,7 @@ def runtime() -> ToolRuntime:
             MemoryTools(
                 BuiltinTools(S3Files(chosen.bucket), chosen), DynamoMemories(chosen.table, clock), clock
             ),
-            HttpTool(Guard(chosen)),
+            HttpTool(AddressGuard(chosen)),
             LambdaTool(),
         ),
     )

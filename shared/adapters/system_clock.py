@@ -1,4 +1,4 @@
-"""The system's clock and its source of chance."""
+"""The clock and the random numbers of the operating system."""
 
 import os
 import time
@@ -8,6 +8,8 @@ from shared.domain.ids import make_id
 
 
 class SystemClock:
+    """A Clock."""
+
     def now(self) -> datetime:
         return datetime.now(UTC)
 

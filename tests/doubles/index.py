@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.adapters.storage.documents import readable, to_intervention
+from shared.adapters.storage.documents import skip_damaged, to_intervention
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.session.head import CoarseState
 from shared.ports.clock import Clock
@@ -82,7 +82,7 @@ class MemoryIndex:
             limit,
             cursor,
         )
-        return InterventionPage(tuple(readable(_intervention, found)), following)
+        return InterventionPage(tuple(skip_damaged(_intervention, found)), following)
 
     def cursor_after_session(self, tenant: str, session_id: str) -> str:
         return to_cursor("S#" + tenant, session_id)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from shared.adapters.egress.address import Guard
+from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
 from shared.adapters.tools.registry import TenantRegistry
@@ -77,7 +77,7 @@ class House:
         self.repository = SessionRepository(self.log, self.blobs, self.clock)
         toolbox = TenantTools(
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
-            HttpTool(Guard(self.settings)),
+            HttpTool(AddressGuard(self.settings)),
             LambdaTool(),
         )
         self.runtime = ToolRuntime(

@@ -1,8 +1,7 @@
-"""AWS clients: made once per process at the first call, configured here for everyone.
+"""AWS clients, with one configuration for all adapters. A process makes each client once, at the first call.
 
-The SDK is not imported before that (cold start is a budget), and then as botocore, which boto3's clients
-are: boto3's own layers cost a third more to import and are not used. `AWS_ENDPOINT_URL` is honoured by
-botocore itself.
+To keep cold starts short, the SDK is imported at the first call, and only botocore, not boto3: importing boto3 takes a
+third longer, and nothing here needs it. botocore itself reads `AWS_ENDPOINT_URL`.
 """
 
 from functools import cache
@@ -13,20 +12,22 @@ from shared.adapters.aws.errors import translated
 CONNECT_SECONDS = 2
 READ_SECONDS = 6
 ATTEMPTS = 3
-"""In all. Three attempts that all time out stay inside the 30 s an API request has."""
+"""The first attempt and its repeats. Three attempts that time out take less than the 30 s that an API request has."""
 CONNECTIONS = 16
 
 
 @cache
 def aws_client(service: str) -> Any:
-    """The process's own. `service`: `dynamodb`, `s3`, `stepfunctions`, `secretsmanager`, …"""
+    """The client that the whole process uses. `service`: `dynamodb`, `s3`, `stepfunctions`, `secretsmanager`, …"""
     return make_client(service)
 
 
 def make_client(
     service: str, *, read_seconds: int = READ_SECONDS, attempts: int = ATTEMPTS, **where: Any
 ) -> Any:
-    """A new client; `where`: region, endpoint and credentials, for a test or a tool."""
+    """A new client. `read_seconds`: how long one attempt waits for bytes. `where`: region, endpoint and credentials,
+    for tests and tools.
+    """
     import botocore.session
     from botocore.config import Config
 
@@ -45,7 +46,7 @@ def make_client(
 
 
 class Service:
-    """One AWS service. `client` only where a test or a tool brings its own."""
+    """One AWS service. `client`: another client than the process's, for tests and tools."""
 
     def __init__(self, name: str, client: Any = None) -> None:
         self._name = name
@@ -58,8 +59,9 @@ class Service:
         return self._client
 
     def call(self, operation: str, **parameters: Any) -> Any:
-        """`operation` in the client's spelling (`put_item`). Raises StoreThrottled, StoreUnavailable,
-        AwsRefused.
+        """Calls an operation and returns botocore's answer. `operation`: as the client names it (`put_item`).
+
+        Raises StoreThrottled, StoreUnavailable, AwsRefused.
         """
         method = getattr(self.client, operation)
         try:

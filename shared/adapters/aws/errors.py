@@ -1,10 +1,10 @@
-"""What AWS said, as the errors the rest of the house reacts to. The one place that knows AWS's error codes.
+"""AWS's errors become Acta's. Only this file knows which error codes mean that a retry may help.
 
-    asked for less                       StoreThrottled     (the engine tries again)
-    no answer, a broken one, or a 5xx    StoreUnavailable   (the engine tries again)
-    any other refusal                    AwsRefused         (an adapter maps the codes it expects)
+    too many requests                    StoreThrottled     (the engine retries)
+    no answer, a broken one, or a 5xx    StoreUnavailable   (the engine retries)
+    any other refusal                    AwsRefused         (the adapter handles the codes that it expects)
 
-Nothing of botocore is imported before botocore itself has raised something.
+botocore is imported only after botocore itself has raised an error: this keeps cold starts short.
 """
 
 from shared.domain.errors import StoreThrottled, StoreUnavailable
@@ -21,8 +21,8 @@ UNAVAILABLE = frozenset({
 
 
 class AwsRefused(Exception):
-    """`code` is AWS's; `reasons`: of a cancelled transaction, one code per item, `None` where the item was
-    fine.
+    """AWS refused an operation. `code`: AWS's error code. `reasons`: where a transaction was cancelled, a code for each
+    item; `"None"`: the item was not the reason.
     """
 
     def __init__(self, operation: str, code: str, message: str = "", reasons: tuple[str, ...] = ()) -> None:
@@ -32,7 +32,7 @@ class AwsRefused(Exception):
 
 
 def translated(operation: str, error: Exception) -> Exception:
-    """The error to raise instead of `error`; itself where it has nothing to do with AWS."""
+    """The error to raise instead of `error`. It is `error` itself where that does not come from botocore."""
     from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
     from botocore.exceptions import ConnectionError as NotConnected
 

@@ -1,4 +1,4 @@
-"""Secrets by name from Secrets Manager, kept for a while so that a rotation is seen without a deployment."""
+"""Secrets from Secrets Manager. They are cached for a few minutes, so a new value is used without a deployment."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -7,50 +7,50 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 
-KEPT_SECONDS = 300
-NOT_THERE = "ResourceNotFoundException"
+CACHE_SECONDS = 300
+NOT_FOUND = "ResourceNotFoundException"
 
 
 class SecretUnreadable(Exception):
-    """It may not be read, or not be decrypted, or is no text. Says which AWS error, not which secret."""
+    """The secret may not be read or decrypted, or is no text. The message is AWS's error code, without the name."""
 
 
-class KeptSecrets:
-    """`secretsmanager` and `now` (seconds, of any start) only where a test brings its own."""
+class CachedSecrets:
+    """`now`: a clock in seconds. Both arguments are for tests."""
 
     def __init__(
         self, secretsmanager: Service | None = None, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._secretsmanager = secretsmanager or Service("secretsmanager")
         self._now = now
-        self._kept: dict[str, tuple[float, str]] = {}
+        self._cache: dict[str, tuple[float, str]] = {}
 
     def __call__(self, name: str, *, refresh: bool = False) -> str:
-        """Its text; empty where there is no such secret. `refresh`: reads it again, whatever is kept of it.
+        """The secret's text; empty where there is no such secret. `refresh`: reads it even where it is cached.
 
         Raises StoreThrottled, StoreUnavailable, SecretUnreadable.
         """
         if refresh:
-            self._kept.pop(name, None)
-        kept = self._kept.get(name)
-        if kept is not None and self._now() - kept[0] < KEPT_SECONDS:
-            return kept[1]
+            self._cache.pop(name, None)
+        cached = self._cache.get(name)
+        if cached is not None and self._now() - cached[0] < CACHE_SECONDS:
+            return cached[1]
         text = self._read(name)
-        self._kept[name] = (self._now(), text)
+        self._cache[name] = (self._now(), text)
         return text
 
     def _read(self, name: str) -> str:
         try:
             answer = self._secretsmanager.call("get_secret_value", SecretId=name)
         except AwsRefused as refused:
-            if refused.code == NOT_THERE:
+            if refused.code == NOT_FOUND:
                 return ""
-            raise SecretUnreadable(refused.code) from None  # AWS's sentence names the secret
+            raise SecretUnreadable(refused.code) from None  # AWS's message has the secret's name
         return _text_of(answer)
 
 
 def _text_of(answer: Mapping[str, Any]) -> str:
-    """Command lines store a file's text as binary."""
+    """A secret that was made from a file is stored as binary, even if it is text."""
     if "SecretString" in answer:
         return str(answer["SecretString"])
     try:
@@ -59,5 +59,5 @@ def _text_of(answer: Mapping[str, Any]) -> str:
         raise SecretUnreadable("SecretBinary") from None
 
 
-secret_text = KeptSecrets()
-"""The process's own."""
+secret_text = CachedSecrets()
+"""The cache that the whole process uses."""

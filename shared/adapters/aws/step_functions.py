@@ -1,4 +1,4 @@
-"""The engine: one Step Functions execution per session, run and generation."""
+"""The engine on Step Functions: one execution for each session, run and generation, named after them."""
 
 import json
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from shared.domain.session.commit import Decision
 from shared.ports.workflow import ExecutionStatus, TokenGone
 
 PAGE = 1_000
-"""The most executions that one listing gives."""
+"""The most executions that one answer lists."""
 
 
 class StepFunctionsWorkflow:
-    """`client`: a botocore Step Functions client, where it is not this process's own."""
+    """A Workflow. `client`: a botocore Step Functions client instead of the process's."""
 
     def __init__(self, state_machine_arn: str, client: Any = None) -> None:
         self._machine = state_machine_arn
@@ -45,7 +45,7 @@ class StepFunctionsWorkflow:
         try:
             self._states.call("stop_execution", executionArn=self._arn(_name(session_id, run_id, generation)))
         except AwsRefused as refused:
-            # never there, or closed already: either way it does not run
+            # it was never started or is closed: it does not run
             if refused.code not in ("ExecutionDoesNotExist", "ValidationException"):
                 raise
 
@@ -69,7 +69,7 @@ class StepFunctionsWorkflow:
             request["nextToken"] = answer["nextToken"]
 
     def _is_running(self, name: str) -> bool:
-        """Where the name is taken: by a closed execution, or by a live one perhaps started with another decision."""
+        """Whether the execution runs. Raises AwsRefused with the code ExecutionDoesNotExist."""
         answer = self._states.call("describe_execution", executionArn=self._arn(name))
         return bool(answer["status"] == "RUNNING")
 
@@ -78,7 +78,9 @@ class StepFunctionsWorkflow:
 
 
 def _name(session_id: str, run_id: str, generation: int) -> str:
-    """At most 80 letters, digits, - and _: our ids, which have no -, and 18 digits of generation keep to that."""
+    """The execution's name. AWS allows 80 letters, digits, - and _. Acta's ids have no -, so the name can be split
+    again; it fits up to a generation of 18 digits.
+    """
     return f"{session_id}-{run_id}-{generation}"
 
 

@@ -10,7 +10,7 @@ from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import session_items as items
 from shared.adapters.dynamodb.query import query
 from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.adapters.storage.documents import readable
+from shared.adapters.storage.documents import skip_damaged
 from shared.adapters.storage.keys import key_part
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.session.head import CoarseState
@@ -83,7 +83,7 @@ class DynamoIndex:
         filters = [f"{name} = :{name}" for name, value in wanted.items() if value is not None]
         values = {f":{name}": {"S": str(value)} for name, value in wanted.items() if value is not None}
         found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
-        return InterventionPage(tuple(readable(items.item_intervention, found)), following)
+        return InterventionPage(tuple(skip_damaged(items.item_intervention, found)), following)
 
     def cursor_after_session(self, tenant: str, session_id: str) -> str:
         return to_cursor(items.LISTING + tenant, key_part(session_id))

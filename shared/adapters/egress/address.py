@@ -1,7 +1,7 @@
-"""Where a tool of kind `http` may go (design §7): allowed hosts, https, and public addresses only.
+"""Which URLs a tool of kind `http` may call: allowed hosts, https, and public addresses only (design §7).
 
-A host is looked up once per request, and the address found is the one that is dialled: a name that answers
-differently a moment later gains nothing.
+A host is looked up once for each request, and the connection goes to the address that was checked. So it does not help
+an attacker to let the name resolve to another address a moment later.
 """
 
 import ipaddress
@@ -21,11 +21,13 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 class AddressRefused(Exception):
-    """The message may be told to the caller or the model: it names the host and never the address behind it."""
+    """The message is for the caller or the model. It may name the host, and never names its IP address."""
 
 
 class Target(NamedTuple):
-    """`path`: with the query. `ip` is what is dialled; `host` is what the certificate has to be for."""
+    """`path`: includes the query. `host`: the certificate must be valid for it. `ip`: the connection goes there; empty:
+    the host was not looked up.
+    """
 
     scheme: str
     host: str
@@ -39,12 +41,12 @@ class Target(NamedTuple):
 
 
 def is_public(address: str) -> bool:
-    """Whether an address may be dialled. IPv6 forms that carry an IPv4 address are judged by neither: only global
-    unicast counts, without tunnels; a mapped address is the one inside.
+    """Whether tools may connect to an address. An IPv6 address must be global unicast and must not be a tunnel to IPv4
+    (6to4). A mapped IPv4 address (`::ffff:…`) is judged as IPv4.
     """
     try:
         ip = ipaddress.ip_address(address)
-    except ValueError:  # a zone, for instance: such addresses are link-local
+    except ValueError:  # with a zone, for instance; such an address is link-local
         return False
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is not None:
@@ -54,19 +56,21 @@ def is_public(address: str) -> bool:
 
 
 def look_up(host: str, port: int) -> Sequence[str]:
-    """The system's answer. Raises OSError."""
+    """The host's addresses, as the operating system resolves it. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-class Guard:
+class AddressGuard:
+    """Applies the rules for URLs. `resolve`: looks a host up."""
+
     def __init__(self, settings: Settings, resolve: Resolve = look_up) -> None:
         self._hosts = _names(settings.http_tool_hosts)
         self._exempt = _names(settings.http_tool_allow)
         self._resolve = resolve
 
     def check(self, url: str) -> Target:
-        """What can be said of a URL without looking its host up. Raises AddressRefused."""
+        """Checks everything but the host's addresses. Raises AddressRefused."""
         target = _parsed(url)
         at = _name(target.host, target.port)
         if at in self._exempt:
@@ -78,14 +82,16 @@ class Guard:
             raise AddressRefused(f"the host {at} is not one of those this deployment allows")
         return target
 
-    def admit(self, url: str) -> Target:
-        """The target with the address to dial. Raises AddressRefused, and OSError where the host is unknown."""
+    def resolve(self, url: str) -> Target:
+        """Checks everything, and returns the target with its `ip`. Raises AddressRefused, and OSError where the host is
+        unknown.
+        """
         target = self.check(url)
         addresses = self._resolve(target.host, target.port)
         if not addresses:
             raise OSError("no address")
         is_exempt = _name(target.host, target.port) in self._exempt
-        # one private address among public ones is reason enough not to trust the name
+        # A name with a private address among public ones is not trusted.
         if not is_exempt and not all(is_public(address) for address in addresses):
             raise AddressRefused(f"the host {_bare(target.host)} is not at a public address")
         return target._replace(ip=addresses[0])

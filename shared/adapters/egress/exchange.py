@@ -1,5 +1,7 @@
-"""One HTTP exchange with an address that is known already, bounded in time and size. The standard library's client:
-it dials the address given and has the certificate checked against the host's name.
+"""Makes one HTTP request to an IP address, limited in time and size.
+
+It uses the standard library's client, because that can connect to a given address and still check the certificate for
+the host's name.
 """
 
 import http.client
@@ -16,77 +18,86 @@ MAX_BYTES = 2_097_152
 CHUNK_BYTES = 65_536
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
+    """`location`: the header of that name."""
+
     status: int
     location: str | None
     body: bytes
 
 
 class NotSent(Exception):
-    """No connection came about: nothing was asked of the other side."""
+    """There was no connection, so the request was not sent."""
 
 
 class NoAnswer(Exception):
-    """The request may have arrived; its answer did not, or not whole and in time."""
+    """The request may have arrived. The answer did not arrive, or not completely, or not in time."""
 
 
-class TooMuch(Exception):
+class AnswerTooLarge(Exception):
     """The answer has more than `MAX_BYTES`."""
 
 
 def exchange(
     target: Target, method: str, headers: Mapping[str, str], body: bytes | None, seconds: float
-) -> Answer:
-    """`seconds` for all of it. Raises NotSent, NoAnswer, TooMuch."""
-    until = time.monotonic() + seconds
+) -> HttpAnswer:
+    """Sends a request and returns its answer. `seconds`: for everything together.
+
+    Raises NotSent, NoAnswer, AnswerTooLarge.
+    """
+    deadline = time.monotonic() + seconds
     connection = http.client.HTTPConnection(target.host, target.port, timeout=seconds)
-    plain = None
+    connected = None
     try:
-        plain = socket.create_connection((target.ip, target.port), seconds)
-        connection.sock = _secured(plain, target, max(0.1, until - time.monotonic()))
+        connected = socket.create_connection((target.ip, target.port), seconds)
+        connection.sock = _secured(connected, target, max(0.1, deadline - time.monotonic()))
     except (OSError, ValueError):  # ssl.SSLError and timeouts are OSErrors
-        if plain is not None:
-            plain.close()
+        if connected is not None:
+            connected.close()
         raise NotSent from None
-    # a socket's own timeout begins anew with every byte; this one ends it all
-    rang = threading.Event()
-    alarm = threading.Timer(max(0.1, until - time.monotonic()), _hang_up, [connection.sock, rang])
-    alarm.daemon = True
-    alarm.start()
+    # A socket's own timeout starts again with each byte, so a timer ends the whole request.
+    timed_out = threading.Event()
+    timer = threading.Timer(max(0.1, deadline - time.monotonic()), _end, [connection.sock, timed_out])
+    timer.daemon = True
+    timer.start()
     try:
         connection.request(method, target.path, body, {"Host": _host(target), **headers})
         answer = _read(connection.getresponse())
     except (OSError, ValueError, http.client.HTTPException):
         raise NoAnswer from None
     finally:
-        alarm.cancel()
+        timer.cancel()
         connection.close()
-    if rang.is_set():  # where only the end of the connection ends the answer, ours looks like theirs
+    if (
+        timed_out.is_set()
+    ):  # an answer without a length ends where the connection ends, and the timer has ended that
         raise NoAnswer
     return answer
 
 
-def _secured(plain: socket.socket, target: Target, seconds: float) -> socket.socket:
-    plain.settimeout(seconds)
+def _secured(connected: socket.socket, target: Target, seconds: float) -> socket.socket:
+    """The connection with TLS where the URL begins with https. `seconds`: for the handshake."""
+    connected.settimeout(seconds)
     if target.scheme != "https":
-        return plain
-    return ssl.create_default_context().wrap_socket(plain, server_hostname=target.host)
+        return connected
+    return ssl.create_default_context().wrap_socket(connected, server_hostname=target.host)
 
 
-def _read(response: http.client.HTTPResponse) -> Answer:
+def _read(response: http.client.HTTPResponse) -> HttpAnswer:
     with response:
         body = bytearray()
         while chunk := response.read(CHUNK_BYTES):
             body += chunk
             if len(body) > MAX_BYTES:
-                raise TooMuch
-        if response.length:  # the connection ended ahead of the length that was promised
+                raise AnswerTooLarge
+        if response.length:  # the connection ended before the announced length
             raise NoAnswer
-        return Answer(response.status, response.getheader("Location"), bytes(body))
+        return HttpAnswer(response.status, response.getheader("Location"), bytes(body))
 
 
-def _hang_up(connected: socket.socket, rang: threading.Event) -> None:
-    rang.set()
+def _end(connected: socket.socket, timed_out: threading.Event) -> None:
+    """Closes the connection, so that a thread that reads from it goes on at once."""
+    timed_out.set()
     try:
         connected.shutdown(socket.SHUT_RDWR)
     except OSError:

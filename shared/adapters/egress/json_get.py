@@ -1,6 +1,6 @@
-"""A GET for JSON that ends: bounded in time and size, no redirects, no retries.
+"""GET requests for JSON, limited in time and size, without redirects and retries.
 
-urllib3 comes with the runtime's AWS SDK; it is imported at the first request.
+urllib3 comes with the AWS SDK of Lambda's runtime. It is imported at the first request.
 """
 
 import json
@@ -19,14 +19,14 @@ CHUNK_BYTES = 16_384
 
 
 class BoundedGet:
-    """`service`: what the model is told did not answer."""
+    """`service`: the service's name in error messages for the model."""
 
     def __init__(self, service: str) -> None:
         self._service = service
         self._pool: urllib3.PoolManager | None = None
 
     def json(self, url: str, query: Mapping[str, str], seconds: float) -> dict[str, Any]:
-        """The JSON object at `url`. Raises ToolFailed for everything else."""
+        """The JSON object at `url`. `seconds`: for everything together. Raises ToolFailed where there is none."""
         from urllib3.exceptions import HTTPError
 
         try:

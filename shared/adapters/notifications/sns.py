@@ -1,4 +1,4 @@
-"""Notifications as messages of an SNS topic, which signs what it delivers and repeats it itself."""
+"""Sends notifications to an SNS topic. SNS signs them, delivers them and repeats what was not delivered."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from shared.ports.notifier import NotDelivered
 
 
 class Topic:
-    """Subscriptions can filter by the attributes `event`, `type` and `tenant`."""
+    """A Notifier. Subscriptions can filter by the attributes `event`, `type` and `tenant`."""
 
     def __init__(self, arn: str, client: Any = None) -> None:
         self._arn = arn

@@ -1,5 +1,8 @@
-"""Changes whose notification nobody took, as messages of an SQS queue, whose visibility timeout is the pause between
-attempts and whose retention is their bound. Lambda brings each message again until it is told."""
+"""The retry queue on SQS, for changes whose notification was not delivered.
+
+Lambda gets each message again until its notification is delivered. The queue's visibility timeout is the time between
+two attempts, and its retention period limits how long they go on.
+"""
 
 import json
 from collections.abc import Mapping
@@ -9,12 +12,14 @@ from shared.adapters.aws.clients import Service
 from shared.ports.notifier import Postponed
 
 SOURCE = "aws:sqs"
-SOON = 2
-"""Seconds before the second attempt: what was a hiccup is over by then."""
+FIRST_DELAY_SECONDS = 2
+"""The time before the second attempt. A short disturbance is over by then."""
 
 
 class Queue:
-    """A message is the change's key and what kind of change it was: enough to tell it under the same id."""
+    """A RetryQueue. A message has the changed item's key and the kind of the change: from these the same notification
+    with the same id can be made again.
+    """
 
     def __init__(self, url: str, client: Any = None) -> None:
         self._url = url
@@ -23,7 +28,7 @@ class Queue:
     def put(self, change: Mapping[str, Any]) -> None:
         kept = {"eventName": change["eventName"], "dynamodb": {"Keys": change["dynamodb"]["Keys"]}}
         body = json.dumps(kept, separators=(",", ":"))
-        self._sqs.call("send_message", QueueUrl=self._url, MessageBody=body, DelaySeconds=SOON)
+        self._sqs.call("send_message", QueueUrl=self._url, MessageBody=body, DelaySeconds=FIRST_DELAY_SECONDS)
 
     def opened(self, record: Mapping[str, Any]) -> Postponed | None:
         if record.get("eventSource") != SOURCE:

@@ -1,4 +1,4 @@
-"""Notifications as signed POSTs to one URL that the deployment names: one attempt, bounded, no redirect followed."""
+"""Sends notifications as signed POST requests to the deployment's URL: one attempt, no redirects."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -9,14 +9,15 @@ from shared.ports.clock import Clock
 from shared.ports.notifier import NotDelivered, NotificationRefused
 
 SECONDS = 10.0
-"""For all of an exchange."""
+"""For one request and its answer."""
 REFUSALS = frozenset((400, 410, 413, 415, 422))
-"""Answers about this very notification. Whatever else is no success may be mended and is tried again."""
+"""Answers that mean that this notification will never be accepted. After any other failure it is sent again."""
 
 
 class Webhook:
-    """`secret` is asked for at each call, so that a new one is seen; exchanges are made by
-    `shared.adapters.egress.exchange`, which is imported at the first."""
+    """A Notifier. `secret`: is called for each notification, so that a new secret is used at once. `seconds`: for one
+    request and its answer.
+    """
 
     def __init__(
         self, url: str, secret: Callable[[], str], clock: Clock, *, seconds: float = SECONDS
@@ -27,7 +28,7 @@ class Webhook:
         self._seconds = seconds
 
     def send(self, notification: Notification) -> None:
-        from shared.adapters.egress.exchange import NoAnswer, NotSent, TooMuch, exchange
+        from shared.adapters.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
 
         try:
             key = signing_key(self._secret())
@@ -43,7 +44,7 @@ class Webhook:
         }
         try:
             answer = exchange(self._target, "POST", headers, body, self._seconds)
-        except (NotSent, NoAnswer, TooMuch) as silent:
+        except (NotSent, NoAnswer, AnswerTooLarge) as silent:
             raise NotDelivered(f"no answer: {type(silent).__name__}") from None
         if 200 <= answer.status < 300:
             return
@@ -53,7 +54,7 @@ class Webhook:
 
 
 def _target(url: str) -> Target:
-    """The name is looked up anew at each exchange. Which URLs may be, `shared.settings` says."""
+    """The host is looked up with each request. `shared.settings` has checked the URL."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or (HTTPS_PORT if parts.scheme == "https" else HTTP_PORT)

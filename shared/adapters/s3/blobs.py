@@ -1,4 +1,4 @@
-"""Large texts on S3, at `sessions/{tenant}/{session}/{sha256 of the text}`, gzipped where that is shorter."""
+"""The blob store on S3: texts at `sessions/{tenant}/{session}/{SHA-256 of the text}`, gzipped where that is shorter."""
 
 import hashlib
 import zlib
@@ -13,16 +13,17 @@ from shared.domain.errors import PoisonedSession
 from shared.ports.blobs import BlobMissing
 
 REMEMBERED = 1_024
-"""Keys this process has put and need not put again."""
+"""How many stored keys a process remembers, so that it does not store the same text again."""
 PARALLEL = 8
+"""Texts that are read at the same time."""
 _LEVEL = 4
-"""Less than half the CPU of the default for 6 % more bytes."""
+"""The compression level. It takes less than half the CPU of the default level, for 6 % more bytes."""
 _GZIP = 31
-"""zlib's window bits for the gzip format, which spares importing gzip."""
+"""zlib's window bits for the gzip format. So the module gzip need not be imported."""
 
 
 class S3Blobs:
-    """`client`: a botocore S3 client, where it is not this process's own."""
+    """A BlobStore. `client`: a botocore S3 client instead of the process's."""
 
     def __init__(self, bucket: str, client: Any = None) -> None:
         self._bucket = bucket
@@ -58,7 +59,7 @@ class S3Blobs:
             return {name: self._get(prefix + name) for name in wanted}
         from concurrent.futures import ThreadPoolExecutor
 
-        _ = self._s3.client  # made here once, not by several threads at a time
+        _ = self._s3.client  # makes the client now, so that the threads do not make one each
         with ThreadPoolExecutor(min(PARALLEL, len(wanted))) as pool:
             return dict(zip(wanted, pool.map(lambda name: self._get(prefix + name), wanted), strict=True))
 

@@ -1,4 +1,4 @@
-"""A tenant's files on S3, at `files/{tenant}/{path}`."""
+"""The file store on S3: files at `files/{tenant}/{path}`."""
 
 from datetime import UTC
 from typing import Any
@@ -18,7 +18,7 @@ _PRESENT = ("412", "PreconditionFailed", "409", "ConditionalRequestConflict")
 
 
 class S3Files:
-    """`client`: a botocore S3 client, where it is not this process's own."""
+    """A FileStore. `client`: a botocore S3 client instead of the process's."""
 
     def __init__(self, bucket: str, client: Any = None) -> None:
         self._bucket = bucket
@@ -39,7 +39,7 @@ class S3Files:
             for each in answer.get("Contents", ())
         ]
         following = to_cursor(scope, found[-1].path) if answer.get("IsTruncated") and found else None
-        # a key that ends with / is a folder some console made, not a file
+        # a key that ends with / is a folder made in a console, not a file
         return FilePage(tuple(info for info in found if not info.path.endswith("/")), following)
 
     def read(self, tenant: str, path: str) -> bytes:
@@ -50,9 +50,8 @@ class S3Files:
             raise _missing(refused) from None
 
     def write(self, tenant: str, path: str, data: bytes) -> bool:
-        """A put that must not replace tells for sure whether the file is new, in one request where it is;
-        looking first would take two each time and could be overtaken.
-        """
+        # The first put fails where the file exists. So one request is enough for a new file, and the answer is certain:
+        # between a look and a put somebody else could write the file.
         target = {"Bucket": self._bucket, "Key": _key(tenant, path), "Body": data}
         try:
             self._s3.call("put_object", **target, IfNoneMatch="*")
@@ -64,7 +63,7 @@ class S3Files:
         return True
 
     def delete(self, tenant: str, path: str) -> None:
-        """S3 deletes what is not there without a word, so it is looked at first."""
+        # S3 reports no error where there is nothing to delete, so this looks first.
         target = {"Bucket": self._bucket, "Key": _key(tenant, path)}
         try:
             self._s3.call("head_object", **target)
@@ -78,7 +77,7 @@ def _root(tenant: str) -> str:
 
 
 def _key(tenant: str, path: str) -> str:
-    """The tenant's name takes of the 1,024 bytes a key may have."""
+    """The file's key. Raises PathRefused, also where the path fits only without the tenant's prefix."""
     root = _root(tenant)
     key = root + check_path(path)
     if len(key.encode()) > MAX_KEY_BYTES:
@@ -87,4 +86,5 @@ def _key(tenant: str, path: str) -> str:
 
 
 def _missing(refused: AwsRefused) -> Exception:
+    """FileMissing where AWS says that there is no such key, else the error itself."""
     return FileMissing("no such file") if refused.code in _ABSENT else refused

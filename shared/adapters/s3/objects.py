@@ -1,4 +1,4 @@
-"""Reading an object whole, and removing everything under a prefix."""
+"""Reads whole objects of S3, and deletes all objects under a prefix."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,15 @@ from shared.domain.errors import StoreUnavailable
 
 
 class StoredObject(NamedTuple):
+    """`encoding`: the object's Content-Encoding; empty: none."""
+
     body: bytes
     encoding: str
 
 
 def read_object(s3: Service, bucket: str, key: str) -> StoredObject:
-    """Raises AwsRefused with code NoSuchKey, StoreThrottled, StoreUnavailable (also where the body breaks
-    off).
+    """Reads an object. Raises AwsRefused with the code NoSuchKey, StoreThrottled, and StoreUnavailable, also where the
+    body breaks off.
     """
     answer = s3.call("get_object", Bucket=bucket, Key=key)
     try:
@@ -28,7 +30,7 @@ def read_object(s3: Service, bucket: str, key: str) -> StoredObject:
 
 
 def delete_prefix(s3: Service, bucket: str, prefix: str) -> None:
-    """A page of up to 1,000 keys at a time, listed anew each time: what is deleted is no longer listed."""
+    """Deletes all objects under a prefix, up to 1,000 with each request. Raises StoreThrottled, StoreUnavailable."""
     while True:
         found = s3.call("list_objects_v2", Bucket=bucket, Prefix=prefix).get("Contents", [])
         if not found:

@@ -1,15 +1,14 @@
-"""The preset dictionary commits are compressed with: the field names and phrases nearly every one of them
-has.
+"""The preset dictionary for compressing stored documents: field names and phrases that most commits have.
 
-It takes a small commit to less than half of what plain zlib does, which is one write unit of the two or
-three it would cost. A compressed stream names its dictionary by checksum, so a dictionary is never edited:
-a better one is added, and the old one stays for as long as commits written with it do.
+With it a small commit takes less than half of the bytes that zlib alone needs, and costs one write unit instead of two
+or three. A compressed document names its dictionary by a checksum. So never change a dictionary: add another one, and
+keep the old one as long as documents exist that need it.
 """
 
 import zlib
 
 _FIRST = (
-    # rare things first: what is nearer to the end is cheaper to point at
+    # The rarest phrases come first: zlib takes fewer bits to point to phrases near the end.
     '{"intervention_id":"int_01","session_id":"ses_01","type":"clarification_needed","type":"error_recovery",'
     '"type":"budget_exceeded","type":"checkpoint_review","type":"approval_required","context":{"question":"","reason":'
     '""},"tool_call":{"call_id":"call_01","name":"delete_file","input":{"path":""},"input_hash":""},"options":["answer'

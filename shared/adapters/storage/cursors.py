@@ -1,7 +1,7 @@
-"""Opaque cursors: where a listing goes on, usable only in the listing that handed it out.
+"""Opaque cursors: the position at which a listing goes on. A cursor is valid only in the listing that issued it.
 
-Keys are always built under the caller's own tenant, so the check protects no data: it tells a mistaken or
-made-up cursor from a real one, which is the caller's error and gets ValueError.
+The checksum in a cursor finds cursors that are mistaken or made up. It protects no data, and need not: keys are always
+built with the caller's own tenant.
 """
 
 import base64
@@ -12,12 +12,13 @@ _CHECK_BYTES = 6
 
 
 def to_cursor(scope: str, position: str) -> str:
-    """`scope` names the listing (kind, tenant, prefix), `position` the last thing seen."""
+    """`scope`: the name of the listing (kind, tenant, prefix). `position`: the last thing that was listed."""
     raw = position.encode("utf-8", "surrogatepass")
     return base64.urlsafe_b64encode(_check(scope, raw) + raw).decode().rstrip("=")
 
 
 def from_cursor(scope: str, cursor: str) -> str:
+    """The position in the cursor. Raises ValueError where the cursor is not one of this listing."""
     try:
         data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         check, raw = data[:_CHECK_BYTES], data[_CHECK_BYTES:]

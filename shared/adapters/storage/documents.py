@@ -1,10 +1,8 @@
-"""Domain documents as the bytes that are stored, and back: exact, compact, and refused where not
-understood.
+"""Converts domain documents to the bytes that are stored, and back.
 
-A document is its whole JSON, defaults included, so that a stored one means the same when a later release
-changes a default; the compression takes what that costs away again. Its schema version is stored beside the
-bytes and checked before they are touched. What another release wrote raises SchemaUnknown, what is damaged
-PoisonedSession; neither's message ever quotes the document.
+The bytes are the document's complete JSON, compressed. Default values are included, so that a stored document means the
+same when a later release changes a default. The schema version is stored beside the bytes and is checked first. An
+unknown version raises SchemaUnknown, a damaged document PoisonedSession; no message quotes the document.
 """
 
 import json
@@ -27,7 +25,7 @@ RECORD_VERSION = 1
 LISTING_VERSION = 1
 
 _HAS_DICTIONARY = 0x20
-"""A flag of zlib's second byte; the dictionary's checksum is in the next four (RFC 1950)."""
+"""A flag in the second byte of zlib's format. The next four bytes then are the dictionary's checksum (RFC 1950)."""
 
 _Document = TypeVar("_Document", bound=Value)
 _Stored = TypeVar("_Stored")
@@ -39,6 +37,7 @@ def pack(data: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> bytes:
+    """Raises SchemaUnknown where the dictionary is unknown, PoisonedSession where the data is damaged."""
     phrases = b""
     if _names_dictionary(data):
         phrases = BY_CHECKSUM.get(int.from_bytes(data[2:6], "big"), b"")
@@ -50,17 +49,20 @@ def unpack(data: bytes) -> bytes:
     except zlib.error:
         raise PoisonedSession("a stored document cannot be decompressed") from None
     if not press.eof or press.unused_data:
-        raise PoisonedSession("a stored document is cut off or runs on")
+        raise PoisonedSession("a stored document is cut off, or has bytes after its end")
     return whole
 
 
 def _names_dictionary(data: bytes) -> bool:
-    """Whether this begins as zlib's format does, with the flag set (RFC 1950)."""
+    """Whether the data has a header of zlib's format that names a dictionary (RFC 1950)."""
     is_zlib = len(data) > 6 and data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
     return is_zlib and bool(data[1] & _HAS_DICTIONARY)
 
 
 def check_version(what: str, version: int, known: int) -> None:
+    """Raises SchemaUnknown. `what`: the kind of document, for the message. `version`: the stored one. `known`: this
+    release's.
+    """
     if version != known:
         raise SchemaUnknown(f"a stored {what} has schema version {version}, this release knows {known}")
 
@@ -70,17 +72,17 @@ def dump(document: Value) -> bytes:
 
 
 def load(what: str, model: type[_Document], version: int, known: int, data: bytes) -> _Document:
-    """`version`: the stored one; `known`: this release's."""
+    """Reads a document. `version`: the stored one. `known`: this release's. Raises SchemaUnknown, PoisonedSession."""
     check_version(what, version, known)
     return _parse(what, model, unpack(data))
 
 
 def load_json(what: str, data: bytes) -> Any:
-    """JSON that is no document of the domain."""
+    """Reads JSON that is no domain document. Raises SchemaUnknown, PoisonedSession."""
     try:
         return json.loads(unpack(data))
     except ValueError:
-        raise PoisonedSession(f"a stored {what} is no JSON") from None
+        raise PoisonedSession(f"a stored {what} is not JSON") from None
 
 
 def _parse(what: str, model: type[_Document], raw: bytes) -> _Document:
@@ -90,8 +92,8 @@ def _parse(what: str, model: type[_Document], raw: bytes) -> _Document:
         raise PoisonedSession(f"a stored {what} does not have the shape its version says") from None
 
 
-def readable(read: Callable[[_Stored], _Document], found: Iterable[_Stored]) -> Iterator[_Document]:
-    """Of a listing, what is not damaged: one document that is hides no other."""
+def skip_damaged(read: Callable[[_Stored], _Document], found: Iterable[_Stored]) -> Iterator[_Document]:
+    """Reads what a listing has found and leaves out damaged documents, so that the others can be listed."""
     for stored in found:
         with suppress(PoisonedSession):
             yield read(stored)
@@ -102,6 +104,7 @@ def from_commit(commit: Commit) -> bytes:
 
 
 def to_commit(version: int, data: bytes) -> Commit:
+    """Checks the version of the commit and of the head in it. Raises SchemaUnknown, PoisonedSession."""
     check_version("commit", version, COMMIT_VERSION)
     raw = unpack(data)
     try:
@@ -114,7 +117,7 @@ def to_commit(version: int, data: bytes) -> Commit:
 
 
 def _head_version(raw: bytes) -> int:
-    """Of a commit that cannot be read: one of another release, or this release's where that cannot be told."""
+    """The head's version in a commit that does not parse; this release's version where none can be found."""
     try:
         version = json.loads(raw)["head"]["version"]
     except (ValueError, LookupError, TypeError):
@@ -127,4 +130,5 @@ def from_intervention(intervention: Intervention) -> bytes:
 
 
 def to_intervention(version: int, data: bytes) -> Intervention:
+    """Raises SchemaUnknown, PoisonedSession."""
     return load("intervention", Intervention, version, INTERVENTION_VERSION, data)

@@ -1,7 +1,7 @@
-"""Parts of storage keys made of strings that come from outside: a tenant's name, a session's id.
+"""Makes parts of storage keys from strings that come from outside, such as a tenant's name or a session's id.
 
-A part never contains `#`, `/` or any other separator, and no two strings give the same part, so nothing
-under one tenant's prefix can be reached with another tenant's name, however it is spelled.
+A part has no `#`, `/` or other separator, and two different strings never give the same part. So no name of a tenant,
+however it is spelled, reaches data under another tenant's prefix.
 """
 
 import hashlib
@@ -9,16 +9,16 @@ from functools import lru_cache
 from urllib.parse import quote
 
 MAX_PART_BYTES = 200
-"""S3 keys end at 1,024 bytes, DynamoDB's sort keys too; a longer part is named by its hash."""
+"""A longer part is replaced by its hash, because keys of S3 and sort keys of DynamoDB have at most 1,024 bytes."""
 
 
 @lru_cache(maxsize=1_024)
 def key_part(text: str) -> str:
-    """Percent-encoded, reversible by eye. ValueError where the text is empty: a prefix without a tenant is
-    everyone's.
+    """The text, percent-encoded. Raises ValueError where it is empty: a prefix without a tenant would hold everyone's
+    data.
 
-    The two exceptions cannot collide with an encoding: that one never writes `%2E`, and never `%` before an
-    `s`.
+    A leading dot becomes `%2E`, and a long text `%sha256-…`. Percent-encoding produces neither, so these cannot be
+    mistaken for another text.
     """
     if not text:
         raise ValueError("a key needs a tenant and a session")

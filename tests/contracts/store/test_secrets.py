@@ -7,7 +7,7 @@ import pytest
 from moto import mock_aws
 
 from shared.adapters.aws.clients import Service, make_client
-from shared.adapters.aws.secrets import KEPT_SECONDS, KeptSecrets, SecretUnreadable
+from shared.adapters.aws.secrets import CACHE_SECONDS, CachedSecrets, SecretUnreadable
 
 NAME = "acta/test/anthropic"
 
@@ -40,24 +40,24 @@ def time() -> Time:
 
 
 @pytest.fixture
-def secrets(stored: Any, time: Time) -> KeptSecrets:
-    return KeptSecrets(Service("secretsmanager", stored), time)
+def secrets(stored: Any, time: Time) -> CachedSecrets:
+    return CachedSecrets(Service("secretsmanager", stored), time)
 
 
 def test_a_secret_is_kept_for_five_minutes_and_then_read_again(
-    stored: Any, time: Time, secrets: KeptSecrets
+    stored: Any, time: Time, secrets: CachedSecrets
 ) -> None:
     assert secrets(NAME) == "first"
     stored.put_secret_value(SecretId=NAME, SecretString="second")
 
-    time.now += KEPT_SECONDS - 1
+    time.now += CACHE_SECONDS - 1
     assert secrets(NAME) == "first"
     time.now += 1
     assert secrets(NAME) == "second"
 
 
 def test_a_secret_stored_as_a_file_is_its_text_and_one_that_is_no_text_is_unreadable(
-    stored: Any, secrets: KeptSecrets
+    stored: Any, secrets: CachedSecrets
 ) -> None:
     stored.put_secret_value(SecretId=NAME, SecretBinary=b"from a file")
     assert secrets(NAME) == "from a file"
@@ -68,7 +68,7 @@ def test_a_secret_stored_as_a_file_is_its_text_and_one_that_is_no_text_is_unread
     assert NAME not in str(caught.value)
 
 
-def test_reading_anew_drops_what_is_kept_for_everyone(stored: Any, secrets: KeptSecrets) -> None:
+def test_reading_anew_drops_what_is_kept_for_everyone(stored: Any, secrets: CachedSecrets) -> None:
     secrets(NAME)
     stored.put_secret_value(SecretId=NAME, SecretString="second")
 
@@ -76,12 +76,12 @@ def test_reading_anew_drops_what_is_kept_for_everyone(stored: Any, secrets: Kept
     assert secrets(NAME) == "second"
 
 
-def test_a_secret_that_is_not_there_is_empty(secrets: KeptSecrets) -> None:
+def test_a_secret_that_is_not_there_is_empty(secrets: CachedSecrets) -> None:
     assert secrets("acta/test/nothing") == ""
 
 
 def test_a_secret_that_may_not_be_read_is_an_error_that_does_not_name_it(
-    stored: Any, secrets: KeptSecrets
+    stored: Any, secrets: CachedSecrets
 ) -> None:
     stored.delete_secret(SecretId=NAME)
 

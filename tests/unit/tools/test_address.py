@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.adapters.egress.address import AddressRefused, Guard, is_public
+from shared.adapters.egress.address import AddressGuard, AddressRefused, is_public
 from shared.settings import Settings, SettingsError
 
 PUBLIC = "93.184.216.34"
@@ -52,22 +52,22 @@ def test_an_address_of_the_open_internet_is(address: str) -> None:
 )
 def test_no_spelling_of_a_private_address_gets_through_even_where_it_is_listed(host: str) -> None:
     with pytest.raises((AddressRefused, OSError)):
-        Guard(settings(hosts=host)).admit(f"https://{host}/")
+        AddressGuard(settings(hosts=host)).resolve(f"https://{host}/")
 
 
 def test_the_address_that_was_looked_up_is_the_one_to_dial() -> None:
     names = Names([PUBLIC], ["127.0.0.1"])
-    guard = Guard(settings(hosts="api.example.com"), names)
-    target = guard.admit("https://API.example.com/pay?x=1")
+    guard = AddressGuard(settings(hosts="api.example.com"), names)
+    target = guard.resolve("https://API.example.com/pay?x=1")
     assert (target.ip, target.host, target.port, target.path) == (PUBLIC, "api.example.com", 443, "/pay?x=1")
     assert names.asked == [("api.example.com", 443)]
     with pytest.raises(AddressRefused):  # the name has been bound to another address meanwhile
-        guard.admit("https://api.example.com/pay")
+        guard.resolve("https://api.example.com/pay")
 
 
 def test_one_private_address_among_public_ones_is_enough_to_refuse() -> None:
     with pytest.raises(AddressRefused) as refused:
-        Guard(settings(hosts="a.example"), Names([PUBLIC, "10.1.2.3"])).admit("https://a.example/")
+        AddressGuard(settings(hosts="a.example"), Names([PUBLIC, "10.1.2.3"])).resolve("https://a.example/")
     assert "10.1.2.3" not in str(refused.value)
 
 
@@ -83,28 +83,28 @@ def test_one_private_address_among_public_ones_is_enough_to_refuse() -> None:
 )  # fmt: skip
 def test_a_url_that_is_not_exactly_an_allowed_one_is_refused(url: str) -> None:
     with pytest.raises(AddressRefused):
-        Guard(settings(hosts="a.example"), Names([PUBLIC])).check(url)
+        AddressGuard(settings(hosts="a.example"), Names([PUBLIC])).check(url)
 
 
 def test_without_a_list_no_host_is_allowed() -> None:
     with pytest.raises(AddressRefused):
-        Guard(settings(), Names([PUBLIC])).check("https://a.example/")
+        AddressGuard(settings(), Names([PUBLIC])).check("https://a.example/")
 
 
 def test_a_port_is_allowed_by_name_only() -> None:
-    guard = Guard(settings(hosts="a.example:8443"), Names([PUBLIC]))
+    guard = AddressGuard(settings(hosts="a.example:8443"), Names([PUBLIC]))
     assert guard.check("https://a.example:8443/").port == 8443
     with pytest.raises(AddressRefused):
         guard.check("https://a.example/")
 
 
 def test_an_exception_is_for_one_host_and_port() -> None:
-    guard = Guard(settings(allow="127.0.0.1:8080, [::1]:8081"))
-    assert guard.admit("http://127.0.0.1:8080/x").ip == "127.0.0.1"
-    assert guard.admit("http://[::1]:8081/x").ip == "::1"
+    guard = AddressGuard(settings(allow="127.0.0.1:8080, [::1]:8081"))
+    assert guard.resolve("http://127.0.0.1:8080/x").ip == "127.0.0.1"
+    assert guard.resolve("http://[::1]:8081/x").ip == "::1"
     for url in ("http://127.0.0.1:8082/", "https://127.0.0.1/", "http://localhost:8080/"):
         with pytest.raises(AddressRefused):
-            guard.admit(url)
+            guard.resolve(url)
 
 
 def test_the_exception_is_refused_outside_the_local_environment() -> None:

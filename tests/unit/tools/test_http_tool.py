@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.egress.address import Guard
+from shared.adapters.egress.address import AddressGuard
 from shared.adapters.egress.exchange import MAX_BYTES
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.domain.definitions.tool import Effect, HttpConfig, Method, ToolDefinition
@@ -49,7 +49,7 @@ def run(
         env="local", table="t", bucket="b", http_tool_allow=",".join(each.at for each in allowed)
     )
     context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
-    return HttpTool(Guard(settings)).run(tool, config, arguments or {}, context)
+    return HttpTool(AddressGuard(settings)).run(tool, config, arguments or {}, context)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])

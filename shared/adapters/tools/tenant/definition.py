@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from shared.adapters.egress.address import AddressRefused, Guard
+from shared.adapters.egress.address import AddressGuard, AddressRefused
 from shared.adapters.tools.schema import LeadsNowhere, check_references
 from shared.domain.definitions.tool import HIDDEN, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
 
@@ -28,7 +28,7 @@ class Unusable(Exception):
         self.problems = problems
 
 
-def to_config(kind: str, given: Mapping[str, Any], guard: Guard) -> HttpConfig | LambdaConfig:
+def to_config(kind: str, given: Mapping[str, Any], guard: AddressGuard) -> HttpConfig | LambdaConfig:
     """Raises Unusable."""
     try:
         match kind:
@@ -81,7 +81,7 @@ def _references(value: Any) -> list[str]:
     return found
 
 
-def _usable(config: HttpConfig, guard: Guard) -> HttpConfig:
+def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
     problems: Problems = {}
     try:
         guard.check(config.url)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urldefrag, urlencode, urljoin
 
-from shared.adapters.egress.address import AddressRefused, Guard, Target
+from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.errors import ToolFailed, ToolUnanswered
 from shared.domain.untrusted.quoting import OutsideText, quoted
 from shared.ports.tools import CallContext
 
 if TYPE_CHECKING:
-    from shared.adapters.egress.exchange import Answer
+    from shared.adapters.egress.exchange import HttpAnswer
 
 
 MAX_REDIRECTS = 3
@@ -25,7 +25,7 @@ SHOWN_BYTES = 1_000
 class HttpTool:
     """Exchanges are made by `shared.adapters.egress.exchange`, which is imported at the first call."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard
 
     def run(
@@ -73,7 +73,7 @@ class HttpTool:
 
     def _target(self, tool: ToolDefinition, sent: bool, url: str) -> Target:
         try:
-            return self._guard.admit(url)
+            return self._guard.resolve(url)
         except AddressRefused as refused:
             _unknown_if(sent)
             raise ToolFailed(f"{tool.name} may not go there: {refused}. Try another way.") from None
@@ -90,8 +90,8 @@ def _exchange(
     headers: Mapping[str, str],
     body: bytes | None,
     seconds: float,
-) -> "Answer":
-    from shared.adapters.egress.exchange import MAX_BYTES, NoAnswer, NotSent, TooMuch, exchange
+) -> "HttpAnswer":
+    from shared.adapters.egress.exchange import MAX_BYTES, AnswerTooLarge, NoAnswer, NotSent, exchange
 
     try:
         return exchange(target, method, headers, body, max(0.1, seconds))
@@ -102,7 +102,7 @@ def _exchange(
         ) from None
     except NoAnswer:
         _unanswered(tool)
-    except TooMuch:
+    except AnswerTooLarge:
         raise ToolFailed(
             f"{tool.name} answered with more than {MAX_BYTES} bytes. It has run; ask it for less."
         ) from None
@@ -122,7 +122,7 @@ def _unanswered(tool: ToolDefinition) -> NoReturn:
     raise ToolUnanswered(f"a tool of kind {tool.kind} did not answer")
 
 
-def _told(tool: ToolDefinition, answer: "Answer") -> OutsideText:
+def _told(tool: ToolDefinition, answer: "HttpAnswer") -> OutsideText:
     text = answer.body.decode("utf-8", "replace")
     if answer.status >= 300:
         head = answer.body[:SHOWN_BYTES].decode("utf-8", "ignore")
