@@ -90,12 +90,18 @@ class Api:
 
 @pytest.fixture(scope="module")
 def api(cloud: Cloud, issuer: Issuer) -> Api:
-    """`/open` and `/closed` lead to one function, which raises for `?raise=1`."""
+    """All routes lead to one function, which answers with what it got, and raises for `?raise=1`."""
     source = """
 def handler(event, context):
     if (event.get("queryStringParameters") or {}).get("raise"):
         raise ValueError("a secret detail")
-    return {"claims": event["requestContext"].get("authorizer", {}).get("jwt", {}).get("claims")}
+    return {
+        "claims": event["requestContext"].get("authorizer", {}).get("jwt", {}).get("claims"),
+        "route": event["routeKey"],
+        "variables": event.get("pathParameters") or {},
+        "path": event["rawPath"],
+        "query": event["rawQueryString"],
+    }
 """
     gateway = cloud.client("apigatewayv2")
     api_id = gateway.create_api(Name="contract", ProtocolType="HTTP")["ApiId"]
@@ -112,12 +118,32 @@ def handler(event, context):
         JwtConfiguration={"Issuer": issuer.url, "Audience": ["acta"]},
     )["AuthorizerId"]
     target = f"integrations/{integration}"
-    gateway.create_route(ApiId=api_id, RouteKey="GET /open", Target=target)
+    for route_key in ("GET /open", "GET /things/{id}", "GET /files/{path+}", "$default"):
+        gateway.create_route(ApiId=api_id, RouteKey=route_key, Target=target)
     gateway.create_route(
         ApiId=api_id, RouteKey="GET /closed", Target=target, AuthorizationType="JWT", AuthorizerId=authorizer
     )
     gateway.create_stage(ApiId=api_id, StageName="$default", AutoDeploy=True)
     return Api(f"{cloud.url}/_aws/execute-api/{api_id}/$default")
+
+
+@pytest.mark.parametrize(
+    ("asked", "route", "variables", "path"),
+    [
+        ("/things/a%20b", "GET /things/{id}", {"id": "a b"}, "/things/a b"),
+        ("//things/x", "GET /things/{id}", {"id": "x"}, "//things/x"),
+        ("/files/a/b%2Fc", "GET /files/{path+}", {"path": "a/b/c"}, "/files/a/b/c"),
+        ("/files/a%252Fb", "GET /files/{path+}", {"path": "a%252Fb"}, "/files/a%252Fb"),
+        ("/things/a/b", "$default", {}, "/things/a/b"),
+        ("/open", "GET /open", {}, "/open"),
+    ],
+)
+def test_an_event_names_the_route_and_the_variables_of_its_path(
+    api: Api, asked: str, route: str, variables: dict[str, str], path: str
+) -> None:
+    _, body = api.get(f"{asked}?a=1&a=2&b=%2C")
+    assert (body["route"], body["variables"], body["path"]) == (route, variables, path)
+    assert body["query"] == "a=1&a=2&b=%2C"
 
 
 def test_a_valid_token_passes_with_its_claims(api: Api, issuer: Issuer) -> None:
