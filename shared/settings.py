@@ -1,9 +1,9 @@
-"""What a Lambda is told about where it runs, read once from its environment.
+"""The settings of the Lambdas, read once from the environment.
 
-`infra/` writes these variables and a test compares both sides, so a name exists once: each field `x` is the
-variable `ACTA_X`. A missing required variable is a deployment mistake and ends the cold start with
-`SettingsError` naming it. Values never hold a key, only the *name* of the secret that does; locally the keys
-come from the variables the SDKs themselves read.
+The field `x` is the variable `ACTA_X`. `infra/` sets the variables, and a test compares both. A missing variable is a
+mistake of the deployment: the cold start fails with a `SettingsError` that names it.
+No setting is a key: settings have the *names* of secrets. Locally, keys come from the variables that the providers'
+SDKs read.
 """
 
 import os
@@ -20,7 +20,7 @@ Seconds = Annotated[float, Field(gt=0)]
 
 
 class SettingsError(RuntimeError):
-    """The environment lacks a variable or holds one that does not parse; the message names it."""
+    """Variables are missing or have a value that cannot be used. The message names them."""
 
 
 class Settings(BaseModel):
@@ -34,9 +34,9 @@ class Settings(BaseModel):
     roles_claim: str = "roles"
 
     offline: bool = False
-    """The rule-based stand-in is in the zip of `step`, and may be named; where no provider has a key it answers."""
+    """The offline stand-in is in the zip of `step`. Agents may name it, and it answers where no provider has a key."""
     provider: str = ""
-    """`anthropic`, `openai`, `bedrock` or, where it is there, `offline`; empty: the first whose key is there."""
+    """`anthropic`, `openai`, `bedrock` or, where `offline` is true, `offline`. Empty: the first one with a key."""
     model: str = ""
     """Empty: the provider's default model (`shared/adapters/llm`)."""
     anthropic_secret: str = ""
@@ -47,35 +47,37 @@ class Settings(BaseModel):
     geocoding_base_url: str = "https://geocoding-api.open-meteo.com"
 
     http_tool_hosts: str = ""
-    """Hosts that tools of kind `http` may call, `host` or `host:port` with commas between; empty: none."""
+    """Hosts that tools of kind `http` may call: `host` or `host:port`, separated by commas. Empty: none."""
     http_tool_allow: str = ""
-    """`host:port` with commas between, free of the https and no-private-address rules. Local only."""
+    """`host:port`, separated by commas: tools may call these with http and at private addresses. Local only."""
 
     notify_webhook_url: str = ""
-    """Where what waits for a person is told, https outside local; empty: nowhere."""
+    """The URL that gets notifications, with https unless local. Empty: none."""
     notify_topic_arn: str = ""
     notify_queue_url: str = ""
-    """Where what nobody took waits to be told again."""
+    """The queue for notifications that were not delivered and are sent again."""
     notify_secret_name: str = ""
-    """What notifications are signed with; locally the secret itself is ACTA_NOTIFY_SECRET."""
+    """The name of the secret that signs notifications. Locally the secret itself is ACTA_NOTIFY_SECRET."""
 
     max_message_chars: Annotated[int, Field(ge=1, le=500_000)] = 10_000
     max_file_bytes: Annotated[int, Field(ge=1, le=4_194_304)] = 4_194_304
     max_output_tokens: Annotated[int, Field(ge=1)] = 4_096
     context_window_tokens: Annotated[int, Field(ge=0)] = 0
-    """What a request and its answer may have together; 0: what the model is known to have."""
+    """Tokens of a request and its answer together. 0: as much as the model is known to have."""
     token_budget: Annotated[int, Field(ge=1)] = 50_000
     tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 0
-    """What all sessions of a tenant may use in an hour; 0: no such limit."""
+    """Tokens that all sessions of a tenant may use in an hour. 0: no such limit."""
     step_deadline_seconds: Seconds = 120
     approval_timeout_seconds: Seconds = 1_800
     intervention_warn_seconds: Seconds = 300
     roll_over_events: Annotated[int, Field(ge=100)] = 15_000
     recovery_grace_seconds: Seconds = 60
-    """So long a session is left alone by recovery: whoever is at work on it may just be slow."""
+    """Recovery looks at a session only this long after it became active or its wait ended: a worker may just be
+    slow.
+    """
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
     partial_text_ms: Annotated[int, Field(ge=0)] = 0
-    """How often the text of a running turn is written for whoever watches, at most; 0: never."""
+    """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""
 
     @field_validator("provider")
     @classmethod

@@ -40,7 +40,7 @@ def root() -> Root:
             repository=SessionRepository(log, blobs, clock),
             directory=directory,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
-            registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).at),
+            registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).snapshot),
             max_answer_chars=chosen.max_message_chars,
         ),
         log=log,

@@ -29,7 +29,7 @@ def notify_all(deps: Root, event: Mapping[str, Any]) -> dict[str, Any]:
         return {"batchItemFailures": []}
     staying = []
     for record in event.get("Records", ()):
-        postponed = deps.later.opened(record)
+        postponed = deps.later.parse(record)
         if postponed is None:
             if not _is_handled(deps, deps.notifier, record):
                 deps.later.put(record)

@@ -10,7 +10,7 @@ from shared.adapters.notifications.sns import Topic
 from shared.adapters.notifications.sqs import Queue
 from shared.adapters.notifications.webhook import Webhook
 from shared.adapters.system_clock import SystemClock
-from shared.ports.notifier import Changes, Later, Notifier
+from shared.ports.notifier import ChangeReader, Notifier, RetryQueue
 from shared.settings import Settings, settings
 
 LOCAL_SECRET = "ACTA_NOTIFY_SECRET"
@@ -20,8 +20,8 @@ LOCAL_SECRET = "ACTA_NOTIFY_SECRET"
 class Root(NamedTuple):
     """`notifier` is None where nobody is notified: a local stack without a URL."""
 
-    changes: Changes
-    later: Later
+    changes: ChangeReader
+    later: RetryQueue
     notifier: Notifier | None
 
 

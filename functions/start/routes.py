@@ -27,7 +27,7 @@ def build(root: Root) -> Api:
     @api.post("/v1/sessions")
     def start_session(body: StartSession) -> Response:
         refuse_longer("message", body.message, root.settings.max_message_chars)
-        agent = root.definitions.at(api.caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
+        agent = root.definitions.snapshot(api.caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
         if agent is None:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
         requester, new = requester_of(api.request), _new_session(body, agent, root.settings)

@@ -44,7 +44,7 @@ def turn_deps() -> TurnDeps:
         choose_model=_choose_model,
         definitions=definitions,
         memories_of_run=RelevantMemories(DynamoMemories(chosen.table, clock)),
-        registry=TenantRegistry(definitions.last),
+        registry=TenantRegistry(definitions.last_snapshot),
         timeouts=timeouts,
         tenant_hour=TenantHour(repository, directory, timeouts, chosen.tenant_tokens_per_hour),
         attempts=Attempts(),

@@ -28,12 +28,12 @@ def runtime() -> ToolRuntime:
     definitions = DynamoDefinitions(chosen.table, clock)
 
     def policies(tenant: str, agent_id: str) -> Policies:
-        agent = definitions.at(tenant).agent(agent_id)
+        agent = definitions.snapshot(tenant).agent(agent_id)
         return agent.interventions if agent is not None else NO_POLICIES
 
     return ToolRuntime(
         repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
-        registry=TenantRegistry(definitions.at),
+        registry=TenantRegistry(definitions.snapshot),
         policies=policies,
         toolbox=TenantTools(
             MemoryTools(

@@ -19,5 +19,5 @@ class SystemClock:
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
 
-    def pause(self, most_seconds: float) -> None:
-        time.sleep(most_seconds * int.from_bytes(os.urandom(4)) / 2**32)
+    def back_off(self, max_seconds: float) -> None:
+        time.sleep(max_seconds * int.from_bytes(os.urandom(4)) / 2**32)

@@ -49,14 +49,14 @@ class CommitContention(TransientError):
 class ProviderOverloaded(TransientError):
     """The provider answered 429, 503 or 529.
 
-    `retry_after`: seconds that the provider asks to wait; None: it named none. `lost`: how many models were asked
-    earlier in the same turn without an answer; they may have to be paid for.
+    `retry_after`: seconds that the provider asks to wait; None: it named none. `unanswered`: how many models of
+    the same turn gave no answer in time; they may have to be paid for.
     """
 
-    def __init__(self, message: str, retry_after: float | None = None, lost: int = 0) -> None:
+    def __init__(self, message: str, retry_after: float | None = None, unanswered: int = 0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-        self.lost = lost
+        self.unanswered = unanswered
 
 
 class ProviderTimeout(TransientError):

@@ -1,4 +1,4 @@
-"""Time and chance, so that the rest of the house has neither."""
+"""The only source of time and random numbers, so that tests can replace it."""
 
 from datetime import datetime
 from typing import Protocol
@@ -6,17 +6,19 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The current time, UTC, aware."""
+        """The current time, with time zone UTC."""
         ...
 
     def new_id(self, prefix: str) -> str:
-        """An opaque, time-ordered id (`shared.domain.ids`)."""
+        """A new opaque id that sorts by time (`shared.domain.ids`)."""
         ...
 
     def sleep(self, seconds: float) -> None:
-        """Waits so long: a long poll between two looks."""
+        """Waits, between two reads of a long poll."""
         ...
 
-    def pause(self, most_seconds: float) -> None:
-        """Waits a jittered moment of at most `most_seconds`: losers of a race for a commit number."""
+    def back_off(self, max_seconds: float) -> None:
+        """Waits a random time of at most `max_seconds`, after another writer was faster: so that both do not collide
+        again.
+        """
         ...

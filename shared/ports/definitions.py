@@ -1,12 +1,11 @@
-"""What a tenant's admins define: agents, managed prompts and tools (design §3, §7).
+"""Definitions: the agents, managed prompts and tools of a tenant, which its admins write (design §3, §7).
 
-Turns read a snapshot at the price of one small item: `at` reads the tenant's revision, strongly consistent, and
-everything else comes from the process's memory until the revision changes. Each write changes it in the same
-transaction, so an edit that was answered with 2xx is in force from the next turn on. A tenant's tools are few: they are
-always read and listed whole.
+A turn reads one small item: the tenant's revision, strongly consistent. Everything else comes from the process's
+memory until the revision changes. Each write changes the revision in its transaction. So an edit that was answered with
+2xx is in force from the next turn on. A tenant has few tools, so they are always read and listed together.
 
-All of them raise StoreThrottled, StoreUnavailable and, where a stored document has a version this release does not
-know, SchemaUnknown.
+All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a stored document has a version that this
+release does not know.
 """
 
 from typing import NamedTuple, Protocol
@@ -18,131 +17,141 @@ from shared.ports.log import IdempotencyRecord
 
 
 class AgentExists(Exception):
-    """The id is taken."""
+    """An agent with this id exists. Nothing was written."""
 
 
 class DefinitionChanged(Exception):
-    """What was to be replaced is no longer there as it was read; nothing was written."""
+    """Somebody has changed or deleted the definition since it was read. Nothing was written."""
 
 
 class AgentPage(NamedTuple):
-    """By id; `cursor` None: no more."""
+    """Sorted by id. `cursor` None: this is the last page."""
 
     agents: tuple[AgentDefinition, ...]
     cursor: str | None
 
 
 class PromptPage(NamedTuple):
-    """Versions, newest first; `cursor` None: no more."""
+    """The versions of a prompt, newest first. `cursor` None: this is the last page."""
 
     versions: tuple[Prompt, ...]
     cursor: str | None
 
 
 class Snapshot(Protocol):
-    """A tenant's definitions as of one revision or later; made for one turn, not to be kept."""
+    """A tenant's definitions at one revision, or newer ones. For one turn, not to be kept."""
 
     def agent(self, agent_id: str) -> AgentDefinition | None:
-        """None: no such agent, or not any more. `default` is always there."""
+        """None: there is no such agent. `default` always exists."""
         ...
 
     def prompt(self, name: str) -> Prompt:
-        """The version in force. Raises KeyError: no release has a prompt of that name."""
+        """The version in force. Raises KeyError where no prompt has this name."""
         ...
 
     def tools(self) -> tuple[ToolDefinition, ...]:
-        """What the tenant's admins put into the registry, by name."""
+        """The tools that the tenant's admins have added, sorted by name."""
         ...
 
 
 class Definitions(Protocol):
-    """What a turn reads."""
+    """What turns use."""
 
-    def at(self, tenant: str) -> Snapshot: ...
+    def snapshot(self, tenant: str) -> Snapshot:
+        """Reads the tenant's revision."""
+        ...
 
-    def last(self, tenant: str) -> Snapshot:
-        """As the last `at` of this process saw it, for who looked already in this turn: costs no further look."""
+    def last_snapshot(self, tenant: str) -> Snapshot:
+        """The snapshot at the revision that this process has read last. Reads the revision only where it never has."""
         ...
 
 
 class DefinitionStore(Definitions, Protocol):
-    """What admins work on. Reads are strongly consistent and come from the store."""
+    """What admins use. These methods read the store each time, strongly consistent."""
 
-    def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None: ...
+    def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
+        """None: there is no such agent."""
+        ...
 
     def agents(self, tenant: str, *, limit: int, cursor: str | None) -> AgentPage:
-        """The built-in one included. ValueError: bad cursor."""
+        """The built-in agent is among them. Raises ValueError where the cursor is not valid."""
         ...
 
     def create_agent(
         self, tenant: str, agent: AgentDefinition, record: IdempotencyRecord | None = None
     ) -> None:
-        """Raises AgentExists, KeyTaken."""
+        """`record`: written in the same transaction. Raises AgentExists, KeyTaken."""
         ...
 
     def replace_agent(self, tenant: str, old: AgentDefinition, new: AgentDefinition) -> None:
-        """`old` as it was read; the built-in one is replaced by being written. Raises DefinitionChanged."""
+        """`old`: as it was read. It may be the built-in agent. Raises DefinitionChanged."""
         ...
 
     def delete_agent(self, tenant: str, old: AgentDefinition) -> None:
-        """Of `default` the built-in one is left. Raises DefinitionChanged."""
+        """Deletes the tenant's agent. Where it is `default`, the built-in one is in force again.
+
+        Raises DefinitionChanged.
+        """
         ...
 
     def prompt(self, tenant: str, name: str) -> Prompt:
-        """The version in force. Raises KeyError."""
+        """The version in force. Raises KeyError where no prompt has this name."""
         ...
 
     def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
-        """Raises KeyError."""
+        """None: there is no such version. Raises KeyError where no prompt has this name."""
         ...
 
     def prompt_versions(self, tenant: str, name: str, *, limit: int, cursor: str | None) -> PromptPage:
-        """Raises KeyError. ValueError: bad cursor."""
+        """Raises KeyError where no prompt has this name, ValueError where the cursor is not valid."""
         ...
 
     def write_prompt(
         self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
     ) -> None:
-        """`new` follows `old`, the version in force as it was read. A seed that is followed becomes the tenant's own
-        version 1, so that its history stays what it was when a release brings another one. Raises DefinitionChanged,
-        KeyTaken.
+        """Adds a version. `old`: the version in force, as it was read. `new`: the one after it.
+
+        Where `old` is a seed, it is stored as the tenant's own version 1. So the tenant's history stays the same when a
+        release brings another seed. Raises DefinitionChanged, KeyTaken.
         """
         ...
 
     def seed(self, name: str) -> Prompt:
-        """The deployment's text, whatever the tenant's is. Raises KeyError."""
+        """The deployment's text, whatever versions tenants have. Raises KeyError where no prompt has this name."""
         ...
 
     def store_seed(self, seed: Prompt) -> None:
-        """The deployment's; tenants' own versions are left alone. Repeating it is harmless."""
+        """Replaces the deployment's text. Tenants' own versions stay. Repeating it is harmless."""
         ...
 
 
 class ToolExists(Exception):
-    """The name is taken."""
+    """A tool with this name exists. Nothing was written."""
 
 
 class ToolChanged(Exception):
-    """What was to be replaced is no longer there as it was read; nothing was written."""
+    """Somebody has changed or deleted the tool since it was read. Nothing was written."""
 
 
 class ToolStore(Protocol):
-    """What admins work on. Reads are strongly consistent and come from the store."""
+    """What admins use. These methods read the store each time, strongly consistent."""
 
     def all(self, tenant: str) -> tuple[ToolDefinition, ...]:
-        """By name."""
+        """The tools that the tenant's admins have added, sorted by name."""
         ...
 
-    def get(self, tenant: str, name: str) -> ToolDefinition | None: ...
+    def get(self, tenant: str, name: str) -> ToolDefinition | None:
+        """None: there is no such tool."""
+        ...
 
     def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
-        """Raises ToolExists, KeyTaken."""
+        """`record`: written in the same transaction. Raises ToolExists, KeyTaken."""
         ...
 
     def replace(self, tenant: str, old: ToolDefinition, new: ToolDefinition) -> None:
-        """`old` as it was read. Raises ToolChanged."""
+        """`old`: as it was read. Raises ToolChanged."""
         ...
 
     def delete(self, tenant: str, old: ToolDefinition) -> None:
-        """Raises ToolChanged."""
+        """`old`: as it was read. Raises ToolChanged."""
         ...

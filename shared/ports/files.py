@@ -1,6 +1,7 @@
-"""A tenant's storage: what the file tools and the files routes see.
+"""A tenant's files, for the file tools and the API.
 
-Paths are the checked ones of `shared.domain.untrusted.path`; keys are built under the tenant's prefix by the adapter.
+Paths must have passed `check_path` of `shared.domain.untrusted.path`. All methods raise StoreThrottled and
+StoreUnavailable, and PathRefused where a path is too long for the store.
 """
 
 from datetime import datetime
@@ -8,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 
 class FileMissing(LookupError):
-    """No file at that path."""
+    """There is no file at this path."""
 
 
 class FileInfo(NamedTuple):
@@ -18,7 +19,7 @@ class FileInfo(NamedTuple):
 
 
 class FilePage(NamedTuple):
-    """`cursor` continues the listing; None: this was the last page."""
+    """`cursor`: for the next page; None: this is the last one."""
 
     files: tuple[FileInfo, ...]
     cursor: str | None
@@ -26,17 +27,19 @@ class FilePage(NamedTuple):
 
 class FileStore(Protocol):
     def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
-        """Files whose path starts with `prefix` ('' or 'folder/'), in path order."""
+        """The files whose path starts with `prefix` ('' or 'folder/'), sorted by path. A page may have fewer than
+        `limit` and still have a cursor. Raises ValueError where the cursor is not valid.
+        """
         ...
 
     def read(self, tenant: str, path: str) -> bytes:
-        """Raises FileMissing, StoreThrottled, StoreUnavailable."""
+        """Raises FileMissing."""
         ...
 
     def write(self, tenant: str, path: str, data: bytes) -> bool:
-        """Creates or replaces; True if it was new."""
+        """Creates or replaces the file. True: it is new."""
         ...
 
     def delete(self, tenant: str, path: str) -> None:
-        """Raises FileMissing where there is nothing."""
+        """Raises FileMissing."""
         ...

@@ -1,10 +1,10 @@
-"""The session log and the rare items that share a transaction with it (design §6.1).
+"""The session log, and the items that may be written in one transaction with a commit (design §6.1).
 
-A session is commits 1, 2, 3, …; each is put once, on the condition that its number is free. That put is the step:
-whoever wins the number has moved the session, everyone else reads again.
+A session is a list of commits with the numbers 1, 2, 3, …. A commit is written only if its number is free. So of
+several workers that write at once one succeeds; the others read the log again.
 
-All of them raise StoreThrottled, StoreUnavailable and, where a stored document has a version this release does not
-know, SchemaUnknown.
+All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a stored document has a version that this
+release does not know.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,38 +16,41 @@ from shared.domain.session.commit import Commit
 from shared.domain.session.head import CoarseState
 
 TOMBSTONE_LIFE = timedelta(hours=1)
-"""Longer than any Lambda runs."""
+"""How long the numbers of a deleted session stay taken: longer than any Lambda runs."""
 KEY_LIFE = timedelta(hours=24)
-"""Of an idempotency key."""
+"""How long an idempotency key is known."""
 
 
 class NumberTaken(Exception):
-    """Another commit has the number, perhaps one's own whose answer was lost: read again and look for the key."""
+    """A commit with this number exists. It may be the caller's own, if an answer was lost: read the log and look for
+    the commit key. Nothing was written.
+    """
 
 
 class KeyTaken(Exception):
-    """The idempotency key was used by another request meanwhile; nothing was written."""
+    """Another request has used the idempotency key. Nothing was written."""
 
 
 class LeaseMoved(Exception):
-    """Another session was granted tokens of the hour meanwhile; nothing was written."""
+    """Another session was granted tokens of this hour in the meantime. Nothing was written."""
 
 
 LiveKind = Literal["active", "waiting", "parked"]
-"""What recovery has to look at: sessions with work to do, waits that end by themselves, waits that do not."""
+"""Sessions that recovery looks at. `active`: with work to do. `waiting`: the wait for people ends at a time. `parked`:
+it ends only when a person decides."""
 
 
 class Live(NamedTuple):
-    """`at`: since when a session is active or parked; of one that is waiting, when its earliest wait ends."""
+    """`at`: since when a session is active or parked; when the wait of a waiting one ends."""
 
     kind: LiveKind
     at: datetime
 
 
 class IndexEntry(NamedTuple):
-    """A session in its tenant's listing; written only when its coarse state or the end of its wait changes.
+    """A session in its tenant's listing. Written only when its coarse state or the end of its wait changes.
 
-    `live` None: nothing has to go on (or, of an entry of the first release, nobody wrote it down).
+    `live` None: recovery has nothing to look at, or the first release wrote the entry.
     """
 
     tenant: str
@@ -76,9 +79,9 @@ class IdempotencyRecord(NamedTuple):
 
 
 class IdempotencyKey(NamedTuple):
-    """A POST that may be sent again. `route` names method and concrete path: one key used on two sessions is two
-    requests. `body_hash`: SHA-256 of the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: what the
-    request is answered with where it succeeds.
+    """A POST that may be sent again. `route`: method and concrete path, so that one key used for two sessions means two
+    requests. `body_hash`: SHA-256 of the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: the status
+    of the answer if the request succeeds.
     """
 
     tenant: str
@@ -94,16 +97,18 @@ class IdempotencyKey(NamedTuple):
 
 
 class LeaseGrant(NamedTuple):
-    """Tokens granted of a tenant's hour, in all: `before` is what it has to be still, `after` what it becomes."""
+    """Changes the tokens that all sessions of a tenant were granted in an hour. It is written only if they still are
+    `granted_before`. `hour`: hours since 1970, UTC.
+    """
 
     tenant: str
     hour: int
-    before: int
-    after: int
+    granted_before: int
+    granted_after: int
 
 
 class TransactionItems(NamedTuple):
-    """What is written in one transaction with a commit; all empty: a plain put."""
+    """What is written in one transaction with a commit. Where all are empty, the commit needs no transaction."""
 
     listing: IndexEntry | None = None
     interventions: Sequence[Intervention] = ()
@@ -114,22 +119,22 @@ class TransactionItems(NamedTuple):
 NO_ITEMS = TransactionItems()
 
 
-class Tail(NamedTuple):
-    """Commits from a number on, ascending; `complete` False: there are more behind the last one."""
+class LogPage(NamedTuple):
+    """Commits in the order of their numbers. `complete` False: there are more after the last one."""
 
     commits: tuple[Commit, ...]
     complete: bool
 
 
 class SessionPage(NamedTuple):
-    """Index entries, newest first; `cursor` None: no more."""
+    """Index entries, newest first. `cursor` None: this is the last page."""
 
     entries: tuple[IndexEntry, ...]
     cursor: str | None
 
 
 class LiveSession(NamedTuple):
-    """`at` as in `Live`, when the index was written last."""
+    """`at`: as in `Live`, at the time when the entry was written."""
 
     tenant: str
     session_id: str
@@ -137,35 +142,37 @@ class LiveSession(NamedTuple):
 
 
 class LivePage(NamedTuple):
-    """Of all tenants, oldest first; `cursor` None: no more."""
+    """Sessions of all tenants, oldest first. `cursor` None: this is the last page."""
 
     sessions: tuple[LiveSession, ...]
     cursor: str | None
 
 
 class InterventionPage(NamedTuple):
+    """Newest first. `cursor` None: this is the last page."""
+
     items: tuple[Intervention, ...]
     cursor: str | None
 
 
 class SessionLog(Protocol):
-    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
-        """Commits numbered `since` and up, strongly consistent; all of them unless `limit` says fewer."""
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
+        """The commits with the numbers from `since` on, at most `limit`. Strongly consistent."""
         ...
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
-        """The newest commit, which has the head; None: no such session."""
+        """The newest commit, which has the head. None: there is no such session."""
         ...
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
-        """Puts the commit, with `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, LeaseMoved."""
+        """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, LeaseMoved."""
         ...
 
     def delete(self, tenant: str, session_id: str) -> None:
-        """Removes the session's content, index entry and interventions; it may be repeated.
+        """Removes the session's content, index entry and interventions. It may be repeated.
 
-        The commits' numbers stay taken for `TOMBSTONE_LIFE`, without content: a worker that was late finds its
-        number gone instead of bringing the session back. To every reader the session is not there.
+        Readers do not find the session any more. Its commit numbers stay taken for `TOMBSTONE_LIFE`, without content:
+        otherwise a late worker could bring the session back.
         """
         ...
 
@@ -180,12 +187,14 @@ class SessionIndex(Protocol):
         limit: int,
         cursor: str | None,
     ) -> SessionPage:
-        """`states` empty: any. A page may be short of `limit` and still have a cursor. ValueError: bad cursor."""
+        """`states` empty: all states. A page may have fewer than `limit` and still have a cursor. Raises ValueError
+        where the cursor is not valid.
+        """
         ...
 
     def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
-        """Sessions of every tenant whose `at` is earlier than `before`; None: all. Eventually consistent.
-        ValueError: bad cursor.
+        """Sessions of all tenants whose `at` is earlier than `before`; None: all. Eventually consistent. Raises
+        ValueError where the cursor is not valid.
         """
         ...
 
@@ -198,21 +207,27 @@ class SessionIndex(Protocol):
         cursor: str | None,
         session_id: str | None = None,
     ) -> InterventionPage:
-        """None: of any state, of every session. Newest first; a page may be short of `limit` and still have a
-        cursor. ValueError: bad cursor.
+        """`state` None: all states. `session_id` None: all sessions. A page may have fewer than `limit` and still have
+        a cursor. Raises ValueError where the cursor is not valid.
         """
         ...
 
     def cursor_after_session(self, tenant: str, session_id: str) -> str:
-        """The cursor of a page of sessions that ends with this one, where the reader ends it early. Reads nothing."""
+        """The cursor for the page after this session, for callers that use only a part of a page. Reads nothing."""
         ...
 
-    def cursor_after_intervention(self, tenant: str, intervention_id: str) -> str: ...
-
-    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None: ...
-
-    def granted(self, tenant: str, hour: int) -> int:
-        """Tokens granted of that hour so far."""
+    def cursor_after_intervention(self, tenant: str, intervention_id: str) -> str:
+        """The cursor for the page after this intervention. Reads nothing."""
         ...
 
-    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None: ...
+    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
+        """None: there is no such intervention."""
+        ...
+
+    def granted_tokens(self, tenant: str, hour: int) -> int:
+        """The tokens that all sessions of the tenant were granted in this hour. Strongly consistent."""
+        ...
+
+    def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        """None: no request with this key was answered, or its record has expired."""
+        ...

@@ -1,7 +1,7 @@
-"""Long-term memory: what an agent keeps between sessions, per tenant.
+"""Long-term memory: what a tenant's agents keep between sessions.
 
-All of them raise StoreThrottled, StoreUnavailable and, where a stored document has a version this release does not
-know, SchemaUnknown.
+All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a stored document has a version that this
+release does not know.
 """
 
 from typing import NamedTuple, Protocol
@@ -11,15 +11,17 @@ from shared.ports.log import IdempotencyRecord
 
 
 class MemoryFull(Exception):
-    """The agent has `MAX_PER_AGENT` memories and no summary among them that could make room; nothing was added."""
+    """The agent has `MAX_PER_AGENT` memories, and none of them is a summary that could make room. Nothing was added."""
 
 
 class MemoryChanged(Exception):
-    """What was to be replaced or deleted is no longer there as it was read; nothing was written."""
+    """Somebody has changed or deleted the memory since it was read. Nothing was written."""
 
 
 class MemoryPage(NamedTuple):
-    """Newest first; a page may be short of its limit and still have a cursor. `cursor` None: no more."""
+    """Newest first. A page may have fewer than its limit and still have a cursor. `cursor` None: this is the
+    last page.
+    """
 
     memories: tuple[Memory, ...]
     cursor: str | None
@@ -27,30 +29,35 @@ class MemoryPage(NamedTuple):
 
 class MemoryStore(Protocol):
     def add(self, tenant: str, memory: Memory, record: IdempotencyRecord | None = None) -> bool:
-        """False: a memory of this id is there already, and stays as it is (a call that ran again).
+        """Adds a memory. False: one with this id exists, because a call ran again; it stays as it is.
 
-        At the agent's bound its oldest summary makes room. Raises MemoryFull, KeyTaken.
+        Where the agent has `MAX_PER_AGENT` memories, its oldest summary makes room. `record`: written in the same
+        transaction. Raises MemoryFull, KeyTaken.
         """
         ...
 
-    def get(self, tenant: str, memory_id: str) -> Memory | None: ...
+    def get(self, tenant: str, memory_id: str) -> Memory | None:
+        """None: there is no such memory."""
+        ...
 
     def list(
         self, tenant: str, *, agent_id: str | None, kind: MemoryKind | None, limit: int, cursor: str | None
     ) -> MemoryPage:
-        """ValueError: bad cursor."""
+        """`agent_id` None: all agents. `kind` None: all kinds. Raises ValueError where the cursor is not valid."""
         ...
 
     def update(self, tenant: str, old: Memory, new: Memory) -> None:
-        """Same id and agent. Raises MemoryChanged."""
+        """`old`: as it was read. `new`: has the same id and agent. Raises MemoryChanged."""
         ...
 
     def delete(self, tenant: str, old: Memory) -> None:
-        """Raises MemoryChanged: it is gone or was replaced meanwhile."""
+        """`old`: as it was read. Raises MemoryChanged."""
         ...
 
     def relevant(
         self, tenant: str, agent_id: str, query: str, limit: int, max_chars: int
     ) -> tuple[Memory, ...]:
-        """Of the agent's memories those that fit the query (`memory.relevant`), best first."""
+        """The agent's memories that fit the query, best first (see `relevant` in
+        `shared.domain.definitions.memory`).
+        """
         ...

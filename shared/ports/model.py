@@ -1,9 +1,9 @@
 """A language model: one request, one reply.
 
-Adapters translate to a provider's wire format and back, and raise the errors of `shared.domain.errors`:
-`ProviderOverloaded`, `ProviderTimeout`, `ProviderUnavailable`, `StreamBroken` (the engine tries again),
-`ProviderRejected`, `ProviderKeyRefused`, `ProviderQuotaExceeded` (the run ends). They never retry by themselves:
-retries are the engine's, so that attempts × time stays inside the step's deadline.
+Adapters translate to a provider's wire format and back. They raise errors of `shared.domain.errors`:
+`ProviderOverloaded`, `ProviderTimeout`, `ProviderUnavailable` and `StreamBroken`, after which the engine retries;
+`ProviderRejected`, `ContextTooLong`, `ProviderKeyRefused` and `ProviderQuotaExceeded`, which end the run.
+Adapters never retry by themselves. Only the engine does, so that all attempts together keep the step's deadline.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ StopReason = Literal["end", "tools", "max_tokens", "pause", "refusal"]
 
 
 class ToolDefinition(NamedTuple):
-    """What a model is told of a tool; `input_schema` is a JSON Schema of type object."""
+    """A tool as a model sees it. `input_schema`: a JSON Schema of type object."""
 
     name: str
     description: str
@@ -23,9 +23,10 @@ class ToolDefinition(NamedTuple):
 
 
 class StreamOptions(NamedTuple):
-    """Who listens while an answer comes. `begins_within`: seconds by which its first byte has to be there, None: any
-    time; `on_text`: is given the answer's text piece by piece, must come back at once and raise nothing. An adapter
-    that has the answer only when it is whole may ignore both.
+    """What happens while an answer arrives. `begins_within`: seconds in which its first byte must arrive; None: no such
+    limit. `on_text`: is called with each new piece of the text; it must return at once and must not raise.
+
+    An adapter that gets the whole answer at once may ignore both.
     """
 
     begins_within: float | None = None
@@ -33,10 +34,9 @@ class StreamOptions(NamedTuple):
 
 
 class ModelRequest(NamedTuple):
-    """`system`, `tools` and `entries` only ever grow at the end from one turn to the next (prompt caching);
-    `suffix` (plan status, memories, hints) changes each turn and is rendered last. All contents are loaded.
-    `tool_choice`: `auto`, or the name of the one tool the model has to call. `stream_options`: not part of
-    the question.
+    """`system`, `tools` and `entries`: from one turn to the next they only grow at the end, so that the provider can
+    cache them. All contents are loaded. `suffix`: plan status, memories and hints; it changes each turn, so it comes
+    last. `max_tokens`: of the answer. `tool_choice`: `auto`, or the name of the one tool that the model must call.
     """
 
     model: str
@@ -50,7 +50,9 @@ class ModelRequest(NamedTuple):
 
 
 class TokenUsage(NamedTuple):
-    """Tokens of one call; `input` includes those read from the provider's cache and those written to it."""
+    """Tokens of one call. `input` includes `cached_input` (read from the provider's cache) and `cache_write` (written
+    to it).
+    """
 
     input: int = 0
     output: int = 0
@@ -59,7 +61,7 @@ class TokenUsage(NamedTuple):
 
 
 class RequestedCall(NamedTuple):
-    """A tool call as the model wrote it. `input` None: not a JSON object; `malformed` says what was wrong."""
+    """A tool call as the model wrote it. `input` None: it is no JSON object, and `malformed` says what is wrong."""
 
     name: str
     input: dict[str, Any] | None
@@ -67,18 +69,21 @@ class RequestedCall(NamedTuple):
 
 
 class FailedModel(NamedTuple):
-    """A model that was asked before, in vain. `code`: as events tell it; `lost`: it may have to be paid for."""
+    """A model that was asked earlier in the same turn and failed. `code`: as in events. `unanswered`: it gave
+    no answer in time, and may have to be paid for.
+    """
 
     provider: str
     model: str
     code: str
-    lost: bool = False
+    unanswered: bool = False
 
 
 class ModelReply(NamedTuple):
-    """`calls` in the model's order. `stop` `max_tokens`: cut off; its last call may be malformed; `pause`: unfinished,
-    and the provider wants to be asked again. `provider`, `model`: who answered, empty: who was asked. `raw`: that
-    provider's own parts.
+    """`calls`: in the model's order. `stop` `max_tokens`: the reply is cut off, and its last call may be malformed.
+    `stop` `pause`: the reply is unfinished, and the provider wants to be asked again. `provider`, `model`: who
+    answered; empty: the one that was asked. `raw`: parts that only this provider understands. `failed_models`: those
+    that were asked before.
     """
 
     text: str
@@ -99,5 +104,5 @@ class Model(Protocol):
         ...
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        """One call, done or given up within `timeout` seconds."""
+        """Makes one call. It ends within `timeout` seconds. Raises the errors named above."""
         ...

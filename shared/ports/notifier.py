@@ -1,4 +1,4 @@
-"""Telling somebody outside that a person is needed."""
+"""Notifications to the outside that a person is needed."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -8,49 +8,49 @@ from shared.domain.interventions.notification import Notification
 
 
 class NotDelivered(Exception):
-    """Nobody took it, as far as is known: it is told again, under the same id."""
+    """The receiver has not accepted the notification, as far as is known. It is sent again, with the same id."""
 
 
 class NotificationRefused(Exception):
-    """The receiver says that this one is wrong, and would say so again."""
+    """The receiver has refused this notification for good. It is not sent again."""
 
 
 class Notifier(Protocol):
     def send(self, notification: Notification) -> None:
-        """Returns when it was taken. Raises NotDelivered, NotificationRefused."""
+        """Returns when the receiver has accepted it. Raises NotDelivered, NotificationRefused."""
         ...
 
 
-class Changed(NamedTuple):
-    """`intervention` as it is now, None where it was deleted; `is_new`: the change was its beginning."""
+class InterventionChange(NamedTuple):
+    """`intervention`: as it is now; None: it was deleted. `is_new`: the change was its opening."""
 
     tenant: str
     intervention: Intervention | None
     is_new: bool
 
 
-class Postponed(NamedTuple):
-    """`change`: what `Later.put` was given, as far as it is needed to tell it; `message_id` is the queue's."""
+class QueuedChange(NamedTuple):
+    """`message_id`: the queue's. `change`: the record of the table's stream, or the part of it that is needed."""
 
     message_id: str
     change: Mapping[str, Any]
 
 
-class Later(Protocol):
-    """Where a change waits to be told again, without those behind it."""
+class RetryQueue(Protocol):
+    """Changes whose notification was not delivered. They wait here, so that newer changes do not wait for them."""
 
     def put(self, change: Mapping[str, Any]) -> None:
-        """Raises what keeps it from being there for sure."""
+        """Queues a record of the table's stream. Raises where it is not certain that the record is in the queue."""
         ...
 
-    def opened(self, record: Mapping[str, Any]) -> Postponed | None:
-        """None: `record` does not come from here."""
+    def parse(self, record: Mapping[str, Any]) -> QueuedChange | None:
+        """Reads a record of a Lambda event. None: it does not come from this queue."""
         ...
 
 
-class Changes(Protocol):
-    def changed_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
-        """The interventions that the event's records changed, in order; each is read when it is asked for. Raises
-        StoreThrottled, StoreUnavailable, SchemaUnknown.
+class ChangeReader(Protocol):
+    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange]:
+        """The changes of interventions in an event of the table's stream, in order. Each intervention is read from the
+        table when its turn comes. Raises StoreThrottled, StoreUnavailable, SchemaUnknown.
         """
         ...

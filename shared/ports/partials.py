@@ -1,4 +1,6 @@
-"""The text of a running turn, beside the log: one a session, overwritten, worth nothing once the turn is committed."""
+"""The text of a reply while the model still writes it: one item for each session, outside the log. Each write replaces
+the one before, and a committed turn needs it no more.
+"""
 
 from datetime import timedelta
 from typing import Protocol
@@ -6,16 +8,16 @@ from typing import Protocol
 from shared.domain.session.partial import Partial
 
 PARTIAL_LIFE = timedelta(minutes=15)
-"""Longer than any turn."""
+"""How long a partial text is kept: longer than any turn takes."""
 
 
 class Partials(Protocol):
-    """Both raise StoreThrottled and StoreUnavailable."""
+    """All methods raise StoreThrottled and StoreUnavailable."""
 
     def put(self, tenant: str, session_id: str, partial: Partial) -> None:
-        """In the place of the one before. Of a session that was deleted nothing is kept."""
+        """Replaces the session's partial text. Stores nothing where the session was deleted."""
         ...
 
     def get(self, tenant: str, session_id: str) -> Partial | None:
-        """The last one that was put, whichever turn it belongs to; it may lag by a moment. Raises SchemaUnknown."""
+        """The partial text that was stored last, of whatever turn. Eventually consistent. Raises SchemaUnknown."""
         ...

@@ -1,4 +1,4 @@
-"""Where tool calls run."""
+"""Tools: which ones an agent has, and how a call runs."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
@@ -8,8 +8,8 @@ from shared.domain.untrusted.quoting import OutsideText
 
 
 class CallContext(NamedTuple):
-    """Whose call it is; `effect_id` is the idempotency key of the effect (design §6.3); `rerun`: an earlier attempt
-    may have had the effect already; `deadline_seconds` is the time left.
+    """The call that runs. `effect_id`: the idempotency key of its effect (design §6.3). `deadline_seconds`: the time
+    that is left. `rerun`: an earlier attempt may have had the effect already.
     """
 
     tenant: str
@@ -22,18 +22,21 @@ class CallContext(NamedTuple):
 
 class Registry(Protocol):
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
-        """Every tool this agent may use, by name, in a stable order."""
+        """All tools of the registry, by name, always in the same order. Which of them the agent may use is decided by
+        `AgentDefinition.toolset`.
+        """
         ...
 
     def check(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
-        """Raises ToolInputInvalid, naming the field, where the arguments do not fit the tool's schema."""
+        """Raises ToolInputInvalid where the arguments do not fit the tool's schema. The message names the field."""
         ...
 
 
 class Toolbox(Protocol):
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
-        """The result, as text a model can use; what comes from outside says so. The arguments have been checked.
+        """Runs a call whose arguments were checked. Returns a sentence of Acta's, or a text from outside.
 
-        Raises ToolFailed (told to the model) and the store's transient errors (retried by the engine).
+        Raises ToolFailed, which the model gets as the result, ToolUnanswered, and StoreThrottled and StoreUnavailable,
+        after which the engine retries.
         """
         ...

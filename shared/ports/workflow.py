@@ -1,4 +1,4 @@
-"""The engine that sequences a session's steps."""
+"""The engine: it runs a session's steps one after the other."""
 
 from collections.abc import Iterable
 from typing import Literal, Protocol
@@ -6,32 +6,37 @@ from typing import Literal, Protocol
 from shared.domain.session.commit import Decision
 
 ExecutionStatus = Literal["absent", "running", "closed"]
-"""`absent`: never started, or forgotten since. Once closed an execution stays so."""
+"""`absent`: it was never started, or the engine has forgotten it. A closed execution never runs again."""
 
 
 class TokenGone(Exception):
-    """The engine does not wait on that token any more."""
+    """The engine does not wait for this token any more."""
 
 
 class Workflow(Protocol):
+    """All methods raise StoreThrottled and StoreUnavailable."""
+
     def start(self, decision: Decision) -> bool:
-        """Starts the execution named by the decision's session, run and generation. Starting it twice is harmless;
-        False: an execution of that name exists and is closed. Raises StoreThrottled, StoreUnavailable.
+        """Starts the execution that the decision's session, run and generation name. Starting it twice is harmless.
+
+        False: this execution was started before and is closed.
         """
         ...
 
     def wake(self, token: str, decision: Decision) -> None:
-        """Lets the waiting execution go on with the decision. Raises TokenGone."""
+        """The execution that waits for this token goes on with `decision`. Raises TokenGone."""
         ...
 
     def stop(self, session_id: str, run_id: str, generation: int) -> None:
-        """Ends that execution where it still runs; for tidiness only, the log is the fence."""
+        """Ends the execution, if it runs. This only tidies up: commits of a worker that runs on are refused by
+        the log.
+        """
         ...
 
     def status(self, session_id: str, run_id: str, generation: int) -> ExecutionStatus:
-        """Of that execution; a start of a moment ago may not show yet."""
+        """The execution's status. One that was started a moment ago may still be `absent`."""
         ...
 
     def running(self) -> Iterable[str]:
-        """The ids of the sessions that have an execution running, as of a moment ago; one may come twice."""
+        """The ids of the sessions with a running execution. Eventually consistent; an id may come twice."""
         ...

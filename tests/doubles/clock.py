@@ -31,7 +31,7 @@ class FakeClock:
     def sleep(self, seconds: float) -> None:
         self.advance(seconds)
 
-    def pause(self, most_seconds: float) -> None:
+    def back_off(self, max_seconds: float) -> None:
         """Time goes on by the whole of it; nobody waits."""
-        self.pauses.append(most_seconds)
-        self.advance(most_seconds)
+        self.pauses.append(max_seconds)
+        self.advance(max_seconds)

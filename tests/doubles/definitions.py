@@ -41,11 +41,11 @@ class MemoryDefinitions:
         self._clock = clock
         self.tools = MemoryToolStore(table, clock)
 
-    def at(self, tenant: str) -> MemorySnapshot:
+    def snapshot(self, tenant: str) -> MemorySnapshot:
         return MemorySnapshot(self, tenant)
 
-    def last(self, tenant: str) -> MemorySnapshot:
-        return self.at(tenant)
+    def last_snapshot(self, tenant: str) -> MemorySnapshot:
+        return self.snapshot(tenant)
 
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         stored = self._table.agents.get((tenant, agent_id))

@@ -94,10 +94,10 @@ class MemoryIndex:
         stored = self._table.interventions.get((tenant, intervention_id))
         return None if stored is None else _intervention(stored)
 
-    def granted(self, tenant: str, hour: int) -> int:
+    def granted_tokens(self, tenant: str, hour: int) -> int:
         return self._table.granted.get((tenant, hour), 0)
 
-    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+    def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
         record = self._table.records.get((tenant, route, key))
         return record if record is not None and record.expires_at > self._clock.now() else None
 

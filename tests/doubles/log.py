@@ -8,8 +8,8 @@ from shared.ports.log import (
     IdempotencyRecord,
     KeyTaken,
     LeaseMoved,
+    LogPage,
     NumberTaken,
-    Tail,
     TransactionItems,
 )
 from tests.doubles.table import MemoryTable, StoredCommit, StoredIntervention
@@ -20,7 +20,7 @@ class MemoryLog:
         self._table = table
         self._clock = clock
 
-    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         with self._table.lock:
             stored = self._table.commits.get((tenant, session_id), {})
             found = [stored[number] for number in sorted(stored) if number >= since]
@@ -28,7 +28,7 @@ class MemoryLog:
                 found = []
         kept = found if limit is None else found[:limit]
         commits = tuple(to_commit(each.version, each.body) for each in kept)
-        return Tail(commits, complete=len(kept) == len(found))
+        return LogPage(commits, complete=len(kept) == len(found))
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
         with self._table.lock:
@@ -51,9 +51,9 @@ class MemoryLog:
             if record is not None and self._is_taken(record):
                 raise KeyTaken
             if lease is not None:
-                if self._table.granted.get((tenant, lease.hour), 0) != lease.before:
+                if self._table.granted.get((tenant, lease.hour), 0) != lease.granted_before:
                     raise LeaseMoved
-                self._table.granted[tenant, lease.hour] = lease.after
+                self._table.granted[tenant, lease.hour] = lease.granted_after
             ids = tuple(each.intervention_id for each in extra_items.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)
             if listing is not None:

@@ -69,7 +69,7 @@ class House:
         self.memories = MemoryMemories(table, self.clock)
         self.memories_of_run = RelevantMemories(self.memories)
         self.definitions = MemoryDefinitions(table, self.clock)
-        self.registry: Registry = TenantRegistry(self.definitions.at)
+        self.registry: Registry = TenantRegistry(self.definitions.snapshot)
         self.timeouts = Timeouts(
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
         )
@@ -120,7 +120,7 @@ class House:
         return RunningText(self.partials, self.clock, every, lambda work: work()) if every else None
 
     def _policies(self, tenant: str, agent_id: str) -> Policies:
-        agent = self.definitions.at(tenant).agent(agent_id)
+        agent = self.definitions.snapshot(tenant).agent(agent_id)
         return agent.interventions if agent is not None else NO_POLICIES
 
     def start(self, message: str | None, **limits: Any) -> Head:

@@ -69,7 +69,7 @@ class DynamoDefinitions:
         self.tools = DynamoToolStore(table, clock, client)
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
-    def at(self, tenant: str) -> DynamoSnapshot:
+    def snapshot(self, tenant: str) -> DynamoSnapshot:
         """A deployment that changes a seed moves no tenant's revision, but it replaces the processes."""
         item = self._get(items.revision_key(tenant))
         revision = "" if item is None else item["r"]["S"]
@@ -81,9 +81,9 @@ class DynamoDefinitions:
             self._known.popitem(last=False)
         return DynamoSnapshot(self, tenant, known)
 
-    def last(self, tenant: str) -> DynamoSnapshot:
+    def last_snapshot(self, tenant: str) -> DynamoSnapshot:
         known = self._known.get(tenant)
-        return self.at(tenant) if known is None else DynamoSnapshot(self, tenant, known)
+        return self.snapshot(tenant) if known is None else DynamoSnapshot(self, tenant, known)
 
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         item = self._get(items.agent_key(tenant, agent_id))

@@ -60,7 +60,7 @@ def _write(dynamodb: Service, table: str, clock: Clock, requests: Iterable[dict[
             batch = answer.get("UnprocessedItems", {}).get(table, [])
             if not batch:
                 break
-            clock.pause(pause)
+            clock.back_off(pause)
             pause *= 2
         else:
             raise StoreThrottled("batch_write_item: items were left unprocessed")

@@ -239,7 +239,7 @@ class DynamoMemories:
             except ConditionFailed as failed:
                 if 0 not in failed.failed:
                     raise
-            self._clock.pause(pause)
+            self._clock.back_off(pause)
             pause *= 2
         raise StoreThrottled("transact_write_items: other writers were in the way")
 

@@ -95,11 +95,11 @@ class DynamoIndex:
         item = self._get(items.intervention_key(tenant, intervention_id))
         return None if item is None else items.item_intervention(item)
 
-    def granted(self, tenant: str, hour: int) -> int:
+    def granted_tokens(self, tenant: str, hour: int) -> int:
         item = self._get(items.lease_key(tenant, hour))
         return 0 if item is None else int(item["g"]["N"])
 
-    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+    def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
         """None, too, for a record whose time is over and that DynamoDB has not deleted yet."""
         item = self._get(items.record_key(tenant, route, key))
         if item is None or int(item["ttl"]["N"]) <= self._clock.now().timestamp():

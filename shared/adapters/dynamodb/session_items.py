@@ -86,7 +86,7 @@ def lease_item(lease: LeaseGrant) -> Item:
     """`ttl`: a day after the hour."""
     return {
         **lease_key(lease.tenant, lease.hour),
-        "g": {"N": str(lease.after)},
+        "g": {"N": str(lease.granted_after)},
         "ttl": {"N": str((lease.hour + 25) * 3_600)},
     }
 

@@ -16,8 +16,8 @@ from shared.ports.log import (
     KeyTaken,
     LeaseGrant,
     LeaseMoved,
+    LogPage,
     NumberTaken,
-    Tail,
     TransactionItems,
 )
 
@@ -32,7 +32,7 @@ class DynamoLog:
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
 
-    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         answers = query(
             self._dynamodb,
             most=None if limit is None else limit + 1,
@@ -47,9 +47,9 @@ class DynamoLog:
         )
         found: list[items.Item] = [item for answer in answers for item in answer["Items"]]
         if any(items.is_tombstone(item) for item in found):
-            return Tail((), complete=True)
+            return LogPage((), complete=True)
         kept = found if limit is None else found[:limit]
-        return Tail(tuple(items.item_commit(item) for item in kept), complete=len(kept) == len(found))
+        return LogPage(tuple(items.item_commit(item) for item in kept), complete=len(kept) == len(found))
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
         answer = self._dynamodb.call(
@@ -115,9 +115,9 @@ class DynamoLog:
 
 def _grant(table: str, lease: LeaseGrant) -> Action:
     item = items.lease_item(lease)
-    if not lease.before:
+    if not lease.granted_before:
         return put(table, item, FREE)
-    return put(table, item, "g = :before", before={"N": str(lease.before)})
+    return put(table, item, "g = :before", before={"N": str(lease.granted_before)})
 
 
 def _cancelled(refused: AwsRefused, lost: Sequence[type[Exception] | None]) -> Exception:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import session_items as items
 from shared.domain.interventions.intervention import Intervention
-from shared.ports.notifier import Changed
+from shared.ports.notifier import InterventionChange
 
 TENANT = "T#"
 HASHED = "%sha256-"
@@ -25,12 +25,12 @@ class StreamedChanges:
         self._table = table
         self._dynamodb = Service("dynamodb", client)
 
-    def changed_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
+    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange]:
         for record in event.get("Records", ()):
             key: items.Item = record["dynamodb"]["Keys"]
             what = record["eventName"]
             if key["sk"]["S"].startswith(items.INTERVENTION) and what in (APPEARED, CHANGED):
-                yield Changed(_tenant(key["pk"]["S"]), self._now(key), what == APPEARED)
+                yield InterventionChange(_tenant(key["pk"]["S"]), self._now(key), what == APPEARED)
 
     def _now(self, key: items.Item) -> Intervention | None:
         answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)

@@ -61,7 +61,7 @@ def transact(dynamodb: Service, clock: Clock, actions: Sequence[Action]) -> None
             in_the_way = "TransactionConflict" in refused.reasons
             if not in_the_way and refused.code != "TransactionInProgressException":
                 raise
-        clock.pause(pause)
+        clock.back_off(pause)
         pause *= 2
     raise StoreThrottled("transact_write_items: other transactions were in the way")
 

@@ -84,7 +84,7 @@ class FallbackModel:
                 if text.has_begun:
                     raise StreamBroken(str(error)) from None
                 errors.append(error)
-                failed.append(FailedModel(model.provider, name, CODES[type(error)], lost=timed_out))
+                failed.append(FailedModel(model.provider, name, CODES[type(error)], unanswered=timed_out))
             except SessionError as error:
                 if not position or text.has_begun:
                     raise
@@ -116,5 +116,5 @@ def _combined(errors: Sequence[TemporaryFailure]) -> TemporaryFailure:
     timeouts = [e for e in errors if isinstance(e, ProviderTimeout)]
     if waits:
         wait = min(waits) if len(waits) == len(errors) else None
-        return ProviderOverloaded(str(errors[0]), wait, lost=len(timeouts))
+        return ProviderOverloaded(str(errors[0]), wait, unanswered=len(timeouts))
     return timeouts[0] if timeouts else errors[0]

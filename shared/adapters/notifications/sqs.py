@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.adapters.aws.clients import Service
-from shared.ports.notifier import Postponed
+from shared.ports.notifier import QueuedChange
 
 SOURCE = "aws:sqs"
 FIRST_DELAY_SECONDS = 2
@@ -30,7 +30,7 @@ class Queue:
         body = json.dumps(kept, separators=(",", ":"))
         self._sqs.call("send_message", QueueUrl=self._url, MessageBody=body, DelaySeconds=FIRST_DELAY_SECONDS)
 
-    def opened(self, record: Mapping[str, Any]) -> Postponed | None:
+    def parse(self, record: Mapping[str, Any]) -> QueuedChange | None:
         if record.get("eventSource") != SOURCE:
             return None
-        return Postponed(record["messageId"], json.loads(record["body"]))
+        return QueuedChange(record["messageId"], json.loads(record["body"]))

@@ -37,8 +37,8 @@ def _check_path(path: str) -> None:
 
 
 class TenantRegistry(BuiltinRegistry):
-    """`look`: how a tenant's definitions are seen. `Definitions.last` for who has looked in this turn already,
-    `Definitions.at` for everybody else.
+    """`look`: how a tenant's definitions are seen. `Definitions.last_snapshot` for who has looked in this turn already,
+    `Definitions.snapshot` for everybody else.
     """
 
     def __init__(self, look: Callable[[str], Snapshot]) -> None:

@@ -74,9 +74,9 @@ def unanswered_calls(answer: ModelReply | ActaError) -> int:
     """
     match answer:
         case ModelReply():
-            return sum(one.lost for one in answer.failed_models)
+            return sum(one.unanswered for one in answer.failed_models)
         case ProviderOverloaded():
-            return answer.lost
+            return answer.unanswered
         case ProviderTimeout() | StreamBroken():
             return 1
         case _:

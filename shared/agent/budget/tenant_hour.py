@@ -45,7 +45,7 @@ class TenantHour:
             wanted = tokens_missing(session.head.lease, hour, tokens)
             if not wanted:
                 return None
-            granted = self._directory.granted(at.tenant, hour)
+            granted = self._directory.granted_tokens(at.tenant, hour)
             size = grant_size(granted, wanted, self._limit)
             if size is None:
                 return self._wait(session, at, hour, policies)
@@ -53,7 +53,7 @@ class TenantHour:
                 if self._extend(session, at, LeaseGrant(at.tenant, hour, granted, granted + size)) is None:
                     return next_decision(session.head)  # the run has ended meanwhile
             except LeaseMoved:
-                self._repository.clock.pause(PAUSE_SECONDS * (attempt + 1))
+                self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
 
     def _extend(self, session: Session, at: Position, lease: LeaseGrant) -> Recorded | None:
@@ -61,10 +61,12 @@ class TenantHour:
             check_turn(change.head, at)
             if change.head.is_over:
                 return None  # it needs no lease
-            change.set(lease=with_grant(change.head.lease, lease.hour, lease.after - lease.before))
+            change.set(
+                lease=with_grant(change.head.lease, lease.hour, lease.granted_after - lease.granted_before)
+            )
             return CommitDraft(change, lease=lease)
 
-        return self._repository.commit(session, at.key(f"lease-{lease.hour}-{lease.before}"), build)
+        return self._repository.commit(session, at.key(f"lease-{lease.hour}-{lease.granted_before}"), build)
 
     def _wait(self, session: Session, at: Position, hour: int, policies: Policies) -> Decision:
         def ask(change: Change) -> None:

@@ -105,7 +105,7 @@ class TurnDeps(NamedTuple):
         """Raises AgentMissing where the session's agent has been deleted, and PriceUnknown where a cost budget could
         not be kept.
         """
-        definitions = self.definitions.at(head.tenant)
+        definitions = self.definitions.snapshot(head.tenant)
         agent = definitions.agent(head.agent_id)
         if agent is None:
             raise AgentMissing("The session's agent has been deleted.")

@@ -69,6 +69,6 @@ def _inputs_of(log: SessionLog, tenant: str, session_id: str, call_id: str) -> I
 
 def _commits(log: SessionLog, tenant: str, session_id: str) -> Iterator[Commit]:
     since = 1
-    while page := log.tail(tenant, session_id, since, limit=PAGE).commits:
+    while page := log.read(tenant, session_id, since, limit=PAGE).commits:
         yield from page
         since = page[-1].number + 1

@@ -264,7 +264,7 @@ class History:
     def _commits(self, number: int) -> Iterator[Commit]:
         exists = False
         while True:
-            piece = self._log.tail(*self._name, since=number, limit=PIECE_COMMITS)
+            piece = self._log.read(*self._name, since=number, limit=PIECE_COMMITS)
             if not (exists or (piece.complete and piece.commits)):
                 _ = self.head  # raises where there is no such session, or not any more
             if not piece.commits:

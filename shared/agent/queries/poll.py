@@ -74,28 +74,28 @@ def poll(log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cur
 
 def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snapshot:
     # The cursor's own commit is read again. It has the head where nothing is newer, so one read is enough.
-    tail = log.tail(tenant, session_id, since=max(after.number, 1), limit=PAGE_COMMITS)
-    if tail.commits and tail.commits[-1].head.deleted:
+    page = log.read(tenant, session_id, since=max(after.number, 1), limit=PAGE_COMMITS)
+    if page.commits and page.commits[-1].head.deleted:
         raise SessionNotFound("There is no such session.")
-    if not tail.commits:
+    if not page.commits:
         if log.latest(tenant, session_id) is None:
             raise SessionNotFound("There is no such session.")
         raise CursorInvalid("after")
     events = tuple(
         Seen(event, Cursor(commit.number, event.seq))
-        for commit in tail.commits
+        for commit in page.commits
         for event in _visible(commit)
         if event.seq > after.seq
     )
-    last = tail.commits[-1]
+    last = page.commits[-1]
     head = last.head
-    if not tail.complete:
+    if not page.complete:
         newest = log.latest(tenant, session_id)
         if newest is None or newest.head.deleted:
             raise SessionNotFound("There is no such session.")
         head = newest.head
     cursor = Cursor(last.number, max(last.head.last_seq, after.seq))
-    return Snapshot(head, events, cursor, has_more=not tail.complete)
+    return Snapshot(head, events, cursor, has_more=not page.complete)
 
 
 def _visible(commit: Commit) -> tuple[Event, ...]:

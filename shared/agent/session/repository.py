@@ -114,7 +114,7 @@ class SessionRepository:
 
     def refresh(self, session: Session) -> None:
         head = session.head
-        for commit in self._log.tail(head.tenant, head.session_id, since=session.number + 1).commits:
+        for commit in self._log.read(head.tenant, head.session_id, since=session.number + 1).commits:
             self._fold(session, commit)
 
     def commit(self, session: Session, key: str, build: Build) -> Recorded | None:
@@ -146,7 +146,7 @@ class SessionRepository:
             try:
                 self._log.append(offloaded(commit, self._blobs), extra_items)
             except NumberTaken:
-                self.clock.pause(PAUSE_SECONDS * (attempt + 1))
+                self.clock.back_off(PAUSE_SECONDS * (attempt + 1))
                 self._refresh_or_leave(session)
             else:
                 self._fold(session, commit)
@@ -179,7 +179,7 @@ class SessionRepository:
         commits = self._since(at, 1 if near else at.first)
         begin = max(1, commits[-1].head.compacted_at)
         if begin < commits[0].number:
-            before = self._log.tail(at.tenant, at.session_id, begin, limit=commits[0].number - begin)
+            before = self._log.read(at.tenant, at.session_id, begin, limit=commits[0].number - begin)
             commits = (*before.commits, *commits)
         commits = commits[max(0, min(begin, at.first) - commits[0].number) :]
         session = Session(commits[0], self._compacted(commits[0]))
@@ -189,7 +189,7 @@ class SessionRepository:
         return session
 
     def _since(self, at: Position, number: int) -> tuple[Commit, ...]:
-        commits = self._log.tail(at.tenant, at.session_id, number).commits
+        commits = self._log.read(at.tenant, at.session_id, number).commits
         if not commits:
             raise Fenced("the session has no commit where this turn began")
         return commits

@@ -65,7 +65,7 @@ def answer_from_commit(log: SessionLog, record: IdempotencyRecord, view: Callabl
     newest = log.latest(record.tenant, session_id)
     if newest is None or newest.head.deleted:
         return stored_answer(record)
-    commits = log.tail(record.tenant, session_id, since=record.commit, limit=1).commits
+    commits = log.read(record.tenant, session_id, since=record.commit, limit=1).commits
     return view(commits[0].head) if commits else stored_answer(record)
 
 
@@ -104,7 +104,7 @@ class IdempotencyGuard:
         return repeat(earlier)
 
     def _earlier(self, key: IdempotencyKey) -> IdempotencyRecord | None:
-        found = self._index.idempotency(key.tenant, key.route, key.key)
+        found = self._index.idempotency_record(key.tenant, key.route, key.key)
         if found is not None and found.body_hash != key.body_hash:
             raise IdempotencyMismatch("This Idempotency-Key was used with another body. Use a new key.")
         return found

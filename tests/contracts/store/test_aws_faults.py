@@ -137,7 +137,7 @@ def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_
         aws.dynamodb.meta.events.unregister(event, lose_one_answer)
 
     assert lost
-    assert stores.log.tail(tenant, "ses_1", 1).commits == (commit,)
+    assert stores.log.read(tenant, "ses_1", 1).commits == (commit,)
 
 
 def test_the_sdk_is_not_imported_before_a_client_is_needed() -> None:

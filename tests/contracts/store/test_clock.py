@@ -21,7 +21,7 @@ def clock(request: pytest.FixtureRequest) -> Clock:
 
 def test_the_time_is_utc_and_does_not_go_back(clock: Clock) -> None:
     before = clock.now()
-    clock.pause(0.001)
+    clock.back_off(0.001)
     assert before.tzinfo is UTC
     assert clock.now() >= before
 
@@ -42,6 +42,6 @@ def test_a_later_id_is_greater() -> None:
 def test_a_fake_clock_notes_the_pauses_and_goes_on_by_them() -> None:
     clock = FakeClock()
     began = clock.now()
-    clock.pause(0.5)
+    clock.back_off(0.5)
     assert clock.pauses == [0.5]
     assert (clock.now() - began).total_seconds() == 0.5

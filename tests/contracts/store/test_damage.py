@@ -22,14 +22,14 @@ def test_a_session_with_a_damaged_commit_is_refused_and_its_neighbour_is_not(
 
     reads: list[Callable[[], object]] = [
         lambda: stores.log.latest(tenant, "ses_1"),
-        lambda: stores.log.tail(tenant, "ses_1", 1),
+        lambda: stores.log.read(tenant, "ses_1", 1),
     ]
     for read in reads:
         with pytest.raises(PoisonedSession) as raised:
             read()
         assert "secret" not in str(raised.value)
-    assert [commit.number for commit in stores.log.tail(tenant, "ses_1", 1, limit=1).commits] == [1]
-    assert [commit.number for commit in stores.log.tail(tenant, "ses_2", 1).commits] == [1, 2]
+    assert [commit.number for commit in stores.log.read(tenant, "ses_1", 1, limit=1).commits] == [1]
+    assert [commit.number for commit in stores.log.read(tenant, "ses_2", 1).commits] == [1, 2]
 
 
 def test_a_damaged_session_can_be_deleted(stores: Stores, tenant: str) -> None:

@@ -52,27 +52,27 @@ def test_an_agent_is_read_as_it_was_written(stores: Stores, tenant: str) -> None
     agent = make_agent(stores, "scale")
     stores.definitions.create_agent(tenant, agent)
     assert stores.definitions.agent(tenant, "scale") == agent
-    assert stores.other_definitions.at(tenant).agent("scale") == agent
+    assert stores.other_definitions.snapshot(tenant).agent("scale") == agent
     assert stores.definitions.agent(f"{tenant}x", "scale") is None
-    assert stores.definitions.at(f"{tenant}x").agent("scale") is None
+    assert stores.definitions.snapshot(f"{tenant}x").agent("scale") is None
 
 
 def test_the_default_agent_is_there_before_anyone_wrote_one(stores: Stores, tenant: str) -> None:
     assert stores.definitions.agent(tenant, DEFAULT_AGENT) == built_in()
-    assert stores.definitions.at(tenant).agent(DEFAULT_AGENT) == built_in()
+    assert stores.definitions.snapshot(tenant).agent(DEFAULT_AGENT) == built_in()
     assert listed(stores, tenant, 5) == [[DEFAULT_AGENT]]
 
 
 def test_an_own_default_takes_the_built_in_one_s_place_and_gives_it_back(stores: Stores, tenant: str) -> None:
     own = make_agent(stores, DEFAULT_AGENT, "Ours")
     stores.definitions.replace_agent(tenant, built_in(), own)
-    assert stores.definitions.at(tenant).agent(DEFAULT_AGENT) == own
+    assert stores.definitions.snapshot(tenant).agent(DEFAULT_AGENT) == own
     assert listed(stores, tenant, 5) == [[DEFAULT_AGENT]]
     with pytest.raises(DefinitionChanged):
         stores.definitions.replace_agent(tenant, built_in(), own)
 
     stores.definitions.delete_agent(tenant, own)
-    assert stores.definitions.at(tenant).agent(DEFAULT_AGENT) == built_in()
+    assert stores.definitions.snapshot(tenant).agent(DEFAULT_AGENT) == built_in()
     with pytest.raises(DefinitionChanged):
         stores.definitions.delete_agent(tenant, own)
 
@@ -94,7 +94,7 @@ def test_the_agent_and_its_idempotency_record_are_written_together_or_not_at_all
     with pytest.raises(KeyTaken):
         stores.definitions.create_agent(tenant, make_agent(stores, "two"), record)
     assert stores.definitions.agent(tenant, "two") is None
-    assert stores.index.idempotency(tenant, record.route, record.key) == record
+    assert stores.index.idempotency_record(tenant, record.route, record.key) == record
 
     stores.clock.set(record.expires_at + timedelta(seconds=1))  # stored in whole seconds
     stores.definitions.create_agent(tenant, make_agent(stores, "two"), record)
@@ -155,15 +155,15 @@ def test_a_cursor_of_another_listing_is_refused(stores: Stores, tenant: str) -> 
 
 def test_a_warm_worker_sees_every_change_at_its_next_look(stores: Stores, tenant: str) -> None:
     turns, admin = stores.definitions, stores.other_definitions
-    assert turns.at(tenant).agent("scale") is None
+    assert turns.snapshot(tenant).agent("scale") is None
 
     first = make_agent(stores, "scale")
     admin.create_agent(tenant, first)
-    assert turns.at(tenant).agent("scale") == first
+    assert turns.snapshot(tenant).agent("scale") == first
 
     second = first.model_copy(update={"system_prompt": "Weigh twice.", "version": 2})
     admin.replace_agent(tenant, first, second)
-    assert turns.at(tenant).agent("scale") == second
+    assert turns.snapshot(tenant).agent("scale") == second
 
     admin.delete_agent(tenant, second)
-    assert turns.at(tenant).agent("scale") is None
+    assert turns.snapshot(tenant).agent("scale") is None

@@ -39,7 +39,7 @@ def test_every_tenant_reads_the_seed_the_deployment_stored(stores: Stores, tenan
     stored = seed(stores)
     for who in (tenant, f"{tenant}x"):
         assert stores.definitions.prompt(who, NAME) == stored
-        assert stores.definitions.at(who).prompt(NAME) == stored
+        assert stores.definitions.snapshot(who).prompt(NAME) == stored
         assert stores.definitions.prompt_version(who, NAME, 1) == stored
         assert listed(stores, who, 5) == [[1]]
 
@@ -89,16 +89,16 @@ def test_two_editors_of_one_version_do_not_overwrite_each_other(stores: Stores, 
 
 def test_a_warm_worker_sees_an_edit_at_its_next_look(stores: Stores, tenant: str) -> None:
     seed(stores)
-    assert stores.definitions.at(tenant).prompt(NAME).content == "Seed"
+    assert stores.definitions.snapshot(tenant).prompt(NAME).content == "Seed"
     for content in ("One", "Two"):
         edit(stores, tenant, content)
-        assert stores.definitions.at(tenant).prompt(NAME).content == content
+        assert stores.definitions.snapshot(tenant).prompt(NAME).content == content
 
 
 def test_a_name_no_release_has_is_no_prompt(stores: Stores, tenant: str) -> None:
     for ask in (
         lambda: stores.definitions.prompt(tenant, "other"),
-        lambda: stores.definitions.at(tenant).prompt("other"),
+        lambda: stores.definitions.snapshot(tenant).prompt("other"),
         lambda: stores.definitions.prompt_version(tenant, "other", 1),
         lambda: stores.definitions.prompt_versions(tenant, "other", limit=1, cursor=None),
     ):

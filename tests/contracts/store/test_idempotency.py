@@ -24,7 +24,7 @@ def test_a_used_idempotency_key_keeps_the_commit_out(stores: Stores, tenant: str
         )
 
     assert stores.log.latest(tenant, "ses_2") is None
-    assert stores.index.idempotency(tenant, ROUTE, "k") == record
+    assert stores.index.idempotency_record(tenant, ROUTE, "k") == record
 
 
 def test_a_repeated_transaction_is_told_of_its_number_first(stores: Stores, tenant: str) -> None:
@@ -46,9 +46,9 @@ def test_an_idempotency_key_can_be_used_again_after_its_time(stores: Stores, ten
         make_commit(tenant, "ses_1", 1), TransactionItems(idempotency=record_for(stores.clock, tenant))
     )
     stores.clock.advance(24 * 3_600 + 1)
-    assert stores.index.idempotency(tenant, ROUTE, "k") is None
+    assert stores.index.idempotency_record(tenant, ROUTE, "k") is None
 
     again = record_for(stores.clock, tenant, body_hash="new")
     stores.log.append(make_commit(tenant, "ses_2", 1), TransactionItems(idempotency=again))
 
-    assert stores.index.idempotency(tenant, ROUTE, "k") == again
+    assert stores.index.idempotency_record(tenant, ROUTE, "k") == again

@@ -150,7 +150,7 @@ def test_the_memory_and_its_idempotency_record_are_written_together_or_not_at_al
     with pytest.raises(KeyTaken):
         stores.memories.add(tenant, other, record)
     assert stores.memories.get(tenant, other.memory_id) is None
-    assert stores.index.idempotency(tenant, record.route, record.key) == record
+    assert stores.index.idempotency_record(tenant, record.route, record.key) == record
 
 
 def test_what_is_relevant_is_found_in_the_agent_s_own_memories(stores: Stores, tenant: str) -> None:

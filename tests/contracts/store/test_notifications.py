@@ -113,7 +113,7 @@ def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothi
         queue.put(brought_first)
         (message,) = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=5)["Messages"]
     delivered = {"messageId": message["MessageId"], "body": message["Body"], "eventSource": "aws:sqs"}
-    postponed = queue.opened(delivered)
+    postponed = queue.parse(delivered)
     assert postponed is not None
     assert postponed.message_id == message["MessageId"]
     assert postponed.change == {"eventName": "MODIFY", "dynamodb": {"Keys": key}}
@@ -121,7 +121,7 @@ def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothi
     assert list(changes.changed_by({"Records": [postponed.change]})) == list(
         changes.changed_by({"Records": [brought_first]})
     )
-    assert queue.opened(brought_first) is None
+    assert queue.parse(brought_first) is None
 
 
 def test_a_queue_that_is_not_there_says_so() -> None:

@@ -32,10 +32,10 @@ def test_each_session_of_each_tenant_has_its_own(stores: Stores, tenant: str) ->
 def test_the_log_does_not_see_it(stores: Stores, tenant: str) -> None:
     stores.partials.put(tenant, "ses_1", SAID)
     assert stores.log.latest(tenant, "ses_1") is None
-    assert stores.log.tail(tenant, "ses_1", 1).commits == ()
+    assert stores.log.read(tenant, "ses_1", 1).commits == ()
     stores.log.append(make_commit(tenant, "ses_1", 1))
     stores.partials.put(tenant, "ses_1", SAID)
-    assert [commit.number for commit in stores.log.tail(tenant, "ses_1", 1).commits] == [1]
+    assert [commit.number for commit in stores.log.read(tenant, "ses_1", 1).commits] == [1]
     newest = stores.log.latest(tenant, "ses_1")
     assert newest is not None
     assert newest.number == 1

@@ -12,9 +12,9 @@ from shared.ports.log import (
     IndexEntry,
     LeaseGrant,
     LeaseMoved,
+    LogPage,
     NumberTaken,
     SessionLog,
-    Tail,
     TransactionItems,
 )
 from tests.contracts.store.backends import Stores
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.contract
 
 def test_a_session_nobody_started_is_empty(stores: Stores, tenant: str) -> None:
     assert stores.log.latest(tenant, "ses_none") is None
-    assert stores.log.tail(tenant, "ses_none", 1) == Tail((), complete=True)
+    assert stores.log.read(tenant, "ses_none", 1) == LogPage((), complete=True)
 
 
 def test_commits_come_back_exactly_and_in_order(stores: Stores, tenant: str) -> None:
@@ -40,9 +40,9 @@ def test_commits_come_back_exactly_and_in_order(stores: Stores, tenant: str) -> 
     for commit in commits:
         stores.log.append(commit)
 
-    assert stores.log.tail(tenant, "ses_1", 1) == Tail(tuple(commits), complete=True)
-    assert stores.log.tail(tenant, "ses_1", 11).commits == tuple(commits[10:])
-    assert stores.log.tail(tenant, "ses_1", 13) == Tail((), complete=True)
+    assert stores.log.read(tenant, "ses_1", 1) == LogPage(tuple(commits), complete=True)
+    assert stores.log.read(tenant, "ses_1", 11).commits == tuple(commits[10:])
+    assert stores.log.read(tenant, "ses_1", 13) == LogPage((), complete=True)
     assert stores.log.latest(tenant, "ses_1") == commits[-1]
 
 
@@ -51,8 +51,8 @@ def test_a_limited_tail_says_whether_there_is_more(stores: Stores, tenant: str) 
     for commit in commits:
         stores.log.append(commit)
 
-    assert stores.log.tail(tenant, "ses_1", 1, 2) == Tail(tuple(commits[:2]), complete=False)
-    assert stores.log.tail(tenant, "ses_1", 4, 2) == Tail(tuple(commits[3:]), complete=True)
+    assert stores.log.read(tenant, "ses_1", 1, 2) == LogPage(tuple(commits[:2]), complete=False)
+    assert stores.log.read(tenant, "ses_1", 4, 2) == LogPage(tuple(commits[3:]), complete=True)
 
 
 def test_of_two_writers_on_one_number_one_wins(stores: Stores, tenant: str) -> None:
@@ -62,7 +62,7 @@ def test_of_two_writers_on_one_number_one_wins(stores: Stores, tenant: str) -> N
     with pytest.raises(NumberTaken):
         stores.other_log.append(theirs)
 
-    assert stores.other_log.tail(tenant, "ses_1", 1).commits == (mine,)
+    assert stores.other_log.read(tenant, "ses_1", 1).commits == (mine,)
 
 
 def test_of_writers_at_the_same_moment_one_wins(
@@ -90,7 +90,7 @@ def test_of_writers_at_the_same_moment_one_wins(
         writer.join(30)
 
     assert (len(won), len(lost)) == (1, 3)
-    assert stores.log.tail(tenant, "ses_1", 1).commits == tuple(won)
+    assert stores.log.read(tenant, "ses_1", 1).commits == tuple(won)
 
 
 def test_who_repeats_a_write_after_a_lost_answer_finds_its_own_key(stores: Stores, tenant: str) -> None:
@@ -117,7 +117,7 @@ def test_a_commit_and_its_extra_items_are_written_together(stores: Stores, tenan
     page = stores.index.sessions(tenant, states=(), agent_id=None, limit=10, cursor=None)
     assert page.entries == (entry,)
     assert stores.index.intervention(tenant, "int_1") == open_one
-    assert stores.index.idempotency(tenant, ROUTE, "k") == record
+    assert stores.index.idempotency_record(tenant, ROUTE, "k") == record
 
 
 def test_extra_items_of_a_lost_number_are_not_written(stores: Stores, tenant: str) -> None:
@@ -133,7 +133,7 @@ def test_extra_items_of_a_lost_number_are_not_written(stores: Stores, tenant: st
 
     assert stores.index.sessions(tenant, states=(), agent_id=None, limit=10, cursor=None).entries == ()
     assert stores.index.intervention(tenant, "int_1") is None
-    assert stores.index.idempotency(tenant, ROUTE, "k") is None
+    assert stores.index.idempotency_record(tenant, ROUTE, "k") is None
 
 
 def test_a_companion_of_another_tenant_is_refused(stores: Stores, tenant: str) -> None:
@@ -170,7 +170,7 @@ def test_no_spelling_of_a_tenant_reaches_another_one(
 
     assert stores.log.latest(one, session) == commit
     assert stores.log.latest(other, other_session) is None
-    assert stores.log.tail(other, session, 1).commits == ()
+    assert stores.log.read(other, session, 1).commits == ()
     assert stores.index.sessions(other, states=(), agent_id=None, limit=9, cursor=None).entries == ()
     assert stores.index.interventions(other, state=None, limit=9, cursor=None).items == ()
     assert stores.index.intervention(other, "int_1") is None
@@ -183,10 +183,10 @@ def test_a_log_of_more_than_a_megabyte_is_read_whole_and_in_order(stores: Stores
         entry = UserEntry(message_id=f"msg_{number}", content=Content.of(text))
         stores.log.append(make_commit(tenant, "ses_1", number, entries=(entry,)))
 
-    tail = stores.log.tail(tenant, "ses_1", 1)
+    tail = stores.log.read(tenant, "ses_1", 1)
     assert [commit.number for commit in tail.commits] == list(range(1, 16))
     assert tail.complete
-    limited = stores.log.tail(tenant, "ses_1", 1, 14)
+    limited = stores.log.read(tenant, "ses_1", 1, 14)
     assert (limited.commits, limited.complete) == (tail.commits[:14], False)
 
 
@@ -203,7 +203,7 @@ def test_a_commit_of_an_unknown_schema_version_is_refused(stores: Stores, tenant
     with pytest.raises(SchemaUnknown, match="99"):
         stores.log.latest(tenant, "ses_1")
     with pytest.raises(SchemaUnknown):
-        stores.log.tail(tenant, "ses_1", 1)
+        stores.log.read(tenant, "ses_1", 1)
 
 
 def test_a_deleted_session_leaves_nothing_and_its_neighbours_stay(stores: Stores, tenant: str) -> None:
@@ -223,8 +223,8 @@ def test_a_deleted_session_leaves_nothing_and_its_neighbours_stay(stores: Stores
     stores.log.delete(tenant, "ses_1")
 
     assert stores.log.latest(tenant, "ses_1") is None
-    assert stores.log.tail(tenant, "ses_1", 1).commits == ()
-    assert len(stores.log.tail(tenant, "ses_2", 1).commits) == 30
+    assert stores.log.read(tenant, "ses_1", 1).commits == ()
+    assert len(stores.log.read(tenant, "ses_2", 1).commits) == 30
     page = stores.index.sessions(tenant, states=(), agent_id=None, limit=10, cursor=None)
     assert [entry.session_id for entry in page.entries] == ["ses_2"]
     left = stores.index.interventions(tenant, state=None, limit=10, cursor=None).items
@@ -234,21 +234,21 @@ def test_a_deleted_session_leaves_nothing_and_its_neighbours_stay(stores: Stores
 
 def test_an_hours_tokens_are_granted_with_the_commit_or_not_at_all(stores: Stores, tenant: str) -> None:
     stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(lease=LeaseGrant(tenant, 7, 0, 500)))
-    assert stores.index.granted(tenant, 7) == 500
-    assert stores.index.granted(tenant, 8) == 0
+    assert stores.index.granted_tokens(tenant, 7) == 500
+    assert stores.index.granted_tokens(tenant, 8) == 0
 
     for stale in (0, 300, 499, 501):
         with pytest.raises(LeaseMoved):
             stores.log.append(
                 make_commit(tenant, "ses_1", 2), TransactionItems(lease=LeaseGrant(tenant, 7, stale, 900))
             )
-    assert stores.index.granted(tenant, 7) == 500
-    assert stores.log.tail(tenant, "ses_1", 2).commits == ()
+    assert stores.index.granted_tokens(tenant, 7) == 500
+    assert stores.log.read(tenant, "ses_1", 2).commits == ()
 
     stores.log.append(
         make_commit(tenant, "ses_1", 2), TransactionItems(lease=LeaseGrant(tenant, 7, 500, 900))
     )
-    assert stores.index.granted(tenant, 7) == 900
+    assert stores.index.granted_tokens(tenant, 7) == 900
 
 
 def test_who_lost_both_the_number_and_the_hour_is_told_of_the_number(stores: Stores, tenant: str) -> None:

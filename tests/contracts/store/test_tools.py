@@ -120,19 +120,19 @@ def test_as_many_and_as_large_as_may_be_are_all_read(stores: Stores, tenant: str
 
 def test_a_warm_worker_sees_every_change_at_its_next_look(stores: Stores, tenant: str) -> None:
     turns, admin = stores.definitions, stores.other_tools
-    registry = TenantRegistry(turns.last)
-    assert turns.at(tenant).tools() == ()
+    registry = TenantRegistry(turns.last_snapshot)
+    assert turns.snapshot(tenant).tools() == ()
 
     first = make_tool(stores, "scale")
     admin.create(tenant, first)
-    assert turns.at(tenant).tools() == (first,)
+    assert turns.snapshot(tenant).tools() == (first,)
     assert list(registry.specs(tenant, "default")) == [*builtins(), "scale"]
 
     second = first.model_copy(update={"description": "Weighs twice", "version": 2})
     admin.replace(tenant, first, second)
-    assert turns.at(tenant).tools() == (second,)
+    assert turns.snapshot(tenant).tools() == (second,)
     assert registry.specs(tenant, "default")["scale"] == second
 
     admin.delete(tenant, second)
-    assert turns.at(tenant).tools() == ()
+    assert turns.snapshot(tenant).tools() == ()
     assert "scale" not in registry.specs(tenant, "default")

@@ -88,7 +88,7 @@ def test_a_warm_turn_costs_one_small_read_for_agents_and_prompts_together(aws: A
     definitions = DynamoDefinitions(aws.table, FakeClock(), client)
     for _ in range(3):
         client.asked.clear()
-        turn = definitions.at(tenant)
+        turn = definitions.snapshot(tenant)
         turn.agent("default")
         turn.prompt(AGENT_PLANNING_SYSTEM)
     assert client.asked == ["get_item"]

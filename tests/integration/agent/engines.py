@@ -8,7 +8,7 @@ from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import AssistantEntry, ToolEntry
 from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.log import NO_ITEMS, Tail, TransactionItems
+from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
 from shared.ports.tools import CallContext
 from tests.doubles.blobs import MemoryBlobs
@@ -57,9 +57,9 @@ class Gated(MemoryLog):
         vars(self).update(vars(log))
         self.pause = pause
 
-    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         self.pause()
-        return super().tail(tenant, session_id, since, limit)
+        return super().read(tenant, session_id, since, limit)
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
         self.pause()
@@ -144,7 +144,7 @@ class Engines:
     @property
     def told(self) -> list[tuple[str, object]]:
         """What the log says, without ids and times."""
-        commits = self.house.log.tail(TENANT, self.session, 1).commits
+        commits = self.house.log.read(TENANT, self.session, 1).commits
         return [
             (event.type, event.data.get("name") or event.data.get("to") or event.data.get("plan_step"))
             for commit in commits

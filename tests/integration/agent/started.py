@@ -74,7 +74,7 @@ def meanwhile(house: House, sink: Sink, happens: Callable[[], object]) -> None:
 
 def results(house: House, session: str) -> list[str]:
     """Of the refund, in the log and in the conversation; both say the same."""
-    commits = house.log.tail(TENANT, session, 1).commits
+    commits = house.log.read(TENANT, session, 1).commits
     logged = [entry for commit in commits for entry in commit.entries if isinstance(entry, ToolEntry)]
     told = [
         one.entry for one in house.history(session).messages(0, 50)[0] if isinstance(one.entry, ToolEntry)

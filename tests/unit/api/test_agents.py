@@ -167,8 +167,8 @@ class Overtaken(MemoryIndex):
         super().__init__(table, clock)
         self._meanwhile = meanwhile
 
-    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
-        found = super().idempotency(tenant, route, key)
+    def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        found = super().idempotency_record(tenant, route, key)
         if self._meanwhile:
             self._meanwhile.pop()()
         return found

@@ -185,7 +185,7 @@ def test_a_deletion_that_was_cut_short_shows_nothing_to_a_repeat_either() -> Non
 def test_a_record_has_ids_and_a_number_and_no_text() -> None:
     made = front()
     session = made.start().data["session_id"]
-    record = made.house.index.idempotency(TENANT, "POST /v1/sessions", "k")
+    record = made.house.index.idempotency_record(TENANT, "POST /v1/sessions", "k")
     assert record is not None
     assert (record.status, record.answer, record.commit) == (202, {"session_id": session}, 1)
     assert record.expires_at == made.house.clock.now() + KEY_LIFE
@@ -232,8 +232,8 @@ class Overtaken(MemoryIndex):
         vars(self).update(vars(index))
         self.meanwhile: Callable[[], object] | None = None
 
-    def idempotency(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
-        found = super().idempotency(tenant, route, key)
+    def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        found = super().idempotency_record(tenant, route, key)
         if self.meanwhile is not None:
             act, self.meanwhile = self.meanwhile, None
             act()

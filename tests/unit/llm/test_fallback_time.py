@@ -82,7 +82,7 @@ def test_a_timeout_beside_a_named_wait_stays_charged() -> None:
     models = (ScriptedModel([ProviderOverloaded("busy", 3600.0)]), ScriptedModel([ProviderTimeout("silent")]))
     with pytest.raises(ProviderOverloaded) as caught:
         chain(Watch(), *models).complete(ASKED, timeout=60)
-    assert (caught.value.retry_after, caught.value.lost) == (None, 1)
+    assert (caught.value.retry_after, caught.value.unanswered) == (None, 1)
 
 
 def test_a_model_that_is_named_twice_is_asked_once() -> None:

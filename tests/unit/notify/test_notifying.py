@@ -9,17 +9,17 @@ from functions.notify.handler import notify_all
 from functions.notify.root import Root
 from shared.domain.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
 from shared.domain.interventions.notification import Notification
-from shared.ports.notifier import Changed, NotDelivered, NotificationRefused, Postponed
+from shared.ports.notifier import InterventionChange, NotDelivered, NotificationRefused, QueuedChange
 from tests.contracts.store.documents import make_intervention
 
 
 class FakeChanges:
     """Each record of an event names the intervention that changed."""
 
-    def __init__(self, *changed: Changed | Exception) -> None:
+    def __init__(self, *changed: InterventionChange | Exception) -> None:
         self.changed = changed
 
-    def changed_by(self, event: Mapping[str, Any]) -> Iterator[Changed]:
+    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange]:
         for record in event["Records"]:
             found = self.changed[record["change"]]
             if isinstance(found, Exception):
@@ -37,8 +37,8 @@ class FakeQueue:
             raise StoreUnavailable("no queue")
         self.kept.append(change)
 
-    def opened(self, record: Mapping[str, Any]) -> Postponed | None:
-        return Postponed(record["message"], record) if "message" in record else None
+    def parse(self, record: Mapping[str, Any]) -> QueuedChange | None:
+        return QueuedChange(record["message"], record) if "message" in record else None
 
 
 class Receiver:
@@ -58,8 +58,8 @@ class Receiver:
         return [notification.intervention_id for notification in self.taken]
 
 
-def opened(name: str, **fields: Any) -> Changed:
-    return Changed("acme", make_intervention("ses_1", name, **fields), is_new=True)
+def opened(name: str, **fields: Any) -> InterventionChange:
+    return InterventionChange("acme", make_intervention("ses_1", name, **fields), is_new=True)
 
 
 def stream(count: int) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def test_interventions_that_wait_are_notified_in_order() -> None:
 
 def test_what_was_deleted_meanwhile_is_passed_over() -> None:
     receiver, later = Receiver(), FakeQueue()
-    changes = FakeChanges(Changed("acme", None, is_new=True), opened("int_1"))
+    changes = FakeChanges(InterventionChange("acme", None, is_new=True), opened("int_1"))
     notify_all(Root(changes, later, receiver), stream(2))
     assert (receiver.ids, later.kept) == (["int_1"], [])
 

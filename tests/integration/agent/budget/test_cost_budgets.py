@@ -67,7 +67,7 @@ def test_an_agent_that_is_given_a_model_without_a_price_meanwhile_is_stopped_at_
     session = house.start("Look", cost_budget_usd=1.0).session_id
 
     def change(decision: object) -> None:
-        before = house.definitions.at(TENANT).agent(DEFAULT_AGENT)
+        before = house.definitions.snapshot(TENANT).agent(DEFAULT_AGENT)
         assert before is not None
         if len(model.requests) == 2 and before.model == PRICED:
             changed = before.model_copy(update={"model": UNPRICED, "version": before.version + 1})

@@ -82,4 +82,4 @@ def test_an_execution_that_was_overtaken_writes_nothing(kind: str) -> None:
 
 
 def kept(house: House, session: str) -> tuple[Commit, ...]:
-    return house.log.tail(TENANT, session, 1).commits
+    return house.log.read(TENANT, session, 1).commits

@@ -7,7 +7,7 @@ from shared.agent.session.repository import SessionRepository
 from shared.domain.rules.compaction import request_limits
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import AssistantEntry, ToolEntry, UserEntry
-from shared.ports.log import Tail
+from shared.ports.log import LogPage
 from shared.ports.model import ModelReply, ModelRequest
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
@@ -176,8 +176,8 @@ def test_a_cold_worker_reads_from_the_last_compaction_on() -> None:
         def __getattr__(self, name: str) -> object:
             return getattr(house.log, name)
 
-        def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
-            found = house.log.tail(tenant, session_id, since, limit)
+        def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
+            found = house.log.read(tenant, session_id, since, limit)
             numbers.extend(commit.number for commit in found.commits)
             return found
 

@@ -6,7 +6,7 @@ import pytest
 
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, Tail, TransactionItems
+from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.log import MemoryLog
@@ -44,9 +44,9 @@ class FusedLog(MemoryLog):
         vars(self).update(vars(log))
         self.fuse = fuse
 
-    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         self.fuse.before()
-        found = super().tail(tenant, session_id, since, limit)
+        found = super().read(tenant, session_id, since, limit)
         self.fuse.behind()
         return found
 

@@ -93,5 +93,5 @@ def test_a_summary_after_a_slow_refusal_has_what_is_left_of_the_turns_time() -> 
 
 def test_no_turn_is_shortened_twice() -> None:
     house, session, _ = run()
-    keys = [commit.key for commit in house.log.tail(TENANT, session, 1).commits if "compact" in commit.key]
+    keys = [commit.key for commit in house.log.read(TENANT, session, 1).commits if "compact" in commit.key]
     assert len(keys) == len(set(keys)) > 0

@@ -38,7 +38,7 @@ def test_an_input_as_deep_as_may_be_can_be_read_again(people_decide: bool) -> No
         house.resolve(session, house.head(session).interventions[0], "modify", input=nested(MAX_DEPTH - 1))
         house.run()
     assert house.head(session).state == "completed"
-    for commit in house.log.tail(TENANT, session, 1).commits:
+    for commit in house.log.read(TENANT, session, 1).commits:
         assert to_commit(commit.version, from_commit(commit)) == commit
 
 

@@ -168,7 +168,7 @@ class Sessions(RuleBasedStateMachine):
         for session in self.ids:
             if session not in self.deleted:
                 known = self.commits[session]
-                fresh = self.house.log.tail(TENANT, session, len(known) + 1).commits
+                fresh = self.house.log.read(TENANT, session, len(known) + 1).commits
                 for commit in fresh:
                     check(known[-1] if known else None, commit)
                     known.append(commit)

@@ -18,7 +18,7 @@ def test_many_engines_at_one_session_leave_the_log_of_one(count: int, seed: int)
     assert engines.house.head(engines.session).state == "completed"
     assert sorted(map(str, engines.told)) == sorted(map(str, CLEAN))
     assert len(set(engines.notes.effects)) == 3
-    keys = [commit.key for commit in engines.house.log.tail(TENANT, engines.session, 1).commits]
+    keys = [commit.key for commit in engines.house.log.read(TENANT, engines.session, 1).commits]
     assert len(keys) == len(set(keys))
     calls, results = conversation(engines)
     assert sorted(calls) == sorted(results)

@@ -15,7 +15,7 @@ from shared.agent.queries.poll import PAGE_COMMITS, Cursor
 from shared.api.response.views import event_view, plan_view, session_view, step_view
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.session.conversation import ToolEntry
-from shared.ports.log import Tail
+from shared.ports.log import LogPage
 from shared.ports.model import ModelReply, ModelRequest
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.log import MemoryLog
@@ -40,8 +40,8 @@ class CountingLog(MemoryLog):
         self.reads: list[tuple[int | None, int]] = []
         """The limit asked for, and how many commits came."""
 
-    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
-        found = super().tail(tenant, session_id, since, limit)
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
+        found = super().read(tenant, session_id, since, limit)
         self.reads.append((limit, len(found.commits)))
         return found
 
@@ -147,7 +147,7 @@ def test_a_message_of_the_greatest_length_is_told_in_pages_under_a_megabyte(char
     assert text.startswith(first["content"])
     assert first.get("truncated", False) == (first["content"] != text)
     assert first["content"] == text or json_bytes(first) > 200_000
-    commits = house.log.tail(TENANT, session_id, 1).commits
+    commits = house.log.read(TENANT, session_id, 1).commits
     assert max(len(from_commit(commit)) for commit in commits) < 4_096
     assert json_bytes(session_view(house.head(session_id))) < 16_384
     assert json_bytes([event_view(one.event) for one in house.poll(session_id).events]) < 65_536

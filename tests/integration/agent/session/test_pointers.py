@@ -9,7 +9,7 @@ from shared.agent.session.large_texts import pointers, read_compacted
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import Entry, ToolEntry
-from shared.ports.log import NO_ITEMS, Tail, TransactionItems
+from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.log import MemoryLog
@@ -55,9 +55,9 @@ class FusedLog(MemoryLog):
         vars(self).update(vars(log))
         self.fuse = fuse
 
-    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         self.fuse.before()
-        found = super().tail(tenant, session_id, since, limit)
+        found = super().read(tenant, session_id, since, limit)
         self.fuse.behind()
         return found
 
@@ -146,7 +146,7 @@ class Stage:
     def all_resolve(self) -> int:
         """How many pointers there are."""
         names = [
-            name for commit in self.log.tail(TENANT, self.session, 1).commits for name in self.named(commit)
+            name for commit in self.log.read(TENANT, self.session, 1).commits for name in self.named(commit)
         ]
         there = set(self.blobs.names(TENANT, self.session))
         assert there.issuperset(names)

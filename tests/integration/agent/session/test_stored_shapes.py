@@ -92,7 +92,7 @@ def test_calls_the_previous_release_had_begun_are_made_once_and_the_run_complete
 
 def test_definitions_of_the_previous_release_are_read(aws: Aws) -> None:
     house, _, _ = house_with("amid_calls", aws)
-    definitions = house.definitions.at(TENANT)
+    definitions = house.definitions.snapshot(TENANT)
     agent = definitions.agent(AGENT)
     assert agent is not None
     assert agent.limits.max_steps == 20
@@ -101,6 +101,6 @@ def test_definitions_of_the_previous_release_are_read(aws: Aws) -> None:
     assert [one.text for one in house.memories.relevant(TENANT, AGENT, "reports", 5, 999)] == [
         "Reports are kept a year."
     ]
-    record = house.index.idempotency(TENANT, "POST /v1/sessions", "first")
+    record = house.index.idempotency_record(TENANT, "POST /v1/sessions", "first")
     assert record is not None
     assert record.status == 202

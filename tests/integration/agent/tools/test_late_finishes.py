@@ -90,7 +90,7 @@ def test_a_call_that_ends_after_its_run_was_cancelled_is_recorded_and_moves_noth
 
 
 def kept(house: House, session: str) -> tuple[Commit, ...]:
-    return house.log.tail(TENANT, session, 1).commits
+    return house.log.read(TENANT, session, 1).commits
 
 
 def test_a_cancel_while_a_call_is_in_doubt_names_it_as_in_flight() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from shared.agent.session.next_decision import position
 from shared.domain.session.commit import Commit, Decision
-from shared.ports.log import NO_ITEMS, Tail, TransactionItems
+from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.definitions import MemoryDefinitions, MemorySnapshot
@@ -27,9 +27,9 @@ class CountingLog(MemoryLog):
         vars(self).update(vars(log))
         self.asked = asked
 
-    def tail(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> Tail:
-        self.asked["tail"] += 1
-        return super().tail(tenant, session_id, since, limit)
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
+        self.asked["read"] += 1
+        return super().read(tenant, session_id, since, limit)
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
         self.asked["latest"] += 1
@@ -60,9 +60,9 @@ class CountingDefinitions(MemoryDefinitions):
         vars(self).update(vars(definitions))
         self.asked = asked
 
-    def at(self, tenant: str) -> MemorySnapshot:
+    def snapshot(self, tenant: str) -> MemorySnapshot:
         self.asked["definitions"] += 1
-        return super().at(tenant)
+        return super().snapshot(tenant)
 
 
 class CountedHouse(House):
@@ -107,13 +107,13 @@ def reading(count: int) -> list[ModelReply]:
 def test_every_turn_of_a_read_is_two_puts_and_one_look_at_the_log_per_lambda(count: int) -> None:
     asked, _, _ = turns(reading(count), count, SMALL)
 
-    assert asked == [Counter({"put": 2, "tail": 2, "definitions": 1})] * count
+    assert asked == [Counter({"put": 2, "read": 2, "definitions": 1})] * count
 
 
 def test_a_large_result_is_stored_once_and_fetched_once_beside_the_log() -> None:
     asked, _, _ = turns(reading(10), 10, LARGE)
 
-    small = Counter({"put": 2, "tail": 2, "definitions": 1})
+    small = Counter({"put": 2, "read": 2, "definitions": 1})
     # the result that one turn stores is what the next one's Think fetches
     assert asked[0] == small + Counter({"blob put": 1})
     assert asked[1:] == [small + Counter({"blob put": 1, "blob get": 1})] * 9
@@ -124,7 +124,7 @@ def test_a_call_that_is_not_read_only_adds_one_put_for_its_start() -> None:
 
     asked, _, _ = turns(writes, 0, SMALL)
 
-    assert asked == [Counter({"put": 3, "tail": 2, "definitions": 1})] * 10
+    assert asked == [Counter({"put": 3, "read": 2, "definitions": 1})] * 10
 
 
 def test_each_further_call_of_a_turn_adds_one_put_and_one_look_at_the_log() -> None:
@@ -132,7 +132,7 @@ def test_each_further_call_of_a_turn_adds_one_put_and_one_look_at_the_log() -> N
 
     asked, _, _ = turns(three, 15, SMALL)
 
-    assert asked == [Counter({"put": 4, "tail": 4, "definitions": 1})] * 5
+    assert asked == [Counter({"put": 4, "read": 4, "definitions": 1})] * 5
 
 
 def test_a_worker_that_starts_in_mid_session_reads_the_log_once_however_many_turns_there_were() -> None:
@@ -142,4 +142,4 @@ def test_a_worker_that_starts_in_mid_session_reads_the_log_once_however_many_tur
 
     house.fresh_journal().conversation(at)
 
-    assert house.asked == Counter({"tail": 1})
+    assert house.asked == Counter({"read": 1})
