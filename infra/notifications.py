@@ -32,7 +32,7 @@ INTERVENTION_CHANGES = {
     "eventName": ["INSERT", "MODIFY"],
     "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}},
 }
-"""The stream's filter: items of interventions (`shared/adapters/dynamodb/session_items.py`), written or changed."""
+"""The stream's filter: items of interventions (`shared/adapters/dynamodb/table_layout.py`), written or changed."""
 QUEUE_ACTIONS = (
     "sqs:DeleteMessage",
     "sqs:GetQueueAttributes",

@@ -59,7 +59,7 @@ class StatefulStack(Stack):
             removal_policy=self._removal,
         )
         # Sparse: only sessions that have work to do or wait for someone have the attribute `live`. Recovery reads them
-        # by time, and the keys alone say whose session it is (shared/adapters/dynamodb/session_items.py).
+        # by time, and the keys alone say whose session it is (shared/adapters/dynamodb/table_layout.py).
         table.add_global_secondary_index(
             index_name=LIVE_INDEX,
             partition_key=dynamodb.Attribute(name="live", type=dynamodb.AttributeType.STRING),

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from functions.admin.root import root
+from functions.admin.dependencies import dependencies
 from functions.admin.routes import build
 from functions.admin.seeding import is_seeding, seed
 
-_api = build(root())
+_api = build(dependencies())
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -15,7 +15,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _store(event: dict[str, Any], context: Any) -> None:
-    failure = seed(event, root().definitions, root().clock)
+    failure = seed(event, dependencies().definitions, dependencies().clock)
     if failure is not None:
         _api.telemetry.failure(failure, request=event["RequestType"])
 

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from functions.intervene.root import root
+from functions.intervene.dependencies import dependencies
 from functions.intervene.routes import build
 from shared.agent.interventions.wait import ask
 from shared.agent.recovery.generations import roll_over
 from shared.agent.recovery.give_up import give_up
-from shared.api.engine_event import EngineEvent, engine_event
 from shared.domain.errors import Refused
 from shared.domain.session.head import Wait
+from shared.engine_event import EngineEvent, engine_event
 
-_api = build(root())
+_api = build(dependencies())
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -29,11 +29,11 @@ def _work(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def _do(step: EngineEvent) -> None:
-    repository, workflow = root().deps.repository, root().deps.workflow
+    repository, workflow = dependencies().deps.repository, dependencies().deps.workflow
     match step.op:
         case "ask":
             wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
-            ask(repository, workflow, root().timeouts, step.at, wait)
+            ask(repository, workflow, dependencies().timeouts, step.at, wait)
         case "give_up":
             give_up(repository, step.at, step.error)
         case "roll_over":

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from functions.intervene.root import Root
+from functions.intervene.dependencies import Dependencies
 from shared.agent.interventions.resolve import Resolution, resolve
 from shared.agent.lifecycle import control
 from shared.agent.recovery.recover import wake_engine
@@ -21,9 +21,9 @@ from shared.ports.log import IdempotencyRecord
 Json = dict[str, Any]
 
 
-def build(root: Root) -> Api:
-    api = Api("intervene", root.settings)
-    repository, workflow, index = root.deps.repository, root.deps.workflow, root.deps.directory
+def build(deps: Dependencies) -> Api:
+    api = Api("intervene", deps.settings)
+    repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.directory
 
     @api.post("/v1/sessions/{session_id}/pause")
     def pause(session_id: str) -> Response:
@@ -45,7 +45,7 @@ def build(root: Root) -> Api:
 
     @api.delete("/v1/sessions/{session_id}")
     def delete(session_id: str) -> Response:
-        control.delete(repository, workflow, root.log, root.blobs, Requester(*api.caller), session_id)
+        control.delete(repository, workflow, deps.log, deps.blobs, Requester(*api.caller), session_id)
         return no_content()
 
     @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
@@ -54,7 +54,7 @@ def build(root: Root) -> Api:
 
         def act() -> Json:
             chosen = Resolution(body.option, body.input, body.comment)
-            _, decided = resolve(root.deps, requester, session_id, intervention_id, chosen)
+            _, decided = resolve(deps.deps, requester, session_id, intervention_id, chosen)
             return intervention_view(decided)
 
         def repeat(_: IdempotencyRecord) -> Json:
@@ -63,7 +63,7 @@ def build(root: Root) -> Api:
                 return {"session_id": session_id, "intervention_id": intervention_id}
             return intervention_view(decided)
 
-        return success(root.idempotency.answer(requester.key, act, repeat))
+        return success(deps.idempotency.answer(requester.key, act, repeat))
 
     def controlled(
         session_id: str, act: Callable[[Requester], Head], view: Callable[[Head], Json] = session_view
@@ -72,9 +72,9 @@ def build(root: Root) -> Api:
 
         def repeat(record: IdempotencyRecord) -> Json:
             wake_again(session_id)
-            return answer_from_commit(root.log, record, view)
+            return answer_from_commit(deps.log, record, view)
 
-        return success(root.idempotency.answer(requester.key, lambda: view(act(requester)), repeat), 202)
+        return success(deps.idempotency.answer(requester.key, lambda: view(act(requester)), repeat), 202)
 
     def wake_again(session_id: str) -> bool:
         """The worker that answered first may have died after its commit and before it woke the engine. False: the

@@ -7,19 +7,19 @@ comes again from there, so that it holds up no other change.
 from collections.abc import Mapping
 from typing import Any
 
-from functions.notify.root import Root, root
-from shared.api.telemetry import Telemetry
+from functions.notify.dependencies import Dependencies, dependencies
 from shared.domain.interventions.notification import Notification, notification_of
 from shared.ports.notifier import NotDelivered, NotificationRefused, Notifier
+from shared.telemetry import Telemetry
 
 telemetry = Telemetry("notify")
 
 
 def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return notify_all(root(), event)
+    return notify_all(dependencies(), event)
 
 
-def notify_all(deps: Root, event: Mapping[str, Any]) -> dict[str, Any]:
+def notify_all(deps: Dependencies, event: Mapping[str, Any]) -> dict[str, Any]:
     """Handles the records of the stream or of the queue. The answer names the messages that stay in the queue.
 
     Raises what the queue raises where a change could be neither delivered nor put into the queue. The stream then
@@ -38,7 +38,7 @@ def notify_all(deps: Root, event: Mapping[str, Any]) -> dict[str, Any]:
     return {"batchItemFailures": staying}
 
 
-def _is_handled(deps: Root, notifier: Notifier, change: Mapping[str, Any]) -> bool:
+def _is_handled(deps: Dependencies, notifier: Notifier, change: Mapping[str, Any]) -> bool:
     """True: the notification was delivered or refused for good, or there is none to send. False: try again later."""
     try:
         for changed in deps.changes.changed_by({"Records": [change]}):

@@ -11,12 +11,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from functions.recover.root import root
+from functions.recover.dependencies import dependencies
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
-from shared.api.telemetry import Telemetry
 from shared.domain.errors import CallerError, Refused
 from shared.domain.value import Value
+from shared.telemetry import Telemetry
 
 SPARE_MILLISECONDS = 15_000
 """The longest that one session takes, with every request repeated."""
@@ -40,7 +40,7 @@ def _handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
-    deps = root()
+    deps = dependencies()
     tally = sweep(
         SweepDeps(
             deps.repository,
@@ -59,7 +59,7 @@ def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
 
 
 def _repair(wanted: RepairRequest) -> dict[str, Any]:
-    deps = root()
+    deps = dependencies()
     try:
         outcome = repair(deps.repository, deps.workflow, wanted.tenant, wanted.session_id)
     except CallerError as refusal:

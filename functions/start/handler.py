@@ -1,6 +1,6 @@
 """The Lambda's entry point."""
 
-from functions.start.root import root
+from functions.start.dependencies import dependencies
 from functions.start.routes import build
 
-handler = build(root()).handler
+handler = build(dependencies()).handler

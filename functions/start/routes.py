@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Any
 
-from functions.start.root import Root
+from functions.start.dependencies import Dependencies
 from shared.agent.lifecycle.start import NewSession, post_message, restart, start
 from shared.api.app import Api
 from shared.api.request.bodies import PostMessage, StartSession, refuse_longer
@@ -20,39 +20,39 @@ DEFAULT_MAX_STEPS = 50
 Json = dict[str, Any]
 
 
-def build(root: Root) -> Api:
-    api = Api("start", root.settings)
-    repository, workflow = root.repository, root.workflow
+def build(deps: Dependencies) -> Api:
+    api = Api("start", deps.settings)
+    repository, workflow = deps.repository, deps.workflow
 
     @api.post("/v1/sessions")
     def start_session(body: StartSession) -> Response:
-        refuse_longer("message", body.message, root.settings.max_message_chars)
-        agent = root.definitions.snapshot(api.caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
+        refuse_longer("message", body.message, deps.settings.max_message_chars)
+        agent = deps.definitions.snapshot(api.caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
         if agent is None:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
-        requester, new = requester_of(api.request), _new_session(body, agent, root.settings)
+        requester, new = requester_of(api.request), _new_session(body, agent, deps.settings)
 
         def act() -> Json:
             return session_view(start(repository, workflow, requester, new))
 
-        view = root.idempotency.answer(requester.key, act, repeat)
+        view = deps.idempotency.answer(requester.key, act, repeat)
         return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
     @api.post("/v1/sessions/{session_id}/messages")
     def say(session_id: str, body: PostMessage) -> Response:
-        refuse_longer("content", body.content, root.settings.max_message_chars)
+        refuse_longer("content", body.content, deps.settings.max_message_chars)
         requester = requester_of(api.request)
 
         def act() -> Json:
             return session_view(post_message(repository, workflow, requester, session_id, body.content))
 
-        return success(root.idempotency.answer(requester.key, act, repeat), 202)
+        return success(deps.idempotency.answer(requester.key, act, repeat), 202)
 
     def repeat(record: IdempotencyRecord) -> Json:
         """The worker that answered first may have died after its commit and before it started the engine."""
         with suppress(SessionNotFound):  # deleted meanwhile
             restart(repository, workflow, record.tenant, record.answer["session_id"])
-        return answer_from_commit(root.log, record, session_view)
+        return answer_from_commit(deps.log, record, session_view)
 
     return api
 

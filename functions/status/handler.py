@@ -1,6 +1,6 @@
 """The Lambda's entry point."""
 
-from functions.status.root import root
+from functions.status.dependencies import dependencies
 from functions.status.routes import build
 
-handler = build(root()).handler
+handler = build(dependencies()).handler

@@ -1,17 +1,17 @@
 """The routes of `status`: everything that only reads sessions (design §3)."""
 
+from functions.status.dependencies import Dependencies
 from functions.status.history import add_history
 from functions.status.interventions import add_interventions
 from functions.status.listing import add_listing
 from functions.status.polling import add_polling
-from functions.status.root import Root
 from shared.api.app import Api
 
 
-def build(root: Root) -> Api:
-    api = Api("status", root.settings)
-    add_listing(api, root.session_index, root.log)
-    add_polling(api, root.log, root.clock, root.partials)
-    add_history(api, root.log, root.blobs)
-    add_interventions(api, root.session_index, root.log, root.blobs)
+def build(deps: Dependencies) -> Api:
+    api = Api("status", deps.settings)
+    add_listing(api, deps.session_index, deps.log)
+    add_polling(api, deps.log, deps.clock, deps.partials)
+    add_history(api, deps.log, deps.blobs)
+    add_interventions(api, deps.session_index, deps.log, deps.blobs)
     return api

@@ -3,12 +3,12 @@
 from functools import cache
 from typing import Any
 
-from functions.step.root import models_deps, turn_deps
+from functions.step.dependencies import models_deps, turn_deps
 from shared.agent.turn.turn import take_turn
-from shared.api.engine_event import engine_event, seconds_for_work
-from shared.api.telemetry import Handler, Telemetry
 from shared.domain.errors import Refused
+from shared.engine_event import engine_event, seconds_for_work
 from shared.settings import settings
+from shared.telemetry import Handler, Telemetry
 
 telemetry = Telemetry("step")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from functions.step.root import ModelsDeps
+from functions.step.dependencies import ModelsDeps
 from shared.api.app import Api
 from shared.api.response.envelope import Response, success
 from shared.domain.definitions.agent import AgentDefinition

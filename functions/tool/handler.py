@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from functions.tool.root import runtime
+from functions.tool.dependencies import runtime
 from shared.agent.tools.execute import abandon_call, run_call
-from shared.api.engine_event import engine_event, seconds_for_work
-from shared.api.telemetry import Telemetry
 from shared.domain.errors import Refused
+from shared.engine_event import engine_event, seconds_for_work
+from shared.telemetry import Telemetry
 
 telemetry = Telemetry("tool")
 

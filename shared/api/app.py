@@ -25,9 +25,9 @@ from shared.api.request.incoming import Request, read_request
 from shared.api.response import errors
 from shared.api.response.envelope import Response
 from shared.api.routes import ROUTES, Function, Route
-from shared.api.telemetry import Handler, Telemetry
 from shared.domain.errors import NotFound, RoleMissing, Unauthorized
 from shared.settings import Settings
+from shared.telemetry import Handler, Telemetry
 
 RouteHandler = Callable[..., Response]
 Decorator = Callable[[RouteHandler], RouteHandler]

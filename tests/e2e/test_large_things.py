@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.domain.session.commit import Commit

@@ -1,7 +1,7 @@
 import json
 
 from infra.names import LIVE_INDEX
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.llm.keys import NO_KEY_YET
 from tests.infra.conftest import Synthesised
 

@@ -55,7 +55,7 @@ def _make_stores() -> None:
 
 def _run() -> set[Path]:
     from functions.start import handler as start
-    from functions.start.root import root
+    from functions.start.dependencies import dependencies
     from functions.step import handler as step
     from shared.agent.session.next_decision import position
     from shared.agent.session.repository import SessionRepository
@@ -66,7 +66,7 @@ def _run() -> set[Path]:
             "POST", "/v1/sessions", json_body={"message": "List all files and write a summary to summary.md"}
         )
         assert answer.status == 202
-    repository: SessionRepository = root().repository
+    repository: SessionRepository = dependencies().repository
     at = position(repository.newest(TENANT, answer.data["session_id"]).head).model_dump(mode="json")
     with _recorded() as more:
         decision = step.handler({"op": "plan", "at": at}, Context())

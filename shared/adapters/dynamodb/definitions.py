@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import definition_items as items
 from shared.adapters.dynamodb.definition_items import change_definition
-from shared.adapters.dynamodb.session_items import Item, tenant_pk
+from shared.adapters.dynamodb.table_layout import Item, tenant_pk
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.adapters.storage.cursors import from_cursor, to_cursor

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.query import query
-from shared.adapters.dynamodb.session_items import Item, stored, tenant_pk
+from shared.adapters.dynamodb.table_layout import Item, stored, tenant_pk
 from shared.adapters.dynamodb.transaction import (
     ATTEMPTS,
     FREE,

@@ -8,7 +8,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.storage.documents import dump, load
 from shared.domain.session.partial import PARTIAL_VERSION, Partial
 from shared.ports.partials import PARTIAL_LIFE

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.query import query
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.documents import skip_damaged

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.domain.interventions.intervention import Intervention
 from shared.ports.notifier import InterventionChange
 

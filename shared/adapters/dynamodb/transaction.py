@@ -9,7 +9,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.domain.errors import StoreThrottled
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from shared.adapters.aws.clients import make_client
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.partials import DynamoPartials

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from shared.adapters.dynamodb.definition_items import to_agent, to_prompt
 from shared.adapters.dynamodb.memories import to_memory
-from shared.adapters.dynamodb.session_items import item_commit
+from shared.adapters.dynamodb.table_layout import item_commit
 from shared.adapters.dynamodb.tools import to_tool
 from shared.adapters.storage.compression import BY_CHECKSUM
 from shared.adapters.storage.documents import (

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.commit import Commit
 from shared.ports.log import TOMBSTONE_LIFE, IndexEntry, LeaseGrant

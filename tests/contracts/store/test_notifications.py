@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from shared.adapters.aws.clients import make_client
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.notifications.sns import Topic
 from shared.adapters.notifications.sqs import Queue

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.adapters.dynamodb import session_items as items
+from shared.adapters.dynamodb import table_layout as items
 from shared.domain.errors import SchemaUnknown
 from shared.domain.session.partial import PARTIAL_VERSION, Partial
 from shared.ports.partials import PARTIAL_LIFE

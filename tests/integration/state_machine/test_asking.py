@@ -3,7 +3,7 @@
 import math
 import time
 
-from shared.api.engine_event import engine_event
+from shared.engine_event import engine_event
 from tests.contracts.emulator.cloud import refusal
 from tests.integration.state_machine.machine import Json, Machine, raises
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from functions.admin.root import Root
+from functions.admin.dependencies import Dependencies
 from functions.admin.routes import build
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.clock import Clock
@@ -26,9 +26,9 @@ def admin_root(
     settings: Settings = SETTINGS,
     files: FileStore | None = None,
     index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
-) -> Root:
+) -> Dependencies:
     clock, table = FakeClock(), MemoryTable()
-    return Root(
+    return Dependencies(
         settings=settings,
         files=MemoryFiles(clock) if files is None else files,
         definitions=MemoryDefinitions(table, clock),

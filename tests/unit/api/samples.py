@@ -9,10 +9,10 @@ from shared.api.app import Api
 from shared.api.request.bodies import PostMessage, Resolve, StartSession
 from shared.api.request.idempotency import idempotency_key
 from shared.api.response.envelope import Response, no_content, success
-from shared.api.telemetry import Telemetry
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
 from shared.domain.session.head import Budget, Head, OpenCall, Run, Usage, Wait
 from shared.settings import Settings
+from shared.telemetry import Telemetry
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")
 AT = datetime(2026, 1, 31, 9, 30, 0, 123_987, tzinfo=UTC)

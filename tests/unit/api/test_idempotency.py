@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from functions.intervene.root import Root as InterveneRoot
+from functions.intervene.dependencies import Dependencies as InterveneDependencies
 from functions.intervene.routes import build as build_intervene
-from functions.start.root import Root as StartRoot
+from functions.start.dependencies import Dependencies as StartDependencies
 from functions.start.routes import build as build_start
 from shared.agent.session.repository import CommitDraft
 from shared.api.request.idempotency import IdempotencyGuard
@@ -34,7 +34,7 @@ class Front:
     def __init__(self, house: House, index: SessionIndex | None = None) -> None:
         self.house = house
         guard = IdempotencyGuard(index or house.index)
-        start = StartRoot(
+        start = StartDependencies(
             settings=house.settings,
             repository=house.fresh_journal(),
             workflow=house.workflow,
@@ -42,7 +42,9 @@ class Front:
             log=house.log,
             definitions=house.definitions,
         )
-        intervene = InterveneRoot(house.settings, house.desk, house.log, house.blobs, guard, house.timeouts)
+        intervene = InterveneDependencies(
+            house.settings, house.desk, house.log, house.blobs, guard, house.timeouts
+        )
         token = claims(tenant=TENANT, user=USER)
         self._start = Gateway(build_start(start).handler, token)
         self._intervene = Gateway(build_intervene(intervene).handler, token)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.step.root import ModelsDeps
+from functions.step.dependencies import ModelsDeps
 from functions.step.routes import build
 from shared.adapters.aws.secrets import SecretUnreadable
 from shared.adapters.llm.health import ConfiguredModels

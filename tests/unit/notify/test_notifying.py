@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from functions.notify.dependencies import Dependencies
 from functions.notify.handler import notify_all
-from functions.notify.root import Root
 from shared.domain.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
 from shared.domain.interventions.notification import Notification
 from shared.ports.notifier import InterventionChange, NotDelivered, NotificationRefused, QueuedChange
@@ -77,20 +77,20 @@ def staying(answer: Mapping[str, Any]) -> list[str]:
 def test_interventions_that_wait_are_notified_in_order() -> None:
     receiver = Receiver()
     changes = FakeChanges(opened("int_1"), opened("int_2", state="resolved"), opened("int_3"))
-    notify_all(Root(changes, FakeQueue(), receiver), stream(3))
+    notify_all(Dependencies(changes, FakeQueue(), receiver), stream(3))
     assert receiver.ids == ["int_1", "int_3"]
 
 
 def test_what_was_deleted_meanwhile_is_passed_over() -> None:
     receiver, later = Receiver(), FakeQueue()
     changes = FakeChanges(InterventionChange("acme", None, is_new=True), opened("int_1"))
-    notify_all(Root(changes, later, receiver), stream(2))
+    notify_all(Dependencies(changes, later, receiver), stream(2))
     assert (receiver.ids, later.kept) == (["int_1"], [])
 
 
 def test_a_notification_that_is_not_delivered_waits_in_the_queue_and_the_next_are_sent() -> None:
     receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
-    notify_all(Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), stream(2))
+    notify_all(Dependencies(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), stream(2))
     assert receiver.ids == ["int_2"]
     assert later.kept == [{"change": 0}]
 
@@ -98,20 +98,22 @@ def test_a_notification_that_is_not_delivered_waits_in_the_queue_and_the_next_ar
 @pytest.mark.parametrize("error", [SchemaUnknown("version 9"), StoreThrottled("get_item"), KeyError("pk")])
 def test_a_change_that_cannot_be_read_waits_there_too(error: Exception) -> None:
     receiver, later = Receiver(), FakeQueue()
-    notify_all(Root(FakeChanges(error, opened("int_2")), later, receiver), stream(2))
+    notify_all(Dependencies(FakeChanges(error, opened("int_2")), later, receiver), stream(2))
     assert receiver.ids == ["int_2"]
     assert later.kept == [{"change": 0}]
 
 
 def test_what_cannot_even_be_put_there_comes_again_by_the_stream() -> None:
-    root = Root(FakeChanges(opened("int_1")), FakeQueue(is_there=False), Receiver(NotDelivered("no answer")))
+    root = Dependencies(
+        FakeChanges(opened("int_1")), FakeQueue(is_there=False), Receiver(NotDelivered("no answer"))
+    )
     with pytest.raises(StoreUnavailable):
         notify_all(root, stream(1))
 
 
 def test_a_message_stays_in_the_queue_until_it_is_delivered_under_the_same_id() -> None:
     receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
-    root = Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver)
+    root = Dependencies(FakeChanges(opened("int_1"), opened("int_2")), later, receiver)
     assert staying(notify_all(root, queue(2))) == ["m0"]
     assert later.kept == [], "it is not put there a second time"
     assert staying(notify_all(root, queue(1))) == []
@@ -122,7 +124,7 @@ def test_a_message_stays_in_the_queue_until_it_is_delivered_under_the_same_id() 
 
 def test_what_is_decided_while_it_waits_in_the_queue_is_not_notified() -> None:
     receiver = Receiver()
-    root = Root(FakeChanges(opened("int_1", state="resolved")), FakeQueue(), receiver)
+    root = Dependencies(FakeChanges(opened("int_1", state="resolved")), FakeQueue(), receiver)
     assert staying(notify_all(root, queue(1))) == []
     assert receiver.taken == []
 
@@ -130,7 +132,9 @@ def test_what_is_decided_while_it_waits_in_the_queue_is_not_notified() -> None:
 @pytest.mark.parametrize("brought", [stream, queue])
 def test_what_the_receiver_refuses_is_not_tried_again(brought: Callable[[int], dict[str, Any]]) -> None:
     receiver, later = Receiver(NotificationRefused("answered with status 422")), FakeQueue()
-    answer = notify_all(Root(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), brought(2))
+    answer = notify_all(
+        Dependencies(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), brought(2)
+    )
     assert receiver.ids == ["int_2"]
     assert (staying(answer), later.kept) == ([], [])
 
@@ -138,5 +142,5 @@ def test_what_the_receiver_refuses_is_not_tried_again(brought: Callable[[int], d
 @pytest.mark.parametrize("brought", [stream, queue])
 def test_without_a_notifier_nothing_is_even_read(brought: Callable[[int], dict[str, Any]]) -> None:
     later = FakeQueue()
-    answer = notify_all(Root(FakeChanges(AssertionError("it was read")), later, None), brought(1))
+    answer = notify_all(Dependencies(FakeChanges(AssertionError("it was read")), later, None), brought(1))
     assert (staying(answer), later.kept) == ([], [])

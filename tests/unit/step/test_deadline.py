@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infra.environments import ENVIRONMENTS
-from shared.api.engine_event import COMMIT_SECONDS, LEAST_SECONDS, seconds_for_work
+from shared.engine_event import COMMIT_SECONDS, LEAST_SECONDS, seconds_for_work
 
 
 def test_the_setting_bounds_the_model_where_the_lambda_has_more_time() -> None:

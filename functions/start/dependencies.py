@@ -17,7 +17,7 @@ from shared.ports.workflow import Workflow
 from shared.settings import Settings, settings
 
 
-class Root(NamedTuple):
+class Dependencies(NamedTuple):
     settings: Settings
     repository: SessionRepository
     workflow: Workflow
@@ -27,11 +27,11 @@ class Root(NamedTuple):
 
 
 @cache
-def root() -> Root:
+def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
     log = DynamoLog(chosen.table, clock)
-    return Root(
+    return Dependencies(
         settings=chosen,
         log=log,
         repository=SessionRepository(log, S3Blobs(chosen.bucket), clock),

@@ -17,7 +17,7 @@ LOCAL_SECRET = "ACTA_NOTIFY_SECRET"
 """The secret itself, for a local stack, which has no Secrets Manager."""
 
 
-class Root(NamedTuple):
+class Dependencies(NamedTuple):
     """`notifier` is None where nobody is notified: a local stack without a URL."""
 
     changes: ChangeReader
@@ -26,9 +26,9 @@ class Root(NamedTuple):
 
 
 @cache
-def root() -> Root:
+def dependencies() -> Dependencies:
     chosen = settings()
-    return Root(StreamedChanges(chosen.table), Queue(chosen.notify_queue_url), _notifier(chosen))
+    return Dependencies(StreamedChanges(chosen.table), Queue(chosen.notify_queue_url), _notifier(chosen))
 
 
 def _notifier(chosen: Settings) -> Notifier | None:

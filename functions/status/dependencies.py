@@ -15,7 +15,7 @@ from shared.ports.partials import Partials
 from shared.settings import Settings, settings
 
 
-class Root(NamedTuple):
+class Dependencies(NamedTuple):
     settings: Settings
     log: SessionLog
     blobs: BlobStore
@@ -25,10 +25,10 @@ class Root(NamedTuple):
 
 
 @cache
-def root() -> Root:
+def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
-    return Root(
+    return Dependencies(
         settings=chosen,
         log=DynamoLog(chosen.table, clock),
         blobs=S3Blobs(chosen.bucket),

@@ -17,7 +17,7 @@ from shared.ports.memories import MemoryStore
 from shared.settings import Settings, settings
 
 
-class Root(NamedTuple):
+class Dependencies(NamedTuple):
     settings: Settings
     files: FileStore
     definitions: DefinitionStore
@@ -28,10 +28,10 @@ class Root(NamedTuple):
 
 
 @cache
-def root() -> Root:
+def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
-    return Root(
+    return Dependencies(
         settings=chosen,
         files=S3Files(chosen.bucket),
         definitions=DynamoDefinitions(chosen.table, clock),

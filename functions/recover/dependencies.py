@@ -14,7 +14,7 @@ from shared.ports.workflow import Workflow
 from shared.settings import settings
 
 
-class Root(NamedTuple):
+class Dependencies(NamedTuple):
     """`grace`, `warn`: seconds, as in `SweepDeps`."""
 
     repository: SessionRepository
@@ -25,10 +25,10 @@ class Root(NamedTuple):
 
 
 @cache
-def root() -> Root:
+def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
-    return Root(
+    return Dependencies(
         repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
         session_index=DynamoIndex(chosen.table, clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),

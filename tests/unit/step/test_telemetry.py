@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.api.telemetry import Telemetry
+from shared.telemetry import Telemetry
 from tests.unit.api.gateway import Gateway, claims
 from tests.unit.api.samples import start_api
 

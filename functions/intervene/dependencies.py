@@ -19,7 +19,7 @@ from shared.ports.log import SessionLog
 from shared.settings import Settings, settings
 
 
-class Root(NamedTuple):
+class Dependencies(NamedTuple):
     settings: Settings
     deps: ResolveDeps
     log: SessionLog
@@ -29,12 +29,12 @@ class Root(NamedTuple):
 
 
 @cache
-def root() -> Root:
+def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
     log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket)
     directory = DynamoIndex(chosen.table, clock)
-    return Root(
+    return Dependencies(
         settings=chosen,
         deps=ResolveDeps(
             repository=SessionRepository(log, blobs, clock),
