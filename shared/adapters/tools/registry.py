@@ -1,4 +1,4 @@
-"""The tool registry: the builtins, then what the tenant's admins added, by name."""
+"""The tool registry: the built-in tools, then those that the tenant's admins have added."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,15 +13,14 @@ FILE_TOOLS = ("read_file", "create_file", "delete_file")
 
 
 class BuiltinRegistry:
-    """The builtins alone."""
+    """A Registry with the built-in tools only."""
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
         return builtins()
 
     def check(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
-        from shared.adapters.tools.schema import (
-            check_input,
-        )  # brings the schema library, which few workers need
+        # The schema library is imported here, because few workers need it.
+        from shared.adapters.tools.schema import check_input
 
         check_input(spec, arguments)
         if spec.name in FILE_TOOLS:
@@ -29,7 +28,7 @@ class BuiltinRegistry:
 
 
 def _check_path(path: str) -> None:
-    """Before anybody is asked to approve it: a path that the store refuses is no decision for a person."""
+    """Raises ToolInputInvalid before a person is asked to approve a call with a path that the store refuses."""
     try:
         check_path(path)
     except PathRefused as refused:
@@ -37,28 +36,30 @@ def _check_path(path: str) -> None:
 
 
 class TenantRegistry(BuiltinRegistry):
-    """`look`: how a tenant's definitions are seen. `Definitions.last_snapshot` for who has looked in this turn already,
-    `Definitions.snapshot` for everybody else.
+    """A Registry with the tenant's own tools, too.
+
+    `snapshot`: reads a tenant's definitions. It is `Definitions.last_snapshot` where the turn has read them already,
+    else `Definitions.snapshot`.
     """
 
-    def __init__(self, look: Callable[[str], Snapshot]) -> None:
-        self._look = look
+    def __init__(self, snapshot: Callable[[str], Snapshot]) -> None:
+        self._snapshot = snapshot
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
-        return _Specs(lambda: {tool.name: tool for tool in self._look(tenant).tools()})
+        return _LazySpecs(lambda: {tool.name: tool for tool in self._snapshot(tenant).tools()})
 
 
-class _Specs(Mapping[str, ToolSpec]):
-    """Looks only when something is asked for that the builtins do not answer: most calls are of a builtin tool."""
+class _LazySpecs(Mapping[str, ToolSpec]):
+    """Reads the tenant's definitions only when a tool is asked for that is not built in: most calls need none."""
 
-    def __init__(self, added: Callable[[], Mapping[str, ToolSpec]]) -> None:
-        self._load = added
+    def __init__(self, load: Callable[[], Mapping[str, ToolSpec]]) -> None:
+        self._load = load
         self._loaded: Mapping[str, ToolSpec] | None = None
 
     @property
     def _added(self) -> Mapping[str, ToolSpec]:
         if self._loaded is None:
-            # what a later release has built in takes the place of a tool of that name
+            # A tenant's tool may have the name of a tool that a later release has built in. The built-in one wins.
             self._loaded = {name: spec for name, spec in self._load().items() if name not in builtins()}
         return self._loaded
 

@@ -1,13 +1,14 @@
-"""A call's input against its tool's JSON Schema (Draft 2020-12).
+"""Checks a call's input against its tool's JSON Schema (Draft 2020-12), and the references in a schema.
 
-The `jsonschema` package is imported at the first check, and a schema is compiled once per process. A schema is accepted
-only if it is usable: a reference to nothing, or one that leads back to where it began with the same value, would be
-found only by the input that needs it.
+The package `jsonschema` is imported at the first check, and each schema is compiled once per process.
+A schema is checked when an admin writes it: a reference that leads to nothing, or back to itself, would otherwise be
+found only by an input that needs it.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from shared.domain.definitions.tool import ToolSpec
@@ -15,22 +16,20 @@ from shared.domain.errors import ToolInputInvalid
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
-from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 
 MAX_PROBLEMS = 5
-"""More do not help a model; the first ones do."""
+"""Problems named in one message. More of them do not help a model."""
 MAX_PROBLEM_CHARS = 200
 
 
 def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
-    """Raises ToolInputInvalid: which field is wrong and how, and which fields there are."""
+    """Raises ToolInputInvalid. The message says which fields are wrong and why, and which fields there are."""
     try:
         errors = _errors(spec, arguments)
     except RecursionError:
         raise ToolInputInvalid(f"the input of {spec.name} is nested too deeply. Make it flatter.") from None
     except Exception:
-        # the validator's own, over numbers it cannot divide and schemas that were accepted once
+        # The validator itself fails at numbers that it cannot divide, and at schemas that earlier releases accepted.
         raise ToolInputInvalid(
             f"the input of {spec.name} cannot be checked against its schema. Try other values, or another way."
         ) from None
@@ -84,7 +83,7 @@ def _problem(error: "ValidationError") -> str:
 
 
 def _fields(schema: Mapping[str, Any]) -> str:
-    """`Fields: path (string, required), …`"""
+    """A sentence such as `Fields: path (string, required).`"""
     required = schema.get("required", ())
     described = [
         f"{name} ({_kind(field)}{', required' if name in required else ''})"
@@ -104,48 +103,52 @@ def _listed(names: Iterable[str]) -> str:
 
 REFERENCES = ("$ref", "$dynamicRef")
 MAX_CHAIN = 32
-"""Schemas for one and the same value, one inside or behind the other: the check of an input recurses through them."""
+"""Schemas that apply to the same value, each inside the one before or referred to by it. The validator calls itself for
+each of them, so their number is limited."""
 
 
-class LeadsNowhere(Exception):
-    """The message says how, in words for the admin."""
+class BadReference(Exception):
+    """The message is a sentence for the admin."""
 
 
 def check_references(schema: Mapping[str, Any]) -> None:
-    """`schema` is valid by the rules of its kind. Raises LeadsNowhere."""
+    """Raises BadReference where a reference leads to nothing, to something that is no schema, or back to itself.
+
+    `schema`: must be valid by the rules of JSON Schema.
+    """
     from jsonschema import Draft202012Validator, SchemaError
     from referencing import Registry
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import DRAFT202012
 
     root = DRAFT202012.create_resource(schema)
-    new = [(schema, Registry().resolver_with_root(root))]
-    behind: dict[int, list[int]] = {}
-    followed: list[tuple[Any, Any]] = []
-    while new or followed:
-        if not new:
-            target, resolver = followed.pop()
-            if id(target) in behind:
+    to_visit = [(schema, Registry().resolver_with_root(root))]
+    targets: list[tuple[Any, Any]] = []  # of references, not visited yet
+    following: dict[int, list[int]] = {}  # by schema, the schemas that come next for the same value
+    while to_visit or targets:
+        if not to_visit:
+            target, resolver = targets.pop()
+            if id(target) in following:
                 continue
-            try:  # it may lie where no schema is expected, unchecked until now
+            try:  # a target may stand where no schema is expected, so nobody has checked it yet
                 Draft202012Validator.check_schema(target)
             except SchemaError:
-                raise LeadsNowhere("A $ref leads to something that is no schema.") from None
+                raise BadReference("A $ref leads to something that is no schema.") from None
             except RecursionError:
-                raise LeadsNowhere("The schema is nested too deeply.") from None
-            new.append((target, resolver))
-        here, resolver = new.pop()
-        behind[id(here)] = [id(each) for each in _for_the_same_value(here)]
+                raise BadReference("The schema is nested too deeply.") from None
+            to_visit.append((target, resolver))
+        here, resolver = to_visit.pop()
+        following[id(here)] = [id(each) for each in _for_the_same_value(here)]
         for each in DRAFT202012.subresources_of(here):
-            new.append((each, resolver.in_subresource(DRAFT202012.create_resource(each))))
+            to_visit.append((each, resolver.in_subresource(DRAFT202012.create_resource(each))))
         for reference in _references(here):
             try:
                 found = resolver.lookup(reference)
             except (Unresolvable, TypeError, ValueError):
-                raise LeadsNowhere("A $ref leads to nothing in the schema.") from None
-            behind[id(here)].append(id(found.contents))
-            followed.append((found.contents, found.resolver))
-    _check_ends(behind)
+                raise BadReference("A $ref leads to nothing in the schema.") from None
+            following[id(here)].append(id(found.contents))
+            targets.append((found.contents, found.resolver))
+    _check_chains(following)
 
 
 def _references(schema: Any) -> list[str]:
@@ -153,7 +156,7 @@ def _references(schema: Any) -> list[str]:
 
 
 def _for_the_same_value(schema: Any) -> Iterator[Any]:
-    """The schemas in `schema` that hold for the value it holds for, not for a part of it."""
+    """The schemas inside `schema` that apply to the same value as `schema` itself, not to a part of the value."""
     if not isinstance(schema, dict):
         return
     yield from (schema[name] for name in ("not", "if", "then", "else") if name in schema)
@@ -162,13 +165,15 @@ def _for_the_same_value(schema: Any) -> Iterator[Any]:
     yield from schema.get("dependentSchemas", {}).values()
 
 
-def _check_ends(behind: Mapping[int, list[int]]) -> None:
-    """`behind`: by schema, those that come next for the same value."""
-    chains: dict[int, int] = {}
+def _check_chains(following: Mapping[int, list[int]]) -> None:
+    """Raises BadReference where a chain has no end or is too long. `following`: by schema, the schemas that come next
+    for the same value.
+    """
+    lengths: dict[int, int] = {}
     try:
-        for each in TopologicalSorter(behind).static_order():
-            chains[each] = 1 + max((chains[one] for one in behind[each]), default=0)
+        for each in TopologicalSorter(following).static_order():
+            lengths[each] = 1 + max((lengths[one] for one in following[each]), default=0)
     except CycleError:
-        raise LeadsNowhere("A $ref leads back to itself: no input can ever be checked.") from None
-    if max(chains.values()) > MAX_CHAIN:
-        raise LeadsNowhere(f"More than {MAX_CHAIN} schemas follow each other for one value.")
+        raise BadReference("A $ref leads back to itself: no input can ever be checked.") from None
+    if max(lengths.values()) > MAX_CHAIN:
+        raise BadReference(f"More than {MAX_CHAIN} schemas follow each other for one value.")

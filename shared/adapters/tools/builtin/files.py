@@ -1,4 +1,4 @@
-"""The builtin file tools over a tenant's storage (design §7). A result is a sentence of ours, or data from outside."""
+"""The built-in tools for files and the weather (design §7). A result is a sentence of Acta's or a text from outside."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -15,7 +15,7 @@ from shared.settings import Settings
 
 
 class BuiltinTools:
-    """A Toolbox. `update_plan` is none of its tools: it changes the session, in the commit of its turn."""
+    """A Toolbox. It does not run `update_plan`, which changes the session in the commit of the turn."""
 
     def __init__(self, files: FileStore, settings: Settings) -> None:
         self._files = files
@@ -42,7 +42,7 @@ class BuiltinTools:
                     return OutsideText(
                         "weather", location, self._weather.at(location, context.deadline_seconds)
                     )
-        except PathRefused as refused:  # a rule of the store's own, the length of its keys
+        except PathRefused as refused:  # the path is longer than the store's keys may be
             raise ToolFailed(f"{refused}.") from None
         raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")
 
@@ -60,7 +60,7 @@ class BuiltinTools:
         return OutsideText("file", path, text, exact=True)
 
     def _create(self, tenant: str, path: str, content: str, rerun: bool) -> str:
-        """On a rerun the file that is there may be this call's own: it is told as the first attempt would have."""
+        """`rerun`: an earlier attempt of this call may have made the file, so the result always says that it is new."""
         try:
             data = content.encode()
         except UnicodeEncodeError:
@@ -79,7 +79,7 @@ class BuiltinTools:
         try:
             self._files.delete(tenant, path)
         except FileMissing:
-            if rerun:  # an attempt before this one deleted it and died
+            if rerun:  # an earlier attempt of this call has deleted the file
                 return f"Deleted {path}."
             raise missing(self._files, tenant, path) from None
         return f"Deleted {path}."
@@ -87,12 +87,15 @@ class BuiltinTools:
 
 MAX_ENTRIES = 500
 MAX_SCANNED = 5_000
-"""Files looked at to find the folders of one level."""
+"""The most files that are read to find the entries of one folder."""
 PAGE = 1_000
 
 
 def list_files(files: FileStore, tenant: str, path: str, recursive: bool) -> str:
-    """A line that counts, then one per entry, files with their size. Paths are whole ones, from the top."""
+    """A line with the number of files and folders, then a line for each, files with their size in bytes.
+
+    Paths start at the top of the tenant's storage. `recursive`: folders below are listed, too. Raises ToolFailed.
+    """
     folder = usable_folder(path)
     sizes: dict[str, int] = {}
     folders: set[str] = set()
@@ -121,7 +124,7 @@ def list_files(files: FileStore, tenant: str, path: str, recursive: bool) -> str
 
 
 def files_under(files: FileStore, tenant: str, folder: str) -> Iterator[FileInfo]:
-    """Page by page, as far as the caller goes on asking."""
+    """The files under a folder. The next page is read only when the caller needs it."""
     cursor = None
     while True:
         page = files.list(tenant, folder, PAGE, cursor)
@@ -143,7 +146,7 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 MAX_COMPARED = 1_000
-"""Files whose names are compared with a missing one."""
+"""The most files whose names are compared with a missing one."""
 MAX_NEAR = 3
 
 _KINDS = (
@@ -159,6 +162,7 @@ _KINDS = (
 
 
 def usable_path(path: str) -> str:
+    """Raises ToolFailed."""
     try:
         return check_path(path)
     except PathRefused as refused:
@@ -166,6 +170,7 @@ def usable_path(path: str) -> str:
 
 
 def usable_folder(path: str) -> str:
+    """Returns the prefix of the folder's files. Raises ToolFailed."""
     try:
         return check_folder(path)
     except PathRefused as refused:
@@ -175,25 +180,27 @@ def usable_folder(path: str) -> str:
 
 
 def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:
-    near = near_names(files, tenant, path)
+    """The error that the file does not exist, with similar names of files that do."""
+    near = similar_paths(files, tenant, path)
     hint = f"Near names: {', '.join(near)}." if near else "Use list_files to see which files there are."
     return ToolFailed(f"there is no file {path}. {hint}")
 
 
-def near_names(files: FileStore, tenant: str, path: str) -> list[str]:
-    """The same name in another folder first, then similar spellings, of whole paths or of names."""
-    import difflib  # only a missing file pays for it
+def similar_paths(files: FileStore, tenant: str, path: str) -> list[str]:
+    """Files with the same name in other folders, then similar paths, then similar names; at most `MAX_NEAR`."""
+    import difflib  # here, because it is rarely needed and costs time at a cold start
 
     listed = files.list(tenant, "", MAX_COMPARED).files
-    paths = {file.path: file.path.rsplit("/", 1)[-1].casefold() for file in listed}
+    names = {file.path: file.path.rsplit("/", 1)[-1].casefold() for file in listed}
     name = path.rsplit("/", 1)[-1].casefold()
-    same = [one for one, its_name in paths.items() if its_name == name]
-    alike = difflib.get_close_matches(path, paths, MAX_NEAR, cutoff=0.6)
-    names = difflib.get_close_matches(name, set(paths.values()), MAX_NEAR, cutoff=0.6)
-    by_name = [one for wanted in names for one, its_name in paths.items() if its_name == wanted]
-    return list(islice(dict.fromkeys([*same, *alike, *by_name]), MAX_NEAR))
+    same_name = [one for one, its_name in names.items() if its_name == name]
+    similar_path = difflib.get_close_matches(path, names, MAX_NEAR, cutoff=0.6)
+    close = difflib.get_close_matches(name, set(names.values()), MAX_NEAR, cutoff=0.6)
+    similar_name = [one for wanted in close for one, its_name in names.items() if its_name == wanted]
+    return list(islice(dict.fromkeys([*same_name, *similar_path, *similar_name]), MAX_NEAR))
 
 
 def not_text(path: str, data: bytes) -> ToolFailed:
+    """The error that the file is no text, with the kind of file that its first bytes show."""
     kind = next((name for magic, name in _KINDS if data.startswith(magic)), "binary data, not UTF-8 text")
     return ToolFailed(f"{path} is {kind} ({len(data)} bytes). read_file reads UTF-8 text only.")

@@ -1,4 +1,4 @@
-"""`remember` and `recall`: an agent's long-term memory, in front of the toolbox with the other tools (design §7)."""
+"""The tools `remember` and `recall`: an agent's long-term memory (design §7)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,11 +14,13 @@ from shared.ports.memories import MemoryFull, MemoryStore
 from shared.ports.tools import CallContext, Toolbox
 
 RECALLED = 10
+"""The most memories that one `recall` returns."""
 RECALLED_CHARS = 6_000
+"""The most characters of their texts together."""
 
 
 class MemoryTools:
-    """A Toolbox. A note of the session alone is none of its calls: it is kept in the session's head."""
+    """A Toolbox. `others`: runs all other tools. Notes for the session alone do not come here: they are in the head."""
 
     def __init__(self, others: Toolbox, memories: MemoryStore, clock: Clock) -> None:
         self._others = others
@@ -33,7 +35,7 @@ class MemoryTools:
         return self._others.run(spec, arguments, context)
 
     def _remember(self, arguments: Mapping[str, Any], context: CallContext) -> str:
-        """The memory's id is made from the effect's: the call may run again and adds nothing then."""
+        """The memory's id is made from the effect's id, so a call that runs again adds nothing."""
         text = arguments["text"].strip()
         if arguments["scope"] != "agent":
             raise ToolFailed("only notes for later sessions are kept here. Use scope agent.")

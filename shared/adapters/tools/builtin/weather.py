@@ -1,7 +1,7 @@
-"""`get_weather`: the current weather at a place, from Open-Meteo's geocoding and forecast APIs (no key).
+"""The tool `get_weather`: the current weather at a place, from Open-Meteo's geocoding and forecast APIs, without a key.
 
-Fields and weather codes: https://open-meteo.com/en/docs and /en/docs/geocoding-api. Their texts are outside
-data: they are cut to one short line.
+Fields and weather codes: https://open-meteo.com/en/docs and /en/docs/geocoding-api. Texts in their answers come from
+outside, so each is cut to one short line.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 from shared.adapters.egress.json_get import BoundedGet
 from shared.domain.errors import ToolFailed
 
-MOST_SECONDS = 10.0
+MAX_SECONDS = 10.0
+"""For each of the two requests."""
 MAX_NAME_CHARS = 80
 CANDIDATES = 10
+"""Places that the geocoding API may return."""
 CURRENT = (
     "temperature_2m", "apparent_temperature", "relative_humidity_2m", "precipitation", "weather_code",
     "wind_speed_10m",
@@ -24,7 +26,7 @@ UNITS = {
     "precipitation": "mm",
     "wind_speed_10m": "km/h",
 }
-"""Where the answer names none."""
+"""The units where the answer names none."""
 
 SKY: Mapping[int, str] = {
     0: "clear sky", 1: "mainly clear", 2: "partly cloudy", 3: "overcast", 45: "fog", 48: "fog with rime",
@@ -38,7 +40,7 @@ SKY: Mapping[int, str] = {
 
 
 class Place(NamedTuple):
-    """`name` with region and country; degrees."""
+    """`name`: with region and country. `latitude`, `longitude`: in degrees."""
 
     name: str
     latitude: float
@@ -52,8 +54,11 @@ class Weather:
         self._get = BoundedGet("weather service")
 
     def at(self, location: str, deadline_seconds: float) -> str:
-        """A sentence with units. Raises ToolFailed: no such place, or no usable answer in time."""
-        seconds = max(0.5, min(MOST_SECONDS, deadline_seconds / 2))  # of two requests
+        """The weather as a sentence with units. `deadline_seconds`: the time for both requests.
+
+        Raises ToolFailed where the place is unknown or no usable answer comes in time.
+        """
+        seconds = max(0.5, min(MAX_SECONDS, deadline_seconds / 2))
         place = self._place(location, seconds)
         query = {
             "latitude": str(place.latitude),
@@ -64,7 +69,7 @@ class Weather:
         return _sentence(place, self._get.json(f"{self._forecast}/v1/forecast", query, seconds))
 
     def _place(self, location: str, seconds: float) -> Place:
-        """The first part before a comma is searched; the others choose among the finds."""
+        """Searches for the part before the first comma. The other parts choose among the places found."""
         town, *others = [part.strip() for part in location.split(",") if part.strip()] or [""]
         if not town:
             raise ToolFailed("the location is blank. Name a town, or a town and its country.")

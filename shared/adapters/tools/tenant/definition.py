@@ -1,4 +1,4 @@
-"""What an admin may put into the registry: field -> what is wrong with it, in words for the admin."""
+"""Checks a tool that an admin wants to add to the registry."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from shared.adapters.egress.address import AddressGuard, AddressRefused
-from shared.adapters.tools.schema import LeadsNowhere, check_references
+from shared.adapters.tools.schema import BadReference, check_references
 from shared.domain.definitions.tool import HIDDEN, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
 
 RESERVED_HEADERS = frozenset((
@@ -17,19 +17,22 @@ RESERVED_HEADERS = frozenset((
 ))  # fmt: skip
 
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-"""Anthropic's rule; it refuses every request that offers a tool with another one."""
+"""Anthropic refuses each request that offers a tool with another name of a property."""
 
 Problems = dict[str, list[str]]
+"""By field, sentences for the admin about what is wrong with it."""
 
 
 class Unusable(Exception):
+    """The tool cannot be used. The message names the fields."""
+
     def __init__(self, problems: Problems) -> None:
         super().__init__(", ".join(problems))
         self.problems = problems
 
 
 def to_config(kind: str, given: Mapping[str, Any], guard: AddressGuard) -> HttpConfig | LambdaConfig:
-    """Raises Unusable."""
+    """Validates the part of the definition that depends on the kind. Raises Unusable."""
     try:
         match kind:
             case "http":
@@ -42,7 +45,7 @@ def to_config(kind: str, given: Mapping[str, Any], guard: AddressGuard) -> HttpC
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
-    """JSON Schema of an object, references inside itself only, each to a schema. Raises Unusable."""
+    """Raises Unusable unless this is the JSON Schema of an object and each reference leads to a schema inside it."""
     from jsonschema import Draft202012Validator, SchemaError
 
     if len(json.dumps(schema).encode()) > MAX_SCHEMA_BYTES:
@@ -65,7 +68,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         raise _wrong("A $ref leads inside the schema only: it begins with #.")
     try:
         check_references(schema)
-    except LeadsNowhere as found:
+    except BadReference as found:
         raise _wrong(str(found)) from None
 
 

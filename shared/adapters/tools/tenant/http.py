@@ -1,4 +1,8 @@
-"""Tools of kind `http`: one request per call, with the effect id as its idempotency key (design §6.3, §7)."""
+"""Tools of kind `http`: a call is one request, with the effect id as its idempotency key (design §6.3, §7).
+
+A call "acts" when its request may have an effect: the tool's effect is not `read` and the method is not GET. After a
+redirect of such a request nobody knows whether it had its effect: the first server got it, and may have done it.
+"""
 
 import json
 import time
@@ -19,11 +23,11 @@ if TYPE_CHECKING:
 MAX_REDIRECTS = 3
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 SHOWN_BYTES = 1_000
-"""Of a failure's body."""
+"""The model gets so much of the body of a failure."""
 
 
 class HttpTool:
-    """Exchanges are made by `shared.adapters.egress.exchange`, which is imported at the first call."""
+    """Runs calls. `guard`: says which URLs may be called."""
 
     def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard
@@ -43,48 +47,48 @@ class HttpTool:
         else:
             headers["Content-Type"] = "application/json"
             body = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace")
-        own: Mapping[str, str] = config.headers
-        until = time.monotonic() + context.deadline_seconds
-        home: tuple[str, str, int] | None = None
+        configured: Mapping[str, str] = config.headers
+        deadline = time.monotonic() + context.deadline_seconds
+        first_origin: tuple[str, str, int] | None = None
         acts = tool.effect != "read" and method != "GET"
         for hop in range(MAX_REDIRECTS + 1):
-            sent = acts and hop > 0
-            target = self._target(tool, sent, url)
-            home = home or target.origin
+            in_doubt = acts and hop > 0
+            target = self._target(tool, in_doubt, url)
+            first_origin = first_origin or target.origin
             answer = _exchange(
                 tool,
-                sent,
+                in_doubt,
                 target,
                 method,
-                {**(own if target.origin == home else {}), **headers},
+                {**(configured if target.origin == first_origin else {}), **headers},
                 body,
-                until - time.monotonic(),
+                deadline - time.monotonic(),
             )
             if answer.status not in REDIRECTS or not answer.location:
                 if answer.status >= 300 and method != config.method:
-                    _unknown_if(sent)
-                return _told(tool, answer)
-            url = _following(tool, acts, url, answer.location)
+                    _raise_if(in_doubt)
+                return _result(tool, answer)
+            url = _redirect_url(tool, acts, url, answer.location)
             if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
                 method, body = "GET", None
                 headers.pop("Content-Type", None)
-        _unknown_if(acts)
+        _raise_if(acts)
         raise ToolFailed(f"{tool.name} was redirected more than {MAX_REDIRECTS} times. Try another way.")
 
-    def _target(self, tool: ToolDefinition, sent: bool, url: str) -> Target:
+    def _target(self, tool: ToolDefinition, in_doubt: bool, url: str) -> Target:
         try:
             return self._guard.resolve(url)
         except AddressRefused as refused:
-            _unknown_if(sent)
+            _raise_if(in_doubt)
             raise ToolFailed(f"{tool.name} may not go there: {refused}. Try another way.") from None
         except (OSError, UnicodeError):
-            _unknown_if(sent)
+            _raise_if(in_doubt)
             raise ToolFailed(f"the host of {tool.name} was not found. Try another way.") from None
 
 
 def _exchange(
     tool: ToolDefinition,
-    sent: bool,
+    in_doubt: bool,
     target: Target,
     method: str,
     headers: Mapping[str, str],
@@ -96,7 +100,7 @@ def _exchange(
     try:
         return exchange(target, method, headers, body, max(0.1, seconds))
     except NotSent:
-        _unknown_if(sent)
+        _raise_if(in_doubt)
         raise ToolFailed(
             f"{tool.name} could not be reached, so nothing happened. Try again later, or go on without it."
         ) from None
@@ -108,21 +112,24 @@ def _exchange(
         ) from None
 
 
-def _unknown_if(sent: bool) -> None:
-    """Raises ToolUnanswered after a redirect of a request that acts: it arrived, may have had its effect, and its
-    answer is out of reach. A caller that is not raised at says why the request itself failed.
+def _raise_if(in_doubt: bool) -> None:
+    """Raises ToolUnanswered where an earlier request of this call, which was redirected, may have had the effect.
+
+    Otherwise it returns, and the caller raises ToolFailed with what went wrong.
     """
-    if sent:
+    if in_doubt:
         raise ToolUnanswered("a tool of kind http redirected to where no answer came from") from None
 
 
 def _unanswered(tool: ToolDefinition) -> NoReturn:
+    """Raises ToolFailed for a tool that only reads, else ToolUnanswered."""
     if tool.effect == "read":
         raise ToolFailed(f"{tool.name} did not answer in time. Try again later, or go on without it.")
     raise ToolUnanswered(f"a tool of kind {tool.kind} did not answer")
 
 
-def _told(tool: ToolDefinition, answer: "HttpAnswer") -> OutsideText:
+def _result(tool: ToolDefinition, answer: "HttpAnswer") -> OutsideText:
+    """The result for the model. Raises ToolFailed where the status is not 2xx."""
     text = answer.body.decode("utf-8", "replace")
     if answer.status >= 300:
         head = answer.body[:SHOWN_BYTES].decode("utf-8", "ignore")
@@ -135,18 +142,18 @@ def _told(tool: ToolDefinition, answer: "HttpAnswer") -> OutsideText:
     )
 
 
-def _following(tool: ToolDefinition, sent: bool, url: str, location: str) -> str:
+def _redirect_url(tool: ToolDefinition, in_doubt: bool, url: str, location: str) -> str:
     try:
         return urldefrag(urljoin(url, location)).url
     except ValueError:
-        _unknown_if(sent)
+        _raise_if(in_doubt)
         raise ToolFailed(
             f"{tool.name} was redirected to something that is no URL. Try another way."
         ) from None
 
 
 def _with_query(url: str, arguments: Mapping[str, Any]) -> str:
-    """Numbers, truth values and lists as JSON writes them; null is left out."""
+    """Adds the arguments to the URL. Texts are written as they are, null is left out, all other values as JSON."""
     pairs = [
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
         for name, value in arguments.items()

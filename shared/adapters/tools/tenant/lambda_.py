@@ -1,8 +1,8 @@
-"""Tools of kind `lambda`: a function of this account and region named `acta-tool-…` (design §7).
+"""Tools of kind `lambda`: a call invokes a function `acta-tool-…` of this account and region (design §7).
 
-It gets `{"arguments", "effect_id", "session_id", "tenant"}`; `effect_id` is the idempotency key of the effect
-(design §6.3). What it returns is the result: a text as it is, everything else as JSON. An exception is a failure;
-a function that Lambda ended, because it timed out or crashed, gave no answer.
+The function gets `{"arguments", "effect_id", "session_id", "tenant"}`. `effect_id` is the idempotency key of the effect
+(design §6.3). The result is what the function returns: a text as it is, everything else as JSON. An exception of the
+function means that the call failed. A function that timed out or crashed gave no answer.
 """
 
 import json
@@ -19,27 +19,28 @@ from shared.ports.tools import CallContext
 
 MAX_BYTES = 2_097_152
 SHOWN_CHARS = 1_000
-GRAIN_SECONDS = 5
-"""Clients have their time limit for good; limits are rounded down to few different ones."""
+TIMEOUT_STEP_SECONDS = 5
+"""A client's time limit cannot be changed, so there is one client for each limit. Limits are rounded down to multiples
+of this, so that there are few."""
 
-ENDED = ("Extension.", "Runtime.", "Sandbox.")
-"""How the error types begin that are Lambda's, not the function's: it was timed out or killed, or it crashed."""
-NEVER_BEGAN = frozenset((
+LAMBDA_ERRORS = ("Extension.", "Runtime.", "Sandbox.")
+"""The beginnings of error types that come from Lambda, not from the function: it timed out, crashed or was killed."""
+NOT_STARTED = frozenset((
     "Runtime.HandlerNotFound", "Runtime.ImportModuleError", "Runtime.MalformedHandlerName", "Runtime.UnmarshalError",
     "Runtime.UserCodeSyntaxError",
 ))  # fmt: skip
 HAS_RUN = frozenset(("Function.ResponseSizeTooLarge", "Runtime.MarshalError"))
-"""It returned, and only what it returned cannot be passed on."""
+"""The function has returned, but Lambda cannot pass on what it returned."""
 
 
 @lru_cache(maxsize=8)
 def _client(seconds: int) -> Any:
-    """One attempt: a repeat of the SDK's own would be a second effect."""
+    """A client that makes one attempt: the SDK's repeats could have the effect twice."""
     return make_client("lambda", read_seconds=seconds, attempts=1)
 
 
 class LambdaTool:
-    """`client`: for a number of seconds, a botocore Lambda client that waits so long, once."""
+    """Runs calls. `client`: makes a botocore Lambda client that waits for so many seconds and makes one attempt."""
 
     def __init__(self, client: Callable[[int], Any] = _client) -> None:
         self._client = client
@@ -55,7 +56,7 @@ class LambdaTool:
             "tenant": context.tenant,
         }
         seconds = int(context.deadline_seconds)
-        lambdas = Service("lambda", self._client(max(1, seconds - seconds % GRAIN_SECONDS)))
+        lambdas = Service("lambda", self._client(max(1, seconds - seconds % TIMEOUT_STEP_SECONDS)))
         try:
             answer = lambdas.call(
                 "invoke",
@@ -85,6 +86,7 @@ class LambdaTool:
 
 
 def _text(body: bytes) -> str:
+    """What the function returned: a JSON string as its text, everything else as the JSON itself."""
     text = body.decode("utf-8", "replace")
     try:
         value = json.loads(text)
@@ -94,7 +96,9 @@ def _text(body: bytes) -> str:
 
 
 def _failed(tool: ToolDefinition, body: bytes) -> NoReturn:
-    """Type and message of what a function raised; its stack trace stays where it is."""
+    """Raises ToolFailed with the type and the message of the function's error, without its stack trace. Raises
+    ToolUnanswered where nobody knows whether the function had its effect.
+    """
     try:
         raised = json.loads(body)
     except (ValueError, RecursionError):
@@ -102,11 +106,11 @@ def _failed(tool: ToolDefinition, body: bytes) -> NoReturn:
     if not isinstance(raised, dict):
         raised = {}
     kind = raised.get("errorType")
-    if not isinstance(kind, str):  # how some runtimes' time limits are told: with a message alone
+    if not isinstance(kind, str):  # some runtimes report a timeout with a message and no type
         kind = ""
     has_run = kind in HAS_RUN
-    ended = not kind or kind.startswith(ENDED)
-    if ended and not has_run and kind not in NEVER_BEGAN and tool.effect != "read":
+    by_lambda = not kind or kind.startswith(LAMBDA_ERRORS)
+    if by_lambda and not has_run and kind not in NOT_STARTED and tool.effect != "read":
         raise ToolUnanswered("a tool of kind lambda ended without an answer")
     said = quoted("answer", tool.name, f"{kind or 'Error'}: {raised.get('errorMessage', '')}"[:SHOWN_CHARS])
     how = "has run, but its answer cannot be passed on" if has_run else "failed"

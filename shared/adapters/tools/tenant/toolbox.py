@@ -1,4 +1,4 @@
-"""The tools tenants added, in front of the others: each runs as its kind says."""
+"""Runs the tools that tenants have added, by kind."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from shared.ports.tools import CallContext, Toolbox
 
 
 class TenantTools:
-    """A Toolbox."""
+    """A Toolbox. `others`: runs all tools that no tenant has added."""
 
     def __init__(self, others: Toolbox, http: HttpTool, functions: LambdaTool) -> None:
         self._others = others
