@@ -11,7 +11,7 @@ ASKED = ModelRequest("m", "", (), (), "", 100)
 
 
 class Watch:
-    """A clock the models move."""
+    """A clock that the models move."""
 
     now = 0.0
 
@@ -20,7 +20,7 @@ class Watch:
 
 
 class Slow:
-    """Takes its time, then says that it is overloaded, or answers."""
+    """Takes its time, then raises ProviderOverloaded or answers."""
 
     provider = "slow"
 

@@ -10,8 +10,8 @@ from shared.domain.errors import ProviderTimeout
 LONG = 30.0
 
 
-class Held:
-    """Work that says it has begun, or not, and then waits to be let go."""
+class HeldCall:
+    """A call that reports a beginning or not, and then waits until the test lets it go."""
 
     def __init__(self, *, begins: bool) -> None:
         self._begins = begins
@@ -25,26 +25,26 @@ class Held:
 
 
 def test_a_call_that_has_not_begun_in_time_is_given_up_before_the_whole_time_is_over() -> None:
-    work = Held(begins=False)
+    call = HeldCall(begins=False)
     with pytest.raises(ProviderTimeout) as caught:
-        run_within(LONG, "p", work, 0.05)
+        run_within(LONG, "p", call, 0.05)
     assert not caught.value.began
-    work.go.set()
+    call.go.set()
 
 
 def test_an_answer_that_has_begun_has_all_of_the_time() -> None:
-    work = Held(begins=True)
-    timer = threading.Timer(0.9, work.go.set)
+    call = HeldCall(begins=True)
+    timer = threading.Timer(0.9, call.go.set)
     timer.start()
-    assert run_within(LONG, "p", work, 0.6) == "whole"
+    assert run_within(LONG, "p", call, 0.6) == "whole"
 
 
 def test_a_timeout_after_an_answer_began_says_so() -> None:
-    work = Held(begins=True)
+    call = HeldCall(begins=True)
     with pytest.raises(ProviderTimeout) as caught:
-        run_within(0.6, "p", work, 0.3)
+        run_within(0.6, "p", call, 0.3)
     assert caught.value.began
-    work.go.set()
+    call.go.set()
 
 
 def test_no_answer_begins_after_the_call_was_cancelled() -> None:
@@ -62,10 +62,10 @@ def test_a_call_that_ends_at_once_returns_its_result() -> None:
 def test_a_complete_answer_is_returned_at_once_whatever_becomes_of_the_connection() -> None:
     go = threading.Event()
 
-    def work(progress: CallProgress) -> str:
+    def call(progress: CallProgress) -> str:
         progress.complete("whole")
         go.wait(LONG)
-        raise ConnectionError("the connection broke behind it")
+        raise ConnectionError("the connection broke after it")
 
-    assert run_within(LONG, "p", work) == "whole"
+    assert run_within(LONG, "p", call) == "whole"
     go.set()

@@ -20,7 +20,7 @@ class CallCancelled(Exception):
 
 
 class CallProgress:
-    """How far a call is: its thread reports that the answer has begun and delivers it; its caller may cancel."""
+    """How far a call has come. Its thread reports that the answer has begun, and delivers it. Its caller may cancel."""
 
     def __init__(self, deliver: Callable[[Any], None] = lambda result: None) -> None:
         """`deliver`: gives the caller the complete answer."""

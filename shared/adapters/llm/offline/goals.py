@@ -100,6 +100,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# A file's name has an extension, or it would be a word.
 _NAME = r"[\w@+~./-]{0,200}\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/])"
 _QUOTED_NAME = re.compile(r"[^\n\"]{1,200}\.[A-Za-z][A-Za-z0-9]{0,7}")
 _TOKEN = re.compile(
@@ -127,6 +128,7 @@ _TEXT_TO_THE_END = re.compile(
     r"(?P<text>[^\s\"“`:].*)",
     re.IGNORECASE | re.DOTALL,
 )
+"""A file with a text that is not quoted: the text goes on to the end of the message."""
 
 _FILLERS = _POLITE | _words(
     "the a an my our me all every each any everything of in this it them these those for to into as from "

@@ -113,7 +113,7 @@ def to_messages(
 
 
 def _end_turn(messages: list[Message], unanswered: list[ToolCall], texts: list[str]) -> None:
-    """Adds a result for each call that has none, then what people said during the turn."""
+    """Adds a result for each call that has none, then the texts that people sent during the turn."""
     messages += [_tool_result(call.call_id, NO_RESULT) for call in unanswered]
     for text in texts:
         if text.strip():

@@ -96,7 +96,7 @@ def _tool_line(tool: ToolDefinition) -> str:
 
 
 def _rendered(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Each call becomes a reply of its own, with its observation behind it, also where calls were made together."""
+    """Each call becomes a reply of its own, followed by its observation, also where calls were made together."""
     called: set[str] = set()
     for index, entry in enumerate(entries):
         match entry:

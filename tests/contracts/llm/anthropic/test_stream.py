@@ -84,10 +84,10 @@ def _thought(*parts: str, signature: str = "sig==") -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("cut", [_thought("Hm.", signature=""), [*_thought("Hm.", signature="si"), CUT]])
 def test_thinking_that_was_cut_off_is_shown_but_not_kept(cut: list[dict[str, Any]]) -> None:
-    alone, behind = _reply(cut, stop="max_tokens"), _reply(_thought("A."), _text("B"), cut)
+    alone, after_others = _reply(cut, stop="max_tokens"), _reply(_thought("A."), _text("B"), cut)
 
     assert (alone.thinking, alone.raw) == ("Hm.", None)
-    assert [block["type"] for block in behind.raw["blocks"]] == ["thinking", "text"]
+    assert [block["type"] for block in after_others.raw["blocks"]] == ["thinking", "text"]
 
 
 def test_thinking_with_half_a_surrogate_pair_is_not_kept_nor_is_the_thinking_next_to_it() -> None:
@@ -138,7 +138,7 @@ def test_an_input_sent_whole_is_taken_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("json_text", "says"),
+    ("json_text", "reason"),
     [
         ('["a"]', "array, not an object"),
         ('"a"', "string, not an object"),
@@ -151,12 +151,12 @@ def test_an_input_sent_whole_is_taken_whole() -> None:
     ],
 )
 def test_arguments_that_are_not_one_json_object_are_malformed_with_a_reason(
-    json_text: str, says: str
+    json_text: str, reason: str
 ) -> None:
     call = _reply(_tool(json_text), stop="tool_use").calls[0]
 
     assert call.input is None
-    assert says in (call.malformed or "")
+    assert reason in (call.malformed or "")
 
 
 def test_half_a_surrogate_pair_in_a_text_is_replaced_so_that_it_can_be_stored() -> None:

@@ -72,11 +72,11 @@ def _turns(count: int, most_calls: int = 3) -> list[tuple[Entry, ...]]:
 
 def _by_gpt(turn: int, text: str, calls: int) -> Body:
     reasoning = {"type": "reasoning", "id": f"rs_{turn}", "summary": [], "encrypted_content": "x"}
-    said = [{"type": "message", "chars": len(text), "id": f"msg_{turn}"}]
+    message = [{"type": "message", "chars": len(text), "id": f"msg_{turn}"}]
     called = [
         {"type": "function_call", "id": f"fc_{turn}_{n}", "call_id": f"c_{turn}_{n}"} for n in range(calls)
     ]
-    return {"api": "responses", "model": "gpt-6-sol", "items": [reasoning, *said, *called]}
+    return {"api": "responses", "model": "gpt-6-sol", "items": [reasoning, *message, *called]}
 
 
 @pytest.mark.parametrize("to_body", TO_BODY)
@@ -112,8 +112,8 @@ def test_the_suffix_comes_last_and_only_once(to_body: Callable[[ModelRequest], B
 
 def _messages_blocks(body: Body) -> list[Body]:
     """In the order in which the API renders them for its cache: tools, system, messages."""
-    said = [{"role": m["role"], **block} for m in body["messages"] for block in m["content"]]
-    return [*body.get("tools", []), *body.get("system", []), *said]
+    blocks = [{"role": m["role"], **block} for m in body["messages"] for block in m["content"]]
+    return [*body.get("tools", []), *body.get("system", []), *blocks]
 
 
 def _response_blocks(body: Body) -> list[Body]:

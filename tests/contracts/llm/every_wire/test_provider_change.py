@@ -63,14 +63,14 @@ def _by_claude(model: str = CLAUDE, provider: str = "anthropic", call_id: str = 
 
 
 def _by_gpt(number: int, *calls: ToolCall, text: str = "") -> AssistantEntry:
-    said = (
+    message = (
         [{"type": "message", "chars": len(text), "id": f"msg_{number}", "phase": "commentary"}]
         if text
         else []
     )
     items = [
         {"type": "reasoning", "id": f"rs_{number}", "summary": [], "encrypted_content": f"gAAA{number}=="},
-        *said,
+        *message,
         *(
             {
                 "type": "function_call",

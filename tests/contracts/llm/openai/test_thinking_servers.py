@@ -58,7 +58,7 @@ def kept(reply: ModelReply) -> AssistantEntry:
     return entry.model_copy(update={"thinking": reply.thinking})
 
 
-def said(server: FakeProvider, number: int) -> dict[str, Any]:
+def reply_in(server: FakeProvider, number: int) -> dict[str, Any]:
     """The assistant's message in the request of that number."""
     messages: list[dict[str, Any]] = server.requests[number].body["messages"]
     return next(message for message in messages if message["role"] == "assistant")
@@ -77,8 +77,8 @@ def test_thinking_before_a_call_goes_back_in_its_field_to_the_model_it_came_from
     model.complete(request(user("go"), entry, result("c1", "A")), timeout=TIMEOUT)
     model.complete(request(user("go"), entry, result("c1", "A"), model="another"), timeout=TIMEOUT)
 
-    assert said(server, 1)[name] == "I should read it."
-    assert not {*NAMES} & {*said(server, 2)}
+    assert reply_in(server, 1)[name] == "I should read it."
+    assert not {*NAMES} & {*reply_in(server, 2)}
 
 
 def test_thinking_before_an_answer_is_not_kept(server: FakeProvider) -> None:
@@ -108,7 +108,7 @@ def test_a_server_that_does_not_take_thinking_back_is_asked_without_it_from_then
         reply = model.complete(request(user("go"), entry, result("c1", "A")), timeout=TIMEOUT)
         assert reply.text == "Yes."
 
-    assert ["reasoning_content" in said(server, number) for number in (1, 2, 3)] == [True, False, False]
+    assert ["reasoning_content" in reply_in(server, number) for number in (1, 2, 3)] == [True, False, False]
 
 
 def test_a_model_that_refuses_a_forced_tool_is_ordered_in_words_from_then_on(

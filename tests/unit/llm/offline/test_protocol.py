@@ -1,4 +1,4 @@
-"""`offline` in the real runtime: what it says is never refused, and people are asked where they must be."""
+"""`offline` in the real runtime: none of its plan updates is refused, and people are asked where they must be."""
 
 import pytest
 
@@ -93,14 +93,14 @@ def test_one_session_takes_goal_after_goal() -> None:
     made = house()
     session = made.start("Create a.txt with the text one").session_id
     made.run()
-    for goal, said in [
+    for goal, answer in [
         ("copy a.txt to b.txt", "Copied"),
         ("Show b.txt", "    one"),
         ("count my files", "7 files"),
     ]:
         made.say(session, goal)
         made.run()
-        assert said in finished(made, session)
+        assert answer in finished(made, session)
 
 
 def test_a_summary_of_a_large_file_says_how_much_of_it_was_read() -> None:

@@ -52,18 +52,18 @@ def test_writing_goals_leave_the_file_they_ask_for(goal: str, path: str, text: s
 
 
 @pytest.mark.parametrize(
-    ("goal", "said"),
+    ("goal", "answer"),
     [
         ("How many files are there?", "5 files in the storage"),
         ("Show me notes.md", "    # Project Acta"),
         ("list my files", "- sales.csv (56 bytes)"),
     ],
 )
-def test_a_question_about_the_storage_is_answered_from_it(goal: str, said: str) -> None:
+def test_a_question_about_the_storage_is_answered_from_it(goal: str, answer: str) -> None:
     run = agent().run(goal)
 
     assert run.state == "completed"
-    assert said in run.answer
+    assert answer in run.answer
 
 
 def test_counts_by_folder_add_up() -> None:

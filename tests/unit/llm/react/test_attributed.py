@@ -1,4 +1,4 @@
-"""Nothing that is said can leave its fence."""
+"""No text can pretend that it ends before its closing line."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What a reply in text becomes: what a model with tools would have said."""
+"""A reply in text becomes what a model with tools would have returned."""
 
 import json
 from typing import Any
