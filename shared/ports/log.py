@@ -23,7 +23,7 @@ KEY_LIFE = timedelta(hours=24)
 
 class NumberTaken(Exception):
     """A commit with this number exists. It may be the caller's own, if an answer was lost: read the log and look for
-    the commit key. Nothing was written.
+    the commit key. This call wrote nothing.
     """
 
 
@@ -31,7 +31,7 @@ class KeyTaken(Exception):
     """Another request has used the idempotency key. Nothing was written."""
 
 
-class LeaseMoved(Exception):
+class GrantChanged(Exception):
     """Another session was granted tokens of this hour in the meantime. Nothing was written."""
 
 
@@ -165,7 +165,7 @@ class SessionLog(Protocol):
         ...
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
-        """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, LeaseMoved."""
+        """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, GrantChanged."""
         ...
 
     def delete(self, tenant: str, session_id: str) -> None:

@@ -5,9 +5,9 @@ from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_ITEMS,
+    GrantChanged,
     IdempotencyRecord,
     KeyTaken,
-    LeaseMoved,
     LogPage,
     NumberTaken,
     TransactionItems,
@@ -52,7 +52,7 @@ class MemoryLog:
                 raise KeyTaken
             if lease is not None:
                 if self._table.granted.get((tenant, lease.hour), 0) != lease.granted_before:
-                    raise LeaseMoved
+                    raise GrantChanged
                 self._table.granted[tenant, lease.hour] = lease.granted_after
             ids = tuple(each.intervention_id for each in extra_items.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)

@@ -13,9 +13,9 @@ from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_ITEMS,
+    GrantChanged,
     KeyTaken,
     LeaseGrant,
-    LeaseMoved,
     LogPage,
     NumberTaken,
     TransactionItems,
@@ -102,7 +102,7 @@ class DynamoLog:
         if record is not None:
             actions.append((put_record(self._table, record, self._clock), KeyTaken))
         if lease is not None:
-            actions.append((_grant(self._table, lease), LeaseMoved))
+            actions.append((_grant(self._table, lease), GrantChanged))
         if listing is not None:
             actions.append((put(self._table, items.listing_item(listing)), None))
         for each in extra_items.interventions:

@@ -11,7 +11,7 @@ from shared.domain.interventions.intervention import NO_POLICIES, Policies
 from shared.domain.rules.tenant_hour import end_of_hour, grant_size, hour_of, tokens_missing, with_grant
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
-from shared.ports.log import LeaseGrant, LeaseMoved, SessionIndex
+from shared.ports.log import GrantChanged, LeaseGrant, SessionIndex
 
 ATTEMPTS = 20
 """Races against other sessions of the tenant for the same hour, lost in a row."""
@@ -52,7 +52,7 @@ class TenantHour:
             try:
                 if self._extend(session, at, LeaseGrant(at.tenant, hour, granted, granted + size)) is None:
                     return next_decision(session.head)  # the run has ended meanwhile
-            except LeaseMoved:
+            except GrantChanged:
                 self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
 

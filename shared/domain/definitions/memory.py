@@ -15,7 +15,7 @@ MAX_TEXT_CHARS = 2_000
 MAX_TAGS = 10
 MAX_TAG_CHARS = 40
 MAX_PER_AGENT = 500
-"""An agent with so many gets a new one only where an old summary can make room."""
+"""An agent with this many memories gets a new one only where its oldest summary can make room."""
 
 MemoryKind = Literal["fact", "preference", "lesson", "summary"]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)]

@@ -1,7 +1,8 @@
 """Detects that a run goes in circles (design §5). Pure functions; the counters are in `Progress`.
 
 The first time, the model gets a hint. The second time, a person is asked (`error_recovery`). The third time, the run
-fails. Progress starts this anew: a change of the plan, or a successful call that is not among the last 32.
+fails. After progress it starts again with the hint. Progress is a change of the plan, or a successful call that is not
+among the last 32.
 """
 
 import hashlib
@@ -130,7 +131,7 @@ def observe(
         return after, None
     reactions: tuple[Reaction, ...] = ("hint", "ask", "fail")
     reaction = reactions[min(progress.rung, 2)]
-    # The counters start anew: the next reaction comes only if the run goes in circles again.
+    # The counters start at 0 again: the next reaction comes only if the run goes in circles once more.
     cleared = {"window": (), "same_replies": 0, "idle_turns": 0, "rung": progress.rung + 1}
     stuck = _stuck(kind, reaction, (*progress.failed, *failed), window, same, idle)
     return after.model_copy(update=cleared), stuck

@@ -7,7 +7,7 @@ from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.rules.loop_detection import Stuck
 
 MAX_TEXT_REPLIES = 3
-"""After so many replies in a row without a tool call a person is asked."""
+"""After this many replies in a row without a tool call, a person is asked."""
 
 GOAL_COMPLETE = "GOAL_COMPLETE"
 

@@ -249,7 +249,7 @@ class Progress(Value):
 class Head(Value):
     """A session's state after a commit.
 
-    `goal`: its beginning, at most `MAX_GOAL_CHARS`. `review_every`: a review by a person after so many turns; 0: none.
+    `goal`: its beginning, at most `MAX_GOAL_CHARS`. `review_every`: turns between two reviews by a person; 0: none.
     `last_seq`, `last_step`: the highest numbers in use. `undelivered`: ids of users' messages that no turn has shown to
     the model yet, oldest first. `compacted_at`: the number of the commit with the last compaction, from where the
     conversation is read; 0: none.

@@ -9,9 +9,9 @@ from shared.domain.errors import SchemaUnknown
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import Content, UserEntry
 from shared.ports.log import (
+    GrantChanged,
     IndexEntry,
     LeaseGrant,
-    LeaseMoved,
     LogPage,
     NumberTaken,
     SessionLog,
@@ -238,7 +238,7 @@ def test_an_hours_tokens_are_granted_with_the_commit_or_not_at_all(stores: Store
     assert stores.index.granted_tokens(tenant, 8) == 0
 
     for stale in (0, 300, 499, 501):
-        with pytest.raises(LeaseMoved):
+        with pytest.raises(GrantChanged):
             stores.log.append(
                 make_commit(tenant, "ses_1", 2), TransactionItems(lease=LeaseGrant(tenant, 7, stale, 900))
             )

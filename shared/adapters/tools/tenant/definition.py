@@ -92,11 +92,13 @@ def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
         problems["config.url"] = [f"This URL cannot be used: {refused}."]
     reserved = sorted(name for name in config.headers if name.lower() in RESERVED_HEADERS)
     if reserved:
-        problems["config.headers"] = [f"Not yours to set: {', '.join(reserved)}."]
+        problems["config.headers"] = [f"These headers cannot be set: {', '.join(reserved)}."]
     elif len({name.lower() for name in config.headers}) < len(config.headers):
         problems["config.headers"] = ["A header is named twice."]
     elif HIDDEN in config.headers.values():
-        problems["config.headers"] = [f"{HIDDEN} stands for a value that is not told: write the value anew."]
+        problems["config.headers"] = [
+            f"{HIDDEN} stands for a value that is not shown. Give the value itself."
+        ]
     if problems:
         raise Unusable(problems)
     return config

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_REDIRECTS = 3
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 SHOWN_BYTES = 1_000
-"""The model gets so much of the body of a failure."""
+"""The model gets the body of a failed answer up to this size."""
 
 
 class HttpTool:

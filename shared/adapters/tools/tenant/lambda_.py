@@ -40,7 +40,9 @@ def _client(seconds: int) -> Any:
 
 
 class LambdaTool:
-    """Runs calls. `client`: makes a botocore Lambda client that waits for so many seconds and makes one attempt."""
+    """Runs calls. `client`: makes a botocore Lambda client that makes one attempt. Its argument is the time limit in
+    seconds.
+    """
 
     def __init__(self, client: Callable[[int], Any] = _client) -> None:
         self._client = client
