@@ -1,8 +1,9 @@
 """What several suites share: one deployment on the local AWS for the whole test session."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,34 @@ RUNNING = "ACTA_TEST_STATE"
 """The state directory of a stack that is up already (`acta up`), to test against instead of a new one."""
 
 
-TOGETHER = ("e2e", "faults", "infra", "contracts/emulator", "integration/state_machine")
+TOGETHER = ("faults", "infra", "contracts/emulator", "contracts/store", "integration/state_machine")
 """Folders whose tests share what is expensive to start: where there are several processes, one of them runs all."""
+BEGUN_FIRST = ("e2e 0", "infra", "e2e 1", "faults", "integration/local/test_up.py", "contracts/emulator")
+"""What takes longest, in this order, so that nothing long is left when all else is done. The second half of `e2e`
+stands behind `infra`: meanwhile the first has made the deployment that both copy."""
 
 
 class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
-    """A folder of `TOGETHER` or a file is one process's, in order; the largest come first."""
+    """A folder of `TOGETHER`, a half of `e2e` or any other file is one process's, in order."""
+
+    @cached_property
+    def _deployed(self) -> list[str]:
+        files = (nodeid.split("::")[0].removeprefix("tests/") for nodeid in self.collection or ())
+        return sorted({file for file in files if file.startswith("e2e/")})
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::")[0].removeprefix("tests/")
+        if file in self._deployed:
+            return f"e2e {self._deployed.index(file) % 2}"
         return next((folder for folder in TOGETHER if file.startswith(f"{folder}/")), file)
+
+    def _assign_work_unit(self, node: Any) -> None:
+        def place(scope: str) -> tuple[int, int]:
+            first = BEGUN_FIRST.index(scope) if scope in BEGUN_FIRST else len(BEGUN_FIRST)
+            return first, -len(self.workqueue[scope])
+
+        self.workqueue.move_to_end(min(self.workqueue, key=place), last=False)
+        super()._assign_work_unit(node)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -48,21 +67,12 @@ class Deployed:
     state: Path
 
 
-def neutral_environ() -> dict[str, str]:
-    """This process's variables without any that would choose a model or a setting."""
-    chosen = ("_API_KEY", "_BASE_URL")
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("ACTA_", "AWS_")) and not name.endswith(chosen)
-    }
-
-
 @pytest.fixture(scope="session")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    """Started once, with the `offline` model; a test that wants another model configures the function."""
+    """Started once in each process, with the `offline` model. A test that wants another one configures the function."""
     from infra.local.stack import LocalStack
     from infra.local.state_directory import StateDir
+    from tests.deployments import neutral_environ, prepare
 
     running = os.environ.get(RUNNING)
     if running:
@@ -72,6 +82,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
             found.api_url, found.aws_endpoint_url, Issuer.from_state(state.path, found.api_url), state.path
         )
         return
-    environ: Mapping[str, str] = neutral_environ()
-    with LocalStack(tmp_path_factory.mktemp("stack") / "state", environ=environ) as stack:
+    path, environ = tmp_path_factory.mktemp("stack") / "state", neutral_environ()
+    prepare(path, environ)
+    with LocalStack(path, environ=environ) as stack:
         yield Deployed(stack.url, stack.aws_endpoint_url, stack.issuer, stack.state.path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from tests.conftest import neutral_environ
+from tests.deployments import neutral_environ
 
 ACTA = Path(sys.executable).with_name("acta")
 STOP_SECONDS = 60

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.conftest import Deployed
+from tests.deployments import neutral_environ, prepare
 from tests.e2e.command import Up, acta
 from tests.e2e.conftest import Admit
 from tests.e2e.person import Person
@@ -21,7 +22,9 @@ pytestmark = linux_only
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("serving") / "state"
+    path = tmp_path_factory.mktemp("serving") / "state"
+    prepare(path, neutral_environ())
+    return path
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 
+from tests.e2e.person import TLS
 from tests.faults.ledger import Ledger, receipt
 
 PATIENCE_SECONDS = 60.0
@@ -21,9 +22,8 @@ class Insistent:
     """The same request under the same key until it is answered, however often the service dies meanwhile."""
 
     def __init__(self, url: str, token: str) -> None:
-        self.http = httpx.Client(
-            base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
-        )
+        headers = {"Authorization": f"Bearer {token}"}
+        self.http = httpx.Client(base_url=url, headers=headers, timeout=60, trust_env=False, verify=TLS)
 
     def post(self, path: str, body: Json, key: str) -> httpx.Response:
         return self._ask("POST", path, json=body, headers={"Idempotency-Key": key})

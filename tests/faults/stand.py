@@ -19,7 +19,7 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.head import Head
-from tests.conftest import neutral_environ
+from tests.deployments import neutral_environ, prepare
 from tests.faults.calls import AWS, MODEL, SINK
 from tests.faults.ledger import Ledger
 from tests.faults.point import FaultPoint
@@ -56,9 +56,9 @@ class Stand:
             "ACTA_RECOVERY_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone
             **settings,
         }
-        self.stack = LocalStack(
-            Path(self._scratch.name) / "state", environ=environ, progress=progress or Silent()
-        )
+        state = Path(self._scratch.name) / "state"
+        prepare(state, environ)
+        self.stack = LocalStack(state, environ=environ, progress=progress or Silent())
 
     def __enter__(self) -> Self:
         try:

@@ -49,6 +49,21 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
 
 
+@pytest.fixture(scope="session")
+def no_authorities(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An empty directory of certificates."""
+    return str(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(autouse=True)
+def plain_http(monkeypatch: pytest.MonkeyPatch, no_authorities: str) -> None:
+    """Nothing here is asked over TLS. An SDK's client reads every certificate authority when it is made, which takes
+    longer than most of these tests; with none to read it also reaches no real provider.
+    """
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", no_authorities)
+
+
 @pytest.fixture
 def model(wire: str, llmock: Any) -> Iterator[Model]:
     llmock.tool_mode("off")

@@ -90,8 +90,13 @@ def local_aws() -> Aws:
 
 def moto_aws() -> Aws:
     """Inside `moto.mock_aws`."""
+    return create(moto_clients())
+
+
+def moto_clients() -> Aws:
+    """For `create`, inside `moto.mock_aws`."""
     where = _where(None)
-    return create(Aws(make_client("dynamodb", **where), make_client("s3", **where), "contract", "contract"))
+    return Aws(make_client("dynamodb", **where), make_client("s3", **where), "contract", "contract")
 
 
 def create(aws: Aws, *, table: bool = True, bucket: bool = True) -> Aws:

@@ -12,18 +12,26 @@ from tests.contracts.store.backends import (
     Aws,
     Stores,
     aws_stores,
+    create,
     local_aws,
     memory_stores,
-    moto_aws,
+    moto_clients,
 )
 
 _ACCOUNTS = {"moto": "moto_account"} | ({"local_aws": "local_account"} if ENDPOINT in os.environ else {})
 
 
+@pytest.fixture(scope="session")
+def clients() -> Aws:
+    """Made once: a client reads all that the service has to offer, megabytes of it."""
+    return moto_clients()
+
+
 @pytest.fixture(scope="module")
-def moto_account() -> Iterator[Aws]:
+def moto_account(clients: Aws) -> Iterator[Aws]:
+    """A table and a bucket for each file: a table that grows makes moto slow."""
     with mock_aws():
-        yield moto_aws()
+        yield create(clients)
 
 
 @pytest.fixture(scope="session")

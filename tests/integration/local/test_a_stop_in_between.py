@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.deployments import neutral_environ, prepare
 from tests.integration.local.served import Served
 
 pytestmark = pytest.mark.e2e
@@ -12,6 +13,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture
 def stack(tmp_path: Path) -> Iterator[Served]:
+    prepare(tmp_path / "state", neutral_environ())
     served = Served(tmp_path / "state")
     served.start()
     yield served

@@ -36,7 +36,7 @@ class CloudFormation:
                 pass
 
         self.server = HTTPServer(("127.0.0.1", 0), Receiver)
-        self.session = threading.Thread(target=self.server.serve_forever)
+        self.session = threading.Thread(target=self.server.serve_forever, args=(0.01,))
         self.session.start()
 
     def asks(self, content: str, request: str = "Create", name: str = NAME) -> dict[str, Any]:
