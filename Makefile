@@ -13,10 +13,10 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo house test test-model faults check format bench picture lock clean
+.PHONY: help setup demo house test test-thorough test-model faults check format bench picture lock clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 setup: ## make .venv, .venv-emulator, .venv-runtime and the CDK command line
 	@python=$$(infra/local/preflight.sh) && "$$python" infra/local/toolchain.py
@@ -24,8 +24,11 @@ setup: ## make .venv, .venv-emulator, .venv-runtime and the CDK command line
 demo: setup ## a real agent run on a local AWS, from deploy to the finished file
 	@$(BIN)/acta demo
 
-test: setup ## every test, the deployed end-to-end ones included
-	@$(BIN)/pytest --numprocesses 2
+test: setup ## the tests, the deployed end-to-end ones included, in 5 minutes
+	@$(BIN)/pytest --numprocesses 3 -m "not thorough"
+
+test-thorough: setup ## what `test` has a sample of: the rest of the local AWS's contract, every provider's wire
+	@$(BIN)/pytest --numprocesses 3 -m thorough
 
 test-model: setup ## the provider's protocol against a real server with a real small model
 	@ACTA_TEST_MODEL=1 $(BIN)/pytest tests/model

@@ -83,7 +83,7 @@ def settled(behind: Behind, session_id: str) -> list[dict[str, Any]]:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("others", [1, 9])
+@pytest.mark.parametrize("others", [1, pytest.param(9, marks=pytest.mark.thorough)])
 def test_many_executions_of_a_running_session_leave_the_log_and_the_effects_of_one(
     boss: Person, behind: Behind, gate: Gate, sink: Sink, others: int
 ) -> None:

@@ -1,4 +1,4 @@
-"""The deployed loop over the wires that need more than a base URL: OpenAI's Responses API, and Bedrock's."""
+"""A few turns of the deployed loop over each wire but Anthropic's own, which `test_providers.py` has whole."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,17 +13,18 @@ from tests.e2e.thinking import calls, end, plan, step_done
 MODEL = "eu.anthropic.claude-of-the-test"
 
 
-@pytest.fixture(scope="module", params=["openai-responses", "bedrock"])
+@pytest.fixture(scope="module", params=["openai-chat", "openai-responses", "bedrock"])
 def wire(request: pytest.FixtureRequest, behind: Behind, llmock_server: Any) -> Iterator[str]:
     """The step function configured for it. Bedrock's requests are signed with what the function's role gives it."""
     with BedrockFront(llmock_server.base_url("anthropic")) as front:
+        openai = {
+            "ACTA_PROVIDER": "openai",
+            "OPENAI_API_KEY": "sk-test",
+            "OPENAI_BASE_URL": llmock_server.base_url("openai"),
+        }
         variables = {
-            "openai-responses": {
-                "ACTA_PROVIDER": "openai",
-                "ACTA_OPENAI_API": "responses",
-                "OPENAI_API_KEY": "sk-test",
-                "OPENAI_BASE_URL": llmock_server.base_url("openai"),
-            },
+            "openai-chat": {**openai, "ACTA_OPENAI_API": "chat"},
+            "openai-responses": {**openai, "ACTA_OPENAI_API": "responses"},
             "bedrock": {"ACTA_PROVIDER": "bedrock", "ANTHROPIC_BEDROCK_BASE_URL": front.url},
         }
         name = str(request.param)

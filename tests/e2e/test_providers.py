@@ -1,4 +1,7 @@
-"""The deployed loop with Anthropic's and OpenAI's official SDKs, against a server that nobody here wrote."""
+"""The deployed loop with Anthropic's and OpenAI's official SDKs, against a server that nobody here wrote.
+
+All of it over one wire in `make test`; `test_provider_wires.py` has a few turns over each of the others.
+"""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +18,7 @@ KEY = "sk-not-to-be-seen-anywhere"
 MODEL = "a-model-of-the-test"
 
 
-@pytest.fixture(scope="module", params=["anthropic", "openai"])
+@pytest.fixture(scope="module", params=["anthropic", pytest.param("openai", marks=pytest.mark.thorough)])
 def provider(request: pytest.FixtureRequest, behind: Behind, llmock_server: Any) -> Iterator[str]:
     """The step function configured for it, key, base URL and model."""
     name = str(request.param)

@@ -21,6 +21,18 @@ KEYED = "keyed"
 """The name of the one function that is given KEY."""
 
 
+THOROUGH = ("test_emulator_process", "test_table_streams", "test_task_tokens", "test_time_limits")
+"""Files that wait for seconds to pass or start emulators of their own. `make test` meets what is in them in deployed
+stacks too, which wait, expire, notify, are stopped and started again.
+"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == Path(__file__).parent and item.path.stem in THOROUGH:
+            item.add_marker("thorough")
+
+
 def emulator_on(state_dir: Path, **more: Any) -> EmulatorProcess:
     """An emulator with the interpreters under test."""
     return EmulatorProcess(
