@@ -5,7 +5,7 @@ MAKEFLAGS += --no-print-directory
 export TZ := UTC
 export PYTHONUTF8 := 1
 export PYTHONNOUSERSITE := 1
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

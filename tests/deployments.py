@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from infra.local.assembly import ROOT, Assembly
+from infra.local.assembly import Assembly
 from infra.local.config import LocalConfig
 from infra.local.deploy import Deployment
-from infra.local.emulator_process import HOST, free_port
+from infra.local.loopback import HOST, free_port
 from infra.local.stack import LocalStack
-from infra.local.state import RunningStack, StateDir
+from infra.local.state_directory import RunningStack, StateDir
+from infra.packaging.bundle import ROOT
 
 CACHE = ROOT / "build" / "deployed"
 EMULATOR_SOURCES = ROOT / "infra" / "local"
