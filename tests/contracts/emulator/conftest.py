@@ -21,7 +21,13 @@ KEYED = "keyed"
 """The name of the one function that is given KEY."""
 
 
-THOROUGH = ("test_emulator_process", "test_table_streams", "test_task_tokens", "test_time_limits")
+THOROUGH = (
+    "test_emulator_process",
+    "test_queues",
+    "test_table_streams",
+    "test_task_tokens",
+    "test_time_limits",
+)
 """Files that wait for seconds to pass or start emulators of their own. `make test` meets what is in them in deployed
 stacks too, which wait, expire, notify, are stopped and started again.
 """
