@@ -7,8 +7,8 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, ValidationError
 
 from shared.domain.errors import Refused
+from shared.domain.frozen_model import FrozenModel
 from shared.domain.session.commit import Position
-from shared.domain.value import Value
 
 COMMIT_SECONDS = 8
 """Kept back of an invocation's time for reading and committing."""
@@ -17,7 +17,7 @@ LEAST_SECONDS = 1.0
 Op = Literal["plan", "think", "tool", "lost_tool", "ask", "give_up", "roll_over"]
 
 
-class EngineEvent(Value):
+class EngineEvent(FrozenModel):
     """`attempt`: how often the engine has retried this state. `error`: the name of the error class that it caught.
     `entered`: of `ask`, when it came to this state; executions that the previous release began do not send it.
     """

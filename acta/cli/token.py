@@ -10,7 +10,7 @@ from acta.cli.terminal.text import one_line
 from acta.client.deployment import Deployment
 from infra.local.issuer import Issuer
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
-from shared.domain.interventions.intervention import ROLE_PATTERN
+from shared.domain.interventions.options_and_defaults import ROLE_PATTERN
 
 LOCAL_TENANT = "demo"
 LOCAL_USER = "you"

@@ -17,7 +17,7 @@ from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits, M
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import AGENT
-from shared.domain.interventions.intervention import Policy, default_problem
+from shared.domain.interventions.options_and_defaults import Policy, default_problem
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
 

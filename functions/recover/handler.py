@@ -15,7 +15,7 @@ from functions.recover.dependencies import dependencies
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.domain.errors import CallerError, Refused
-from shared.domain.value import Value
+from shared.domain.frozen_model import FrozenModel
 from shared.telemetry import Telemetry
 
 SPARE_MILLISECONDS = 15_000
@@ -24,7 +24,7 @@ SPARE_MILLISECONDS = 15_000
 telemetry = Telemetry("recover")
 
 
-class RepairRequest(Value):
+class RepairRequest(FrozenModel):
     tenant: str
     session_id: str
 

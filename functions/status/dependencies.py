@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from shared.adapters.dynamodb.partials import DynamoPartials
+from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
@@ -11,7 +11,7 @@ from shared.adapters.system_clock import SystemClock
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import SessionIndex, SessionLog
-from shared.ports.partials import Partials
+from shared.ports.running_text import Partials
 from shared.settings import Settings, settings
 
 

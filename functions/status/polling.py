@@ -14,7 +14,7 @@ from shared.api.response.etag import etag, matches
 from shared.api.response.views import event_view, partial_view, session_view
 from shared.ports.clock import Clock
 from shared.ports.log import SessionLog
-from shared.ports.partials import Partials
+from shared.ports.running_text import Partials
 
 STREAM_WAIT_SECONDS = 20
 """The gateway buffers, so the answer ends as soon as there are events, and after this time at the latest."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.adapters.aws.secrets import secret_text
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
-from shared.adapters.dynamodb.partials import DynamoPartials
+from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.llm.choose import choose_for
@@ -28,7 +28,7 @@ from shared.ports.model import Model
 from shared.settings import Settings, settings
 
 if TYPE_CHECKING:
-    from shared.adapters.llm.health import ConfiguredModels
+    from shared.adapters.llm.configured_models import ConfiguredModels
 
 
 @cache
@@ -84,7 +84,7 @@ class ModelsDeps(NamedTuple):
 @cache
 def models_deps() -> ModelsDeps:
     # Turns do not pay for the API's part.
-    from shared.adapters.llm.health import ConfiguredModels
+    from shared.adapters.llm.configured_models import ConfiguredModels
 
     configured = ConfiguredModels(settings(), os.environ, secret_text)
     return ModelsDeps(configured, DynamoDefinitions(settings().table, SystemClock()))

@@ -17,7 +17,7 @@ from shared.adapters.tools.tenant.lambda_ import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.execute import ToolRuntime
-from shared.domain.interventions.intervention import NO_POLICIES, Policies
+from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.settings import settings
 
 

@@ -29,11 +29,12 @@ from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call
 from shared.agent.turn.turn import take_turn
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import EngineError
-from shared.domain.interventions.intervention import NO_POLICIES, Intervention, Policies
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head, Wait
 from shared.ports.model import Model
-from shared.ports.partials import Partials
+from shared.ports.running_text import Partials
 from shared.ports.tools import Registry
 from shared.settings import Settings
 from tests.doubles.blobs import MemoryBlobs
@@ -43,7 +44,7 @@ from tests.doubles.files import MemoryFiles
 from tests.doubles.index import MemoryIndex
 from tests.doubles.log import MemoryLog
 from tests.doubles.memories import MemoryMemories
-from tests.doubles.partials import MemoryPartials
+from tests.doubles.running_text import MemoryPartials
 from tests.doubles.table import MemoryTable
 from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.whole import WholeHistory

@@ -15,10 +15,10 @@ from pydantic import ValidationError
 
 from shared.adapters.storage.compression import BY_CHECKSUM, CURRENT
 from shared.domain.errors import PoisonedSession, SchemaUnknown
+from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.commit import COMMIT_VERSION, Commit
 from shared.domain.session.head import HEAD_VERSION
-from shared.domain.value import Value
 
 INTERVENTION_VERSION = 1
 RECORD_VERSION = 1
@@ -27,7 +27,7 @@ LISTING_VERSION = 1
 _HAS_DICTIONARY = 0x20
 """A flag in the second byte of zlib's format. The next four bytes then are the dictionary's checksum (RFC 1950)."""
 
-_Document = TypeVar("_Document", bound=Value)
+_Document = TypeVar("_Document", bound=FrozenModel)
 _Stored = TypeVar("_Stored")
 
 
@@ -67,7 +67,7 @@ def check_version(what: str, version: int, known: int) -> None:
         raise SchemaUnknown(f"a stored {what} has schema version {version}, this release knows {known}")
 
 
-def dump(document: Value) -> bytes:
+def dump(document: FrozenModel) -> bytes:
     return pack(document.model_dump_json().encode())
 
 

@@ -7,7 +7,7 @@ from shared.agent.session.next_decision import Timeouts, next_decision
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention
-from shared.domain.interventions.intervention import NO_POLICIES, Policies
+from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.tenant_hour import end_of_hour, grant_size, hour_of, tokens_missing, with_grant
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position

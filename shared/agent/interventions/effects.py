@@ -8,8 +8,8 @@ from typing import Any
 from shared.agent.interventions.opening import wait_for_people
 from shared.agent.session.endings import cancelled, completed
 from shared.agent.session.next_decision import next_decision
+from shared.domain.interventions import approval
 from shared.domain.interventions.intervention import Intervention
-from shared.domain.plan import permission
 from shared.domain.rules.budget import with_limits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import StepRecord
@@ -135,7 +135,7 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
         ready = open_call.model_copy(update={"state": "ready", "amended": amended, "approval": "given"})
         change.set(calls=change.head.with_call(ready).calls)
     if change.head.plan is not None:
-        change.set(plan=permission.with_permission(change.head.plan, one.tool_call.name))
+        change.set(plan=approval.with_permission(change.head.plan, one.tool_call.name))
 
 
 def _settle_doubt(

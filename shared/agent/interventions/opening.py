@@ -6,18 +6,16 @@ from typing import Any, Literal, NamedTuple
 
 from shared.agent.interventions.excerpt import MAX_SHOWN_BYTES, ends, excerpt
 from shared.domain.ids import INTERVENTION
-from shared.domain.interventions.intervention import (
+from shared.domain.interventions.approval import ApprovalReason
+from shared.domain.interventions.intervention import Intervention, PendingCall, is_pause
+from shared.domain.interventions.options_and_defaults import (
     HOURLY_OPTIONS,
     OPTIONS,
     STUCK_OPTIONS,
-    Intervention,
     InterventionType,
-    PendingCall,
     Policies,
     Policy,
-    is_pause,
 )
-from shared.domain.plan.permission import ApprovalReason
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall, input_hash
 from shared.domain.session.head import OpenCall

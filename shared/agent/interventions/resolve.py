@@ -22,6 +22,7 @@ from shared.domain.errors import (
     ToolInputInvalid,
     ValidationFailed,
 )
+from shared.domain.frozen_model import FrozenModel
 from shared.domain.ids import MESSAGE
 from shared.domain.interventions.intervention import Intervention, require_role
 from shared.domain.rules.budget import spent_usd, tokens_used
@@ -29,7 +30,6 @@ from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.domain.untrusted.visible import is_blank
 from shared.domain.untrusted.wording import error_sentence, too_long
-from shared.domain.value import Value
 from shared.ports.log import SessionIndex
 from shared.ports.tools import Registry
 from shared.ports.workflow import Workflow
@@ -111,7 +111,7 @@ def _seen(text: str) -> str:
     return text
 
 
-class Given(Value):
+class Given(FrozenModel):
     """An option's input. Values of another JSON type are refused, as in every body."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)

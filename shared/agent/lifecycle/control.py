@@ -12,12 +12,12 @@ from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.interventions.intervention import (
-    NO_POLICIES,
     is_pause,
     is_pause_lifted,
     require_role,
     with_pause_lifted,
 )
+from shared.domain.interventions.options_and_defaults import NO_POLICIES
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.ports.blobs import BlobStore

@@ -12,9 +12,9 @@ from shared.agent.session.next_decision import position
 from shared.domain.errors import EngineError
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
-from shared.domain.session.partial import Partial, last_part
+from shared.domain.session.running_text import Partial, last_part
 from shared.ports.clock import Clock
-from shared.ports.partials import Partials
+from shared.ports.running_text import Partials
 
 Apart = Callable[[Callable[[], None]], None]
 """Runs something in parallel to the caller."""

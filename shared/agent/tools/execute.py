@@ -13,7 +13,7 @@ from shared.agent.tools.results_for_model import read_result, result_text
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback
-from shared.domain.interventions.intervention import NO_POLICIES, Policies
+from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position, StepRecord, milliseconds
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry

@@ -12,7 +12,7 @@ from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
-from shared.domain.plan import permission
+from shared.domain.interventions import approval
 from shared.domain.plan import update as plan_update
 from shared.domain.plan.update import MAX_NAME_CHARS
 from shared.domain.rules.next_action import claims_completion
@@ -204,7 +204,7 @@ def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
 
 
 def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:
-    asks = permission.approval_reason(change.head.plan, specs[call.name]) is not None
+    asks = approval.approval_reason(change.head.plan, specs[call.name]) is not None
     return OpenCall(call_id=call.call_id, name=call.name, approval="needed" if asks else "")
 
 

@@ -9,8 +9,8 @@ from shared.agent.session.endings import failed
 from shared.agent.session.next_decision import next_decision, position, wait_decision
 from shared.agent.session.repository import CommitDraft
 from shared.domain.errors import Fenced, ProviderOverloaded
+from shared.domain.interventions.approval import approval_reason
 from shared.domain.interventions.intervention import is_pause
-from shared.domain.plan.permission import approval_reason
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry

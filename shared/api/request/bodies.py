@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from shared.domain.definitions import agent, memory, prompt, tool
 from shared.domain.errors import ValidationFailed
-from shared.domain.interventions import intervention
+from shared.domain.interventions import options_and_defaults
 from shared.domain.untrusted.visible import is_blank
 from shared.domain.untrusted.wording import too_long
 
@@ -115,7 +115,7 @@ class Limits(agent.Limits):
     model_config = ConfigDict(strict=True)
 
 
-class Policy(intervention.Policy):
+class Policy(options_and_defaults.Policy):
     model_config = ConfigDict(strict=True)
 
 
@@ -135,7 +135,7 @@ class AgentBody(RequestBody):
     limits: Limits = Field(default_factory=Limits)
     high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
     protocol: agent.Protocol = "native"
-    interventions: dict[intervention.InterventionType, Policy] = {}
+    interventions: dict[options_and_defaults.InterventionType, Policy] = {}
 
 
 class PutAgent(AgentBody):

@@ -9,7 +9,7 @@ from shared.domain.plan.plan import ExecutionPlan, PlanStep
 from shared.domain.rules.budget import tokens_left
 from shared.domain.session.commit import Event, StepRecord
 from shared.domain.session.head import Head
-from shared.domain.session.partial import Partial
+from shared.domain.session.running_text import Partial
 from shared.domain.untrusted.visible import visible_throughout
 
 Json = dict[str, Any]

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.interventions.intervention import MAX_TIMEOUT_SECONDS, InterventionType, Policy
+from shared.domain.frozen_model import FrozenModel
+from shared.domain.interventions.options_and_defaults import MAX_TIMEOUT_SECONDS, InterventionType, Policy
 from shared.domain.untrusted.wording import did_you_mean
-from shared.domain.value import Value
 
 DEFAULT_AGENT = "default"
 PROVIDERS = ("anthropic", "openai", "bedrock", "offline")
@@ -36,7 +36,7 @@ ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS, patte
 SYSTEM = "You are an autonomous agent. You reach the user's goal on your own, step by step, with the tools you have."
 
 
-class Models(Value):
+class Models(FrozenModel):
     """Models by purpose. None: the agent's `model`."""
 
     plan: ModelName | None = None
@@ -45,14 +45,14 @@ class Models(Value):
     summary: ModelName | None = None
 
 
-class Fallback(Value):
+class Fallback(FrozenModel):
     """A model that is asked where the ones before it are overloaded or do not answer. `provider` None: the agent's."""
 
     provider: Provider | None = None
     model: ModelName
 
 
-class Limits(Value):
+class Limits(FrozenModel):
     """Limits of the agent's sessions, where the request that starts a session names none. None: the deployment's."""
 
     max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
@@ -62,7 +62,7 @@ class Limits(Value):
     approval_timeout_seconds: Annotated[int, Field(ge=1, le=MAX_APPROVAL_SECONDS)] | None = None
 
 
-class AgentDefinition(Value):
+class AgentDefinition(FrozenModel):
     """`goal`: what the agent is there for, as a part of the system prompt.
     `provider`, `model` None: the deployment's. `fallbacks`: asked in this order, for every purpose.
     `tools` empty: all tools of the registry. `high_stakes`: tools that a person must approve, besides those that the

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shared.domain.value import Value
+from shared.domain.frozen_model import FrozenModel
 
 MAX_TEXT_CHARS = 2_000
 MAX_TAGS = 10
@@ -27,14 +27,14 @@ _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 """k1 and b of BM25, with the usual values."""
 
 
-class Source(Value):
+class Source(FrozenModel):
     """Where a memory comes from: the session in which an agent noted it, or the person who wrote it."""
 
     session_id: str | None = None
     user: str | None = None
 
 
-class Memory(Value):
+class Memory(FrozenModel):
     """`memory_id`: ids sort by time, so that reversed they are newest first."""
 
     memory_id: str

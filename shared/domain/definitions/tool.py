@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from shared.domain.value import Value
+from shared.domain.frozen_model import FrozenModel
 
 Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
@@ -31,7 +31,7 @@ HeaderName = Annotated[str, Field(pattern=HEADER_PATTERN)]
 HeaderValue = Annotated[str, Field(pattern=HEADER_VALUE_PATTERN)]
 
 
-class ToolSpec(Value):
+class ToolSpec(FrozenModel):
     """A tool as the registry and the model know it.
 
     `effect`: what happens to a call that may have started and died. `read`: it runs again. `idempotent`: it runs again
@@ -58,7 +58,7 @@ class ToolSpec(Value):
         return self.risk != "read"
 
 
-class HttpConfig(Value):
+class HttpConfig(FrozenModel):
     """`headers`: sent with every request to the host of `url`, and never to another host."""
 
     url: Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS)]
@@ -68,7 +68,7 @@ class HttpConfig(Value):
     )
 
 
-class LambdaConfig(Value):
+class LambdaConfig(FrozenModel):
     """`function`: the name of a Lambda of this account and region."""
 
     function: Annotated[str, Field(pattern=FUNCTION_PATTERN)]

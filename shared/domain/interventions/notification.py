@@ -12,8 +12,9 @@ import json
 from datetime import UTC, datetime
 from typing import Literal
 
-from shared.domain.interventions.intervention import Intervention, InterventionType
-from shared.domain.value import Value
+from shared.domain.frozen_model import FrozenModel
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.options_and_defaults import InterventionType
 
 NotificationEvent = Literal["intervention.opened", "intervention.warned"]
 
@@ -22,7 +23,7 @@ BASE64_PREFIX = "whsec_"
 MIN_KEY_BYTES = 16
 
 
-class Notification(Value):
+class Notification(FrozenModel):
     """`notification_id`: made from what happened, so that a repeated notification has the same id."""
 
     notification_id: str

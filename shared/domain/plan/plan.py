@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from shared.domain.value import Value
+from shared.domain.frozen_model import FrozenModel
 
 MAX_STEPS = 10
 MAX_RESULT_CHARS = 1_000
@@ -25,7 +25,7 @@ STEP_TRANSITIONS: dict[StepStatus, frozenset[StepStatus]] = {
 }
 
 
-class PlanStep(Value):
+class PlanStep(FrozenModel):
     """`tool`: the tool that the step mainly uses, if any. `evidence`: ids of the newest successful tool calls made
     while the step was in progress. `permitted`: a person has approved a call that the step asks permission for.
     """
@@ -53,10 +53,10 @@ class PlanStep(Value):
         return self.model_copy(update={"evidence": (*self.evidence, call_id)[-MAX_EVIDENCE:]})
 
 
-class ExecutionPlan(Value):
+class ExecutionPlan(FrozenModel):
     """`version`: 1 for the session's first plan, then counted up with each new one. `current_step_index`: the index in
     `steps` of the first open step; the length of `steps` where none is open. `owed`: tools that an earlier version
-    asked permission for and nobody has approved since (`shared.domain.plan.permission`).
+    asked permission for and nobody has approved since (`shared.domain.interventions.approval`).
     """
 
     version: int

@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, Vali
 
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import PlanRefused
-from shared.domain.plan.permission import permissions_owed
+from shared.domain.frozen_model import FrozenModel
+from shared.domain.interventions.approval import permissions_owed
 from shared.domain.plan.plan import (
     MAX_RESULT_CHARS,
     MAX_STEPS,
@@ -23,7 +24,6 @@ from shared.domain.plan.plan import (
 )
 from shared.domain.session.commit import EventDraft
 from shared.domain.untrusted.wording import did_you_mean
-from shared.domain.value import Value
 
 Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
 
@@ -59,7 +59,7 @@ Description = Annotated[str, StringConstraints(strip_whitespace=True, min_length
 Risk = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
-class NewStep(Value):
+class NewStep(FrozenModel):
     step_number: Number | None = None
     description: Description
     tool: Annotated[str, Field(max_length=64)] | None = None
@@ -74,7 +74,7 @@ class NewStep(Value):
         return value
 
 
-class PlanUpdate(Value):
+class PlanUpdate(FrozenModel):
     """The tool's input. It names no session: the plan is that of the session in which the call runs."""
 
     action: Action

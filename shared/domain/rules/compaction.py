@@ -9,8 +9,8 @@ The cut is always before a reply, so a call and its result stay together.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from shared.domain.frozen_model import FrozenModel
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
-from shared.domain.value import Value
 
 COMPACTED_VERSION = 1
 ELIDE_BYTES = 2_048
@@ -42,7 +42,7 @@ def max_request_bytes(window: int, max_output: int, bytes_per_token: float) -> i
     return int(request_limits(window, max_output).max_tokens * bytes_per_token)
 
 
-class Compacted(Value):
+class Compacted(FrozenModel):
     """The whole conversation after a compaction. A worker that knows nothing of the session starts from it.
 
     `entries`: what the model has seen. `waiting`: users' messages that it has not seen yet. `results`: results of the

@@ -6,12 +6,12 @@ tenant never exceeds its limit. At most one chunk per running session stays unus
 
 from datetime import UTC, datetime
 
-from shared.domain.value import Value
+from shared.domain.frozen_model import FrozenModel
 
 CHUNK_TOKENS = 20_000
 
 
-class Lease(Value):
+class Lease(FrozenModel):
     """The tokens that a session was granted in an hour. `hour`: hours since 1970, UTC."""
 
     hour: int

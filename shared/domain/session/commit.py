@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from shared.domain.frozen_model import FrozenModel
 from shared.domain.session.conversation import Content, Entry
 from shared.domain.session.head import Head
-from shared.domain.value import Value
 
 EventType = Literal[
     "run.started", "run.finished", "state.changed", "message.user", "message.assistant", "thought",
@@ -18,7 +18,7 @@ EventType = Literal[
 ]  # fmt: skip
 
 
-class EventDraft(Value):
+class EventDraft(FrozenModel):
     """An event that has no number yet; its commit gives it one.
 
     The data of `message.*` and `thought` has a `message_id` and no text: the text stands in the conversation's entry
@@ -29,7 +29,7 @@ class EventDraft(Value):
     data: dict[str, Any] = Field(default_factory=dict)
 
 
-class Event(Value):
+class Event(FrozenModel):
     """`seq`: 1, 2, 3, … in the session, without gaps. `step_number`: the step of the step log; None: outside a step."""
 
     seq: int
@@ -44,7 +44,7 @@ COMMIT_VERSION = 1
 NextState = Literal["plan", "think", "act", "ask", "wait", "roll_over", "done", "failed"]
 
 
-class Position(Value):
+class Position(FrozenModel):
     """The point in the run that the engine has reached. The state machine carries this and the decision, nothing else.
 
     `first`: the number of the commit that this turn began with. Workers read the log from there.
@@ -66,7 +66,7 @@ class Position(Value):
         return f"{self.run_id}/{call_id}/{kind}"
 
 
-class Decision(Value):
+class Decision(FrozenModel):
     """What the engine does next.
 
     `calls`: for `act`, the ids of the calls to run. `wait_seconds` and `then`: for `wait`, how long, and the state
@@ -85,7 +85,7 @@ class Decision(Value):
         return self.model_dump(mode="json", exclude_none=True)
 
 
-class StepRecord(Value):
+class StepRecord(FrozenModel):
     """A row of the step log. `attempt`: the engine's retry count. Tokens are 0 where no model was called. `cost_usd`
     None: the model's price is unknown.
     """
@@ -109,7 +109,7 @@ def milliseconds(start: datetime, end: datetime) -> int:
     return max(0, round((end - start).total_seconds() * 1000))
 
 
-class Commit(Value):
+class Commit(FrozenModel):
     """`entries`: replies and results join the conversation in this order. A user's entry joins it later, with the
     commit that names the message in `delivered`.
     `decision`: what the engine does next. A repeated attempt returns it unchanged.

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from shared.domain.value import Value
+from shared.domain.frozen_model import FrozenModel
 
 INLINE_BYTES = 4_096
 """A text with more bytes goes to the blob store, so that a commit stays small (design §6.1)."""
 
 
-class Content(Value):
+class Content(FrozenModel):
     """A text, or a pointer to it. `text` None: the text is in the blob store under the name `blob` and is not loaded.
     `bytes`: its length in UTF-8.
     """
@@ -46,7 +46,7 @@ class Content(Value):
         return Content(text=None, blob=blob, bytes=self.bytes)
 
 
-class ToolCall(Value):
+class ToolCall(FrozenModel):
     """A call that the model asked for. `effect_id`: issued by Acta, never by the model.
 
     `input` None: the model sent no JSON object, because the text was malformed or cut off. `malformed` then says what
@@ -68,7 +68,7 @@ class ToolCall(Value):
         return {"call_id": self.call_id, "effect_id": self.effect_id, "name": self.name, "input_hash": hashed}
 
 
-class UserEntry(Value):
+class UserEntry(FrozenModel):
     """A message that a person wrote. Origin `summary`: a summary that stands in the place of earlier turns."""
 
     kind: Literal["user"] = "user"
@@ -77,7 +77,7 @@ class UserEntry(Value):
     origin: Literal["user", "summary"] = "user"
 
 
-class AssistantEntry(Value):
+class AssistantEntry(FrozenModel):
     """A model's reply. `continues`: the id of the message that was cut off and that this one continues without a gap.
 
     `raw`: the parts that only `provider` understands, such as signatures of thinking; only that provider gets them
@@ -95,7 +95,7 @@ class AssistantEntry(Value):
     continues: str = ""
 
 
-class ToolEntry(Value):
+class ToolEntry(FrozenModel):
     """The result of a call; each call has one. `ok` False: the text starts with `Error:` and says what to do instead.
     `whole`: the complete result, if `content` is only a part; the tool `read_result` reads it page by page.
     """

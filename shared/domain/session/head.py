@@ -9,14 +9,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.rules.tenant_hour import Lease
 from shared.domain.session.conversation import ToolCall
-from shared.domain.value import Value
 
 
-class OpenCall(Value):
+class OpenCall(FrozenModel):
     """A call of the last reply.
 
     State `withheld`: a person must approve the call first, or must say whether it had its effect.
@@ -52,7 +52,7 @@ MAX_NOTES_CHARS = 4_000
 """All notes together."""
 
 
-class Scratchpad(Value):
+class Scratchpad(FrozenModel):
     """The notes that the agent keeps for the rest of the session, oldest first."""
 
     notes: Annotated[tuple[str, ...], Field(max_length=MAX_NOTES)] = ()
@@ -122,14 +122,14 @@ class IllegalTransition(ValueError):
     """A bug: `TRANSITIONS` does not have this change of state."""
 
 
-class Restarts(Value):
+class Restarts(FrozenModel):
     """How often recovery has started the engine again in `turn` without asking a person."""
 
     turn: int = 0
     count: int = 0
 
 
-class Run(Value):
+class Run(FrozenModel):
     """The work on one goal.
 
     `generation`: the engine's execution that may commit. `iteration`: counts Think turns. `turn`: counts all turns,
@@ -149,7 +149,7 @@ class Run(Value):
     restarts: Restarts = Field(default_factory=Restarts)
 
 
-class Usage(Value):
+class Usage(FrozenModel):
     """What the session has used. `input_tokens` includes `cached_input_tokens`. `cost_usd` None: the price of at least
     one call is unknown.
     """
@@ -166,7 +166,7 @@ class Usage(Value):
         return self.input_tokens + self.output_tokens
 
 
-class Budget(Value):
+class Budget(FrozenModel):
     """Limits, and what is charged to them.
 
     `vanished_tokens`: charged for attempts that died and may have to be paid for; no step of the step log has them.
@@ -183,7 +183,7 @@ class Budget(Value):
     bytes_per_token: float = BYTES_PER_TOKEN
 
 
-class Result(Value):
+class Result(FrozenModel):
     """How the run ended. `answer`: the beginning of the answer, at most `MAX_ANSWER_CHARS`. `message_id`: the message
     that has the complete answer; if that message continues another one, the answer is both, one after the other.
     """
@@ -194,12 +194,12 @@ class Result(Value):
     message_id: str | None = None
 
 
-class Failure(Value):
+class Failure(FrozenModel):
     code: str
     message: str
 
 
-class Wait(Value):
+class Wait(FrozenModel):
     """The engine's task token while it waits for people. The token never leaves the server (design §8).
 
     `entered`: when the engine entered the wait; None: the previous release wrote it. `attempt`: the engine's retry
@@ -217,7 +217,7 @@ class Wait(Value):
         return (self.entered, self.attempt) < (other.entered, other.attempt)
 
 
-class Progress(Value):
+class Progress(FrozenModel):
     """The counters that decide whether a run goes on or is stuck. They are stored, so that a crash cannot reset them
     (design §5).
 
@@ -246,7 +246,7 @@ class Progress(Value):
     rung: int = 0
 
 
-class Head(Value):
+class Head(FrozenModel):
     """A session's state after a commit.
 
     `goal`: its beginning, at most `MAX_GOAL_CHARS`. `review_every`: turns between two reviews by a person; 0: none.

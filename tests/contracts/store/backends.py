@@ -10,7 +10,7 @@ from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
-from shared.adapters.dynamodb.partials import DynamoPartials
+from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.dynamodb.tools import DynamoToolStore
@@ -22,7 +22,7 @@ from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
-from shared.ports.partials import Partials
+from shared.ports.running_text import Partials
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.clock import FakeClock
 from tests.doubles.definitions import MemoryDefinitions
@@ -30,7 +30,7 @@ from tests.doubles.files import MemoryFiles
 from tests.doubles.index import MemoryIndex
 from tests.doubles.log import MemoryLog
 from tests.doubles.memories import MemoryMemories
-from tests.doubles.partials import MemoryPartials
+from tests.doubles.running_text import MemoryPartials
 from tests.doubles.table import MemoryTable
 from tests.doubles.tools import MemoryToolStore
 

@@ -14,7 +14,7 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
-from shared.domain.session.partial import Partial
+from shared.domain.session.running_text import Partial
 from shared.ports.log import IndexEntry, LeaseGrant, Live, TransactionItems
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention, record_for

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
-from shared.domain.interventions.intervention import Policy
+from shared.domain.interventions.options_and_defaults import Policy
 from shared.ports.definitions import AgentExists, DefinitionChanged
 from shared.ports.log import KeyTaken
 from tests.contracts.store.backends import Stores

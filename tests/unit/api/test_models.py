@@ -8,7 +8,7 @@ import pytest
 from functions.step.dependencies import ModelsDeps
 from functions.step.routes import build
 from shared.adapters.aws.secrets import SecretUnreadable
-from shared.adapters.llm.health import ConfiguredModels
+from shared.adapters.llm.configured_models import ConfiguredModels
 from shared.adapters.llm.keys import Secrets
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Models
 from shared.settings import Settings

@@ -3,7 +3,8 @@
 from typing import Any
 
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in
-from shared.domain.interventions.intervention import Intervention, InterventionType, Policy
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.options_and_defaults import InterventionType, Policy
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -4,7 +4,8 @@ import pytest
 
 from functions.status.interventions import intervention_of, interventions_of
 from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
-from shared.domain.interventions.intervention import Intervention, Policy
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.options_and_defaults import Policy
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import plans
 from tests.integration.agent.interventions.policies import DELETE, house_with, waiting

@@ -9,7 +9,7 @@ import pytest
 from shared.agent.tools.execute import run_call
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Forbidden
-from shared.domain.interventions.intervention import (
+from shared.domain.interventions.options_and_defaults import (
     DEFAULTS,
     OPTIONS,
     STUCK_OPTIONS,

@@ -7,7 +7,8 @@ from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.agent.tools.execute import abandon_call, run_call
 from shared.domain.errors import Conflict, Forbidden, Refused
-from shared.domain.interventions.intervention import Policy, with_pause_lifted
+from shared.domain.interventions.intervention import with_pause_lifted
+from shared.domain.interventions.options_and_defaults import Policy
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.ports.model import ModelReply, TokenUsage

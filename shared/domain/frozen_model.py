@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 
-class Value(BaseModel):
+class FrozenModel(BaseModel):
     """Instances are immutable. Unknown fields raise a ValidationError.
 
     Pydantic builds the validator at the first use, not at import: this keeps cold starts short.

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.plan.permission import needs_permission, permissions_owed, with_permission
+from shared.domain.interventions.approval import needs_permission, permissions_owed, with_permission
 from shared.domain.plan.plan import ExecutionPlan, PlanStep, StepStatus
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

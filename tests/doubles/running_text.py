@@ -1,7 +1,7 @@
 """Partial texts in memory."""
 
-from shared.adapters.dynamodb.partials import from_partial, to_partial
-from shared.domain.session.partial import PARTIAL_VERSION, Partial
+from shared.adapters.dynamodb.running_text import from_partial, to_partial
+from shared.domain.session.running_text import PARTIAL_VERSION, Partial
 from tests.doubles.table import MemoryTable, StoredDocument
 
 

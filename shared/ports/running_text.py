@@ -5,7 +5,7 @@ the one before, and a committed turn needs it no more.
 from datetime import timedelta
 from typing import Protocol
 
-from shared.domain.session.partial import Partial
+from shared.domain.session.running_text import Partial
 
 PARTIAL_LIFE = timedelta(minutes=15)
 """How long a partial text is kept: longer than any turn takes."""

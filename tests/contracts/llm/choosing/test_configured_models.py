@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.local.loopback import free_port
-from shared.adapters.llm.health import check_key
+from shared.adapters.llm.configured_models import check_key
 from tests.contracts.llm.conversations import KEY
 from tests.doubles.keyed_provider import KeyedProvider
 

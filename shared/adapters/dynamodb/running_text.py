@@ -10,8 +10,8 @@ from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.storage.documents import dump, load
-from shared.domain.session.partial import PARTIAL_VERSION, Partial
-from shared.ports.partials import PARTIAL_LIFE
+from shared.domain.session.running_text import PARTIAL_VERSION, Partial
+from shared.ports.running_text import PARTIAL_LIFE
 
 
 def from_partial(partial: Partial) -> bytes:

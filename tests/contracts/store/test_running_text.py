@@ -6,8 +6,8 @@ import pytest
 
 from shared.adapters.dynamodb import table_layout as items
 from shared.domain.errors import SchemaUnknown
-from shared.domain.session.partial import PARTIAL_VERSION, Partial
-from shared.ports.partials import PARTIAL_LIFE
+from shared.domain.session.running_text import PARTIAL_VERSION, Partial
+from shared.ports.running_text import PARTIAL_LIFE
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit
 

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from shared.domain.value import Value
+from shared.domain.frozen_model import FrozenModel
 
 PARTIAL_VERSION = 1
 MAX_PARTIAL_BYTES = 4_096
 
 
-class Partial(Value):
+class Partial(FrozenModel):
     """`key`: the commit key of the turn. `text`: the end of the reply as it was at `at`."""
 
     key: str
