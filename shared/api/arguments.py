@@ -8,6 +8,7 @@ annotations`), so that local types can be read.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_type_hints
 
@@ -17,12 +18,14 @@ from shared.api.request.bodies import RequestBody
 from shared.api.request.incoming import Request
 from shared.api.request.json_body import parse_json
 from shared.api.routes import Route
-from shared.domain.errors import ValidationFailed
+from shared.domain.errors import NotFound, ValidationFailed
 from shared.domain.untrusted.wording import error_sentence
 
 MAX_FIELDS = 20
 """A request with more wrong fields is answered with the first ones."""
 MAX_NAME_CHARS = 100
+_PATH_VARIABLE = re.compile(r"[-._~()'!*:@,;=+&$%<> \[\]{}|^\w]+")
+"""Nothing is called otherwise: control characters, quotes, `#`, `?` and backslashes stand in no id and no name."""
 
 Where = Literal["path", "query", "body"]
 
@@ -46,7 +49,9 @@ class Arguments:
         )
 
     def bind(self, request: Request) -> dict[str, Any]:
-        """Raises ValidationFailed naming every parameter, and every field of the body, that is wrong."""
+        """Raises ValidationFailed naming every parameter, and every field of the body, that is wrong; NotFound where a
+        variable of the path has a character that no name has.
+        """
         bound: dict[str, Any] = {}
         errors: list[tuple[str, Mapping[str, Any]]] = []
         for name, where, adapter, default in self.parameters:
@@ -76,10 +81,14 @@ def _where(route: Route, name: str, type_: Any) -> Where:
 
 
 def _value(request: Request, where: Where, name: str) -> Any:
-    """None: it was not sent. A query parameter that was sent twice is a list, which fits no parameter's type."""
+    """None: it was not sent. A query parameter that was sent twice is a list, which fits no parameter's type. Raises
+    NotFound.
+    """
     match where:
         case "path":
-            return request.variables.get(name)
+            if not _PATH_VARIABLE.fullmatch(request.variables[name]):
+                raise NotFound("There is nothing at this path.")
+            return request.variables[name]
         case "body":
             return parse_json(request.text)
         case "query":

@@ -125,10 +125,16 @@ def test_another_functions_route_is_not_found_here() -> None:
     assert Gateway(status_api().handler).request("POST", "/v1/sessions", json_body={}).status == 404
 
 
-@pytest.mark.parametrize("session_id", ["ses\n01", "ses ü", "ses%2F01", "."])
-def test_an_odd_id_in_a_path_never_breaks_the_answer(session_id: str) -> None:
+@pytest.mark.parametrize("session_id", ["ses ü", "ses%2F01", ".", "'", "a+b&c=d~e(f)!*:@,;$[]{}|^<>"])
+def test_an_odd_id_in_a_path_reaches_the_handler_as_it_is(session_id: str) -> None:
     answer = Gateway(status_api().handler).request("GET", f"/v1/sessions/{session_id}")
-    assert answer.status in (200, 404)
+    assert (answer.status, answer.data["session_id"]) == (200, session_id)
+
+
+@pytest.mark.parametrize("session_id", ["ses\n01", "ses_\0", "T#a", 'a"b', "a\\b", "a?b", "`"])
+def test_an_id_with_a_character_that_no_id_has_names_nothing(session_id: str) -> None:
+    answer = Gateway(status_api().handler).request("GET", f"/v1/sessions/{session_id}")
+    assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
 
 
 def test_text_that_is_no_unicode_is_escaped_and_other_text_is_not() -> None:
