@@ -72,7 +72,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """Started once in each process, with the `offline` model. A test that wants another one configures the function."""
     from infra.local.stack import LocalStack
     from infra.local.state_directory import StateDir
-    from tests.deployments import neutral_environ, prepare
+    from tests.e2e.support.deployments import neutral_environ, prepare
 
     running = os.environ.get(RUNNING)
     if running:

@@ -7,8 +7,8 @@ import pytest
 
 from infra.local.issuer import Role
 from tests.conftest import Deployed
-from tests.e2e.behind import Behind
-from tests.e2e.person import Person
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.person import Person
 
 Admit = Callable[..., Person]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from tests.e2e.person import TLS
+from tests.e2e.support.person import TLS
 from tests.faults.ledger import Ledger, receipt
 
 PATIENCE_SECONDS = 60.0

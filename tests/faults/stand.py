@@ -19,7 +19,7 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.head import Head
-from tests.deployments import neutral_environ, prepare
+from tests.e2e.support.deployments import neutral_environ, prepare
 from tests.faults.calls import AWS, MODEL, SINK
 from tests.faults.ledger import Ledger
 from tests.faults.point import FaultPoint

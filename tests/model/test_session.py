@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.behind import Behind
-from tests.e2e.person import OVER, Person
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.person import OVER, Person
 from tests.model.server import KEY, ModelServer
 
 PATIENCE_SECONDS = 300.0

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from shared.adapters.llm.react.model import ReActModel
 from shared.ports.model import ModelReply, RequestedCall
 from tests.bench.table import columns, heading
-from tests.e2e.scenarios import ALL
-from tests.e2e.script import Scenario
+from tests.e2e.support.scenarios import ALL
+from tests.e2e.support.script import Scenario
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import USAGE, ScriptedModel
 

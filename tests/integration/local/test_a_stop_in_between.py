@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployments import neutral_environ, prepare
+from tests.e2e.support.deployments import neutral_environ, prepare
 from tests.integration.local.served import Served
 
 pytestmark = pytest.mark.e2e

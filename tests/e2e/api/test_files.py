@@ -1,0 +1,109 @@
+"""The tenant's storage over HTTP: bytes in, the same bytes out, and no way around the tenant's folder."""
+
+import json
+import socket
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.person import Person, carries_the_headers, refused
+
+LIMIT = 4 * 1024 * 1024
+OUTSIDE = ["../x", "a//x", "/x", "%2e%2e/x", "..%2f..%2fother/files/x", "%252e%252e/x", "a%00b", "%ff"]
+"""One for each way in which what is in front of Acta could read a path: dots, empty parts, encoded, encoded twice,
+and no text at all. Every other spelling: `tests/unit/api/admin/test_admin.py`."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a.txt",
+        "deep/er/a b.txt",
+        "é/ü 中.md",
+        "a+b&c=d.txt",
+        "100 percent.txt",
+        "'\"()!*;:@,.txt",
+        "A",
+        "v1/files/x",
+    ],
+)
+def test_a_file_comes_back_under_its_own_name(ann: Person, path: str) -> None:
+    content = "content of\r\n\ttëxt\n".encode()
+    url = f"/v1/files/{quote(path, safe='/')}"
+    first = ann.http.put(url, content=content)
+    assert first.status_code == 201
+    assert first.json()["data"] == {"path": path, "bytes": len(content)}
+    carries_the_headers(first)
+    assert ann.http.put(url, content=content).status_code == 200
+    back = ann.http.get(url)
+    assert back.content == content
+    assert back.headers["content-type"] == "text/plain; charset=utf-8"
+    carries_the_headers(back)
+    assert ann.files() == {path}
+    gone = ann.delete(url)
+    assert (gone.status_code, gone.content) == (204, b"")
+    refused(ann.get(url), 404, "NOT_FOUND")
+    refused(ann.delete(url), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("content", [b"", bytes(range(256)), b"\xff\xd8\xff\xe0", b"a\0b", b"<script>"])
+@pytest.mark.parametrize("kind", ["image/png", "application/octet-stream", None])
+def test_bytes_come_back_as_they_were(ann: Person, content: bytes, kind: str | None) -> None:
+    headers = {} if kind is None else {"Content-Type": kind}
+    assert ann.http.put("/v1/files/page.html", content=content, headers=headers).status_code == 201
+    back = ann.http.get("/v1/files/page.html")
+    assert back.content == content
+
+
+@pytest.mark.parametrize("kind", ["text/html", "image/svg+xml", "application/javascript"])
+def test_a_file_is_never_sent_as_a_type_that_a_browser_runs(ann: Person, kind: str) -> None:
+    ann.http.put("/v1/files/page.html", content=b"<script>alert(1)</script>", headers={"Content-Type": kind})
+    back = ann.get("/v1/files/page.html")
+    assert back.text == "<script>alert(1)</script>"
+    assert back.headers["content-type"] == "text/plain; charset=utf-8"
+    carries_the_headers(back)
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_a_path_that_leads_out_or_is_ambiguous_is_refused_and_nothing_is_written(
+    ann: Person, behind: Behind, path: str
+) -> None:
+    """Sent over a bare socket: an HTTP library would tidy the path up first."""
+    for method in ("PUT", "GET", "DELETE"):
+        status, body = raw_request(ann, method, f"/v1/files/{path}", b"x" if method == "PUT" else b"")
+        error = json.loads(body)["error"]
+        assert (status, error["code"], list(error["details"])) == (400, "VALIDATION_ERROR", ["path"]), body
+    assert behind.objects_of(ann.tenant) == []
+    assert ann.files() == set()
+
+
+def raw_request(person: Person, method: str, target: str, body: bytes) -> tuple[int, bytes]:
+    base = urlsplit(str(person.http.base_url))
+    with socket.create_connection((base.hostname or "", base.port or 0), timeout=60) as connection:
+        head = (
+            f"{method} {target} HTTP/1.1\r\nHost: {base.netloc}\r\nAuthorization: Bearer {person.token}\r\n"
+            f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        )
+        connection.sendall(head.encode() + body)
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    head_bytes, _, content = answer.partition(b"\r\n\r\n")
+    return int(head_bytes.split(b" ")[1]), content
+
+
+def test_the_largest_file_is_taken_and_a_larger_one_is_not(ann: Person, behind: Behind) -> None:
+    assert ann.http.put("/v1/files/large", content=b"x" * LIMIT).status_code == 201
+    assert len(ann.http.get("/v1/files/large").content) == LIMIT
+    refused(ann.http.put("/v1/files/larger", content=b"x" * (LIMIT + 1)), 413, "PAYLOAD_TOO_LARGE")
+    assert ann.files() == {"large"}
+
+
+def test_a_listing_is_paged_in_order_and_narrowed_by_prefix(ann: Person) -> None:
+    paths = ["a.txt", "b/1.txt", "b/2.txt", "b2.txt", "c/d/e.txt"]
+    for path in reversed(paths):
+        ann.put_file(path, path)
+    assert [item["path"] for item in ann.items("/v1/files", limit=2)] == paths
+    assert [item["path"] for item in ann.items("/v1/files", prefix="b/")] == ["b/1.txt", "b/2.txt"]
+    assert [item["bytes"] for item in ann.items("/v1/files", prefix="c")] == [9]
+    for query in ({"limit": 0}, {"limit": 1_001}, {"cursor": "x"}, {"prefix": "../"}, {"prefix": "a/../"}):
+        refused(ann.get("/v1/files", **query), 400, "VALIDATION_ERROR")

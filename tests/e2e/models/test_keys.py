@@ -1,0 +1,114 @@
+"""The provider's key in Secrets Manager: rotated without a deployment, and never seen when it is wrong."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.doubles.keyed_provider import KeyedProvider
+from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import Behind, as_text
+from tests.e2e.support.person import Person
+from tests.e2e.support.thinking import calls, end, plan
+
+OLD, NEW = "sk-ant-the-old-key-of-the-test", "sk-ant-the-new-key-of-the-test"
+
+
+@pytest.fixture
+def secret(behind: Behind) -> str:
+    """The name of a secret with the old key in it."""
+    name = f"acta/test/{uuid.uuid4().hex}"
+    behind.client("secretsmanager").create_secret(Name=name, SecretString=OLD)
+    return name
+
+
+@pytest.fixture
+def provider(llmock_server: Any) -> Iterator[KeyedProvider]:
+    with KeyedProvider(llmock_server.base_url("anthropic"), OLD) as keyed:
+        yield keyed
+
+
+@pytest.fixture
+def model(behind: Behind, secret: str, provider: KeyedProvider, llmock: Any) -> Iterator[Any]:
+    variables = {
+        "ACTA_PROVIDER": "anthropic",
+        "ACTA_ANTHROPIC_SECRET": secret,
+        "ANTHROPIC_BASE_URL": provider.url,
+    }
+    with behind.configured("step", **variables):
+        yield llmock.tool_mode("off")
+
+
+def _asks() -> Any:
+    return calls(("update_plan", {"action": "wait_for_user", "reason": "Shall I?"}))
+
+
+def test_a_key_rotated_between_two_turns_is_used_without_a_deployment(
+    ann: Person, model: Any, provider: KeyedProvider, behind: Behind, secret: str
+) -> None:
+    model.add(plan(), _asks(), end("Done with the new key."))
+    session_id = ann.start("A goal")
+    ann.asked(session_id)
+
+    behind.client("secretsmanager").put_secret_value(SecretId=secret, SecretString=f'{{"api_key": "{NEW}"}}')
+    provider.accepted = {NEW}
+    ann.post(f"/v1/sessions/{session_id}/messages", {"content": "Yes"})
+    seen = ann.finished(session_id)
+
+    assert seen.session["result"]["answer"] == "Done with the new key."
+    assert provider.keys == [OLD, OLD, OLD, NEW]
+    assert seen.session["usage"]["llm_calls"] == 3
+    assert seen.of("llm.retried") == []
+
+
+def test_a_wrong_key_fails_the_session_at_once_and_neither_it_nor_its_secret_is_named(
+    ann: Person, model: Any, provider: KeyedProvider, behind: Behind, secret: str
+) -> None:
+    provider.accepted = set()
+
+    seen = ann.finished(ann.start("A goal"))
+
+    assert (seen.session["state"], seen.session["error"]["code"]) == ("failed", "PROVIDER_KEY_REFUSED")
+    assert provider.keys == [OLD]
+    (execution,) = behind.executions(seen.session["session_id"])
+    told = (str(seen), as_text(behind.history(execution["executionArn"])), *behind.log_lines())
+    assert not [text for text in told if OLD in text or secret in text]
+
+
+def test_a_secret_without_a_key_fails_the_session_at_once_and_nobody_is_asked(
+    ann: Person, model: Any, provider: KeyedProvider, behind: Behind, secret: str
+) -> None:
+    behind.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
+
+    seen = ann.finished(ann.start("A goal"))
+
+    assert (seen.session["state"], seen.session["error"]["code"]) == ("failed", "PROVIDER_KEY_REFUSED")
+    assert secret not in str(seen)
+    assert provider.keys == []
+
+
+def test_an_admin_sees_the_models_and_whether_the_key_works_and_never_the_key(
+    admit: Admit, model: Any, provider: KeyedProvider, secret: str, behind: Behind
+) -> None:
+    admin = admit(role="admin")
+
+    found = admin.data("/v1/models")
+    assert found["default"] == {"provider": "anthropic", "model": "claude-sonnet-5-5"}
+    assert {one["provider"]: one["key"] for one in found["providers"]}["anthropic"] == "present"
+
+    def check() -> str:
+        answer = admin.post("/v1/models/check")
+        assert answer.status_code == 200, answer.text
+        assert OLD not in answer.text
+        told: dict[str, str] = {one["provider"]: one["status"] for one in answer.json()["data"]["providers"]}
+        return told["anthropic"]
+
+    assert check() == "works"
+    provider.accepted = {NEW}
+    assert check() == "refused"
+    behind.client("secretsmanager").put_secret_value(SecretId=secret, SecretString=NEW)
+    assert check() == "works"
+    assert provider.keys == [OLD, OLD, NEW]
+    assert OLD not in str(found)
+    assert secret not in str(found)

@@ -1,0 +1,77 @@
+"""A few turns of the deployed loop over each wire but Anthropic's own, which `test_providers.py` has whole."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.contracts.llm.anthropic.bedrock_front import BedrockFront
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.person import Person
+from tests.e2e.support.thinking import calls, end, plan, step_done
+
+MODEL = "eu.anthropic.claude-of-the-test"
+
+
+@pytest.fixture(scope="module", params=["openai-chat", "openai-responses", "bedrock"])
+def wire(request: pytest.FixtureRequest, behind: Behind, llmock_server: Any) -> Iterator[str]:
+    """The step function configured for it. Bedrock's requests are signed with what the function's role gives it."""
+    with BedrockFront(llmock_server.base_url("anthropic")) as front:
+        openai = {
+            "ACTA_PROVIDER": "openai",
+            "OPENAI_API_KEY": "sk-test",
+            "OPENAI_BASE_URL": llmock_server.base_url("openai"),
+        }
+        variables = {
+            "openai-chat": {**openai, "ACTA_OPENAI_API": "chat"},
+            "openai-responses": {**openai, "ACTA_OPENAI_API": "responses"},
+            "bedrock": {"ACTA_PROVIDER": "bedrock", "ANTHROPIC_BEDROCK_BASE_URL": front.url},
+        }
+        name = str(request.param)
+        with behind.configured("step", ACTA_MODEL=MODEL, **variables[name]):
+            yield name
+
+
+@pytest.fixture
+def model(wire: str, llmock: Any) -> Any:
+    """Says what a test scripts, and nothing by itself."""
+    return llmock.tool_mode("off")
+
+
+def test_a_plan_parallel_calls_and_an_end_make_a_completed_session(ann: Person, model: Any) -> None:
+    for name in "ab":
+        ann.put_file(f"{name}.txt", f"text {name}")
+    reads = [("read_file", {"path": f"{name}.txt"}) for name in "ab"]
+    model.add(
+        plan("Read", "Write"),
+        calls(*reads, text="Reading both."),
+        calls(step_done(1), ("create_file", {"path": "out.md", "content": "a and b"})),
+        end("It is in out.md.", 2),
+    )
+
+    seen = ann.finished(ann.start("Read two and write one"))
+
+    assert (seen.session["state"], seen.session["result"]["goal_met"]) == ("completed", True)
+    assert ann.file("out.md") == "a and b"
+    assert seen.session["usage"]["llm_calls"] == len(model.requests) == 4
+    steps = ann.items(f"/v1/sessions/{seen.session['session_id']}/steps")
+    assert {step["name"] for step in steps if step["kind"] in ("plan", "llm")} == {MODEL}
+
+
+def test_a_rate_limit_with_retry_after_is_waited_for_in_the_engine(ann: Person, model: Any) -> None:
+    model.add(plan(), end())
+    model.rate_limit(retry_after=1.0)
+
+    seen = ann.finished(ann.start("A goal"))
+
+    assert seen.session["state"] == "completed"
+    assert len(seen.of("llm.retried")) == 1
+    assert len(model.requests) == 3, "the SDK itself does not retry"
+
+
+def test_an_access_that_is_denied_fails_the_session_with_a_code(ann: Person, model: Any) -> None:
+    model.fail(403, times=None)
+
+    seen = ann.finished(ann.start("A goal"))
+
+    assert (seen.session["state"], seen.session["error"]["code"]) == ("failed", "PROVIDER_KEY_REFUSED")

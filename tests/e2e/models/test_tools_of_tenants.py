@@ -1,0 +1,136 @@
+"""Tools an admin added, on the deployed loop: a server and a function that count what is done to them."""
+
+import io
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from llmock.scenarios import Reply as ModelReply
+from llmock.scenarios import ToolCall
+
+from tests.doubles.http_sink import Reply, Sink
+from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.person import Person, refused
+
+FUNCTION = "acta-tool-weigh"
+CODE = """
+def handler(event, context):
+    if event["arguments"]["order"] == 0:
+        raise ValueError("order 0 is nobody's")
+    return {"weight": 12, "of": event["arguments"]["order"], "key": event["effect_id"][:4], "tenant": event["tenant"]}
+"""
+SCHEMA = {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]}
+
+
+@pytest.fixture(scope="module")
+def sink() -> Iterator[Sink]:
+    with Sink({"/refunds": Reply(body=b'{"refunded": 7}')}) as made:
+        made.replies["/away"] = Reply(302, headers={"Location": "http://169.254.169.254/latest"})
+        yield made
+
+
+@pytest.fixture(scope="module")
+def weigh(behind: Behind) -> Iterator[None]:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("weigh.py", CODE)
+    lambdas = behind.client("lambda")
+    python = lambdas.get_function_configuration(FunctionName="acta-local-tool")["Runtime"]
+    lambdas.create_function(
+        FunctionName=FUNCTION, Runtime=python, Handler="weigh.handler", Code={"ZipFile": data.getvalue()},
+        Role="arn:aws:iam::000000000000:role/weigh", Timeout=30,
+    )  # fmt: skip
+    yield
+    lambdas.delete_function(FunctionName=FUNCTION)
+
+
+@pytest.fixture(scope="module")
+def configured(behind: Behind, sink: Sink, weigh: None, llmock_server: Any) -> Iterator[None]:
+    model = {
+        "ACTA_PROVIDER": "anthropic",
+        "ANTHROPIC_API_KEY": "sk-test",
+        "ANTHROPIC_BASE_URL": llmock_server.base_url("anthropic"),
+    }
+    with (
+        behind.configured("step", **model),
+        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=sink.at),
+    ):
+        yield
+
+
+@pytest.fixture
+def boss(configured: None, admit: Admit) -> Person:
+    return admit(role="admin")
+
+
+def add(boss: Person, name: str, kind: str, effect: str = "once", **config: str) -> None:
+    tool = {
+        "name": name,
+        "description": name,
+        "input_schema": SCHEMA,
+        "kind": kind,
+        "effect": effect,
+        "config": config,
+    }
+    answer = boss.post("/v1/tools", tool)
+    assert answer.status_code == 201, answer.text
+
+
+def run(boss: Person, llmock: Any, *calls: ToolCall) -> list[str]:
+    """What the calls came back with, in a run that ends well."""
+    model = llmock.tool_mode("off")
+    update = {"action": "create", "goal": "It", "steps": [{"description": "Do it"}]}
+    done = {"action": "update_step", "step_number": 1, "step_status": "completed", "step_result": "Done"}
+    model.add(ModelReply(text=None, tool_calls=(ToolCall("update_plan", update),)))
+    model.add(ModelReply(text="I go.", tool_calls=calls))
+    model.add(
+        ModelReply(
+            text="GOAL_COMPLETE\nDone.",
+            tool_calls=(
+                ToolCall("update_plan", done),
+                ToolCall("update_plan", {"action": "complete", "reason": "Done."}),
+            ),
+        )
+    )
+    session_id = boss.start("Do it")
+    assert boss.finished(session_id).session["state"] == "completed"
+    told = boss.data(f"/v1/sessions/{session_id}/messages")["items"]
+    made = {call["call_id"]: call["name"] for m in told for call in m.get("tool_calls") or ()}
+    names = {call.name for call in calls}
+    return [m["content"] for m in told if m["role"] == "tool" and made[m["call_id"]] in names]
+
+
+def test_an_http_tool_runs_once_under_its_key(boss: Person, llmock: Any, sink: Sink) -> None:
+    before = len(sink.heard)
+    add(boss, "refund", "http", url=sink.url("/refunds"), method="POST")
+    (result,) = run(boss, llmock, ToolCall("refund", {"order": 7}))
+    assert result == '--- answer: refund (15 bytes) ---\n{"refunded": 7}\n--- end of answer: refund ---'
+    (heard,) = sink.heard[before:]
+    assert heard.body == {"order": 7}
+    assert heard.headers["idempotency-key"].startswith("eff_")
+
+
+def test_a_redirect_inside_goes_nowhere(boss: Person, llmock: Any, sink: Sink) -> None:
+    add(boss, "away", "http", effect="read", url=sink.url("/away"), method="GET")
+    (result,) = run(boss, llmock, ToolCall("away", {"order": 7}))
+    assert result.startswith("Error: away may not go there")
+
+
+def test_a_lambda_tool_gets_its_key_and_may_fail(boss: Person, llmock: Any) -> None:
+    add(boss, "weigh", "lambda", function=FUNCTION)
+    results = run(boss, llmock, ToolCall("weigh", {"order": 7}), ToolCall("weigh", {"order": 0}))
+    weighed, failed = sorted(results)
+    assert '"weight": 12' in weighed.replace('":12', '": 12')
+    assert boss.tenant in weighed
+    assert "order 0 is nobody" in failed
+
+
+def test_an_address_inside_is_refused_when_a_tool_is_made(boss: Person) -> None:
+    for url in ("http://169.254.169.254/", "https://127.0.0.1/", "https://example.com/"):
+        config = {"url": url, "method": "GET"}
+        tool = {"name": "t", "description": "t", "input_schema": SCHEMA, "kind": "http", "config": config}
+        assert list(refused(boss.post("/v1/tools", tool), 400, "VALIDATION_ERROR")["details"]) == [
+            "config.url"
+        ]

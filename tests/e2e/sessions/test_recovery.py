@@ -1,0 +1,136 @@
+"""Executions are lost; their sessions are not (design §2)."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.conftest import Deployed
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.command import acta
+from tests.e2e.support.gate import Gate
+from tests.e2e.support.person import Person
+from tests.e2e.support.thinking import calls, end, plan
+
+
+@pytest.fixture(scope="module")
+def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
+    """The step function talks to the model through a gate; recovery comes when it is called and leaves nobody time."""
+    with Gate(llmock_server.port) as gate:
+        base_url = gate.url + llmock_server.base_url("anthropic").removeprefix(llmock_server.url)
+        key = {"ACTA_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": base_url}
+        at_once = behind.configured("recover", ACTA_RECOVERY_GRACE_SECONDS="0.001")
+        with behind.unscheduled(), behind.configured("step", **key), at_once:
+            yield gate
+
+
+@pytest.fixture
+def gate(gated: Gate) -> Iterator[Gate]:
+    yield gated
+    gated.open()
+
+
+@pytest.fixture
+def model(gate: Gate, llmock: Any) -> Any:
+    return llmock.tool_mode("off")
+
+
+def sweep_now(behind: Behind, **event: Any) -> Any:
+    """What the function answers to the event; without one, to the schedule's."""
+    answer = behind.client("lambda").invoke(FunctionName="acta-local-recover", Payload=json.dumps(event))
+    assert "FunctionError" not in answer, answer["Payload"].read()
+    return json.loads(answer["Payload"].read())
+
+
+def stop(behind: Behind, session_id: str) -> None:
+    """As an operator does."""
+    for execution in behind.executions(session_id):
+        behind.client("stepfunctions").stop_execution(executionArn=execution["executionArn"])
+
+
+def statuses(behind: Behind, session_id: str) -> list[str]:
+    return [execution["status"] for execution in behind.executions(session_id)]
+
+
+def test_a_session_whose_execution_was_stopped_in_mid_thought_ends_as_if_nothing_had_happened(
+    ann: Person, gate: Gate, model: Any, behind: Behind
+) -> None:
+    model.add(plan(), plan(), calls(("create_file", {"path": "made.txt", "content": "made"})), end())
+    gate.shut()
+    session_id = ann.start("A goal")
+    gate.wait_for_a_request()
+    stop(behind, session_id)
+
+    tally = sweep_now(behind)
+
+    assert tally["restarted"] >= 1
+    assert tally["unreadable"] == 0
+    gate.wait_for_a_request()
+    gate.open()
+    seen = ann.finished(session_id)
+    assert seen.session["result"]["goal_met"] is True
+    assert (seen.session["run"]["generation"], seen.session["usage"]["llm_calls"]) == (2, 3)
+    assert len(seen.of("plan.created")) == len(seen.of("tool.finished")) == 1
+    assert ann.file("made.txt") == "made"
+    assert set(statuses(behind, session_id)) <= {"ABORTED", "RUNNING", "SUCCEEDED"}
+    assert len(behind.executions(session_id)) == 2
+
+
+def test_an_approval_of_a_session_whose_execution_was_stopped_is_carried_out(
+    ann: Person, model: Any, behind: Behind
+) -> None:
+    ann.put_file("old.txt", "old")
+    model.add(plan(), calls(("delete_file", {"path": "old.txt"})), end())
+    session_id = ann.start("A goal")
+    (asked,) = ann.asked(session_id).session["interventions"]
+    stop(behind, session_id)
+
+    assert ann.resolve(session_id, asked["intervention_id"], "approve").status_code == 200
+    sweep_now(behind)  # for the case that it was stopped before it began to wait
+
+    seen = ann.finished(session_id)
+    assert (seen.session["run"]["generation"], seen.session["result"]["goal_met"]) == (2, True)
+    assert ann.files() == set()
+
+
+def test_an_operator_repairs_at_the_command_line_and_is_told_what_was_done(
+    ann: Person, model: Any, behind: Behind, deployed: Deployed
+) -> None:
+    model.add(
+        plan(), calls(("update_plan", {"action": "wait_for_user", "reason": "Which one?"})), end("That one.")
+    )
+    session_id = ann.start("A goal")
+    ann.asked(session_id)
+    stop(behind, session_id)
+    here = ("doctor", "--repair", "--state", str(deployed.state))
+
+    everything = acta(*here)
+    assert everything.code == 0, everything.err
+    assert "went on in a new execution" in everything.out
+    assert statuses(behind, session_id)[-1] == "RUNNING"
+
+    one = acta(*here, "--session", session_id, "--tenant", ann.tenant)
+    assert (one.code, one.out) == (0, f"{session_id} needs no repair\n")
+    assert ann.post(f"/v1/sessions/{session_id}/messages", {"content": "The blue one"}).status_code == 202
+    assert ann.finished(session_id).session["result"]["answer"] == "That one."
+
+    foreign = acta(*here, "--session", session_id, "--tenant", "somebody-else")
+    assert (foreign.code, foreign.out) == (2, "")
+    assert foreign.err.startswith(f"acta: {session_id}: There is no such session")
+
+
+def test_a_run_that_the_agent_failed_itself_is_not_repaired(
+    ann: Person, model: Any, deployed: Deployed
+) -> None:
+    model.add(plan(), calls(("update_plan", {"action": "fail", "reason": "It cannot be done."})))
+    session_id = ann.start("A goal")
+    assert ann.finished(session_id).session["state"] == "failed"
+
+    refused = acta(
+        "doctor", "--repair", "--state", str(deployed.state), "--session", session_id, "--tenant", ann.tenant
+    )
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "PLAN_FAILED" in refused.err
+    assert ann.snapshot(session_id)["state"] == "failed"

@@ -1,0 +1,321 @@
+"""`/v1/agents`."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from shared.domain.definitions.agent import built_in
+from shared.ports.clock import Clock
+from shared.ports.log import IdempotencyRecord
+from tests.doubles.index import MemoryIndex
+from tests.doubles.table import MemoryTable
+from tests.unit.api.admin.deployment import SETTINGS, AdminApi
+
+AGENT = {
+    "name": "Librarian",
+    "system_prompt": "You keep books. Grüße 🪶",
+    "goal": "Every book in its place",
+    "provider": "anthropic",
+    "model": "claude-x",
+    "models": {"plan": "claude-y", "summary": "claude-z"},
+    "fallbacks": [{"provider": "openai", "model": "gpt-x"}, {"model": "claude-z"}],
+    "tools": ["read_file", "list_files"],
+    "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "approval_timeout_seconds": 60},
+    "high_stakes": ["create_file"],
+    "protocol": "react",
+    "interventions": {
+        "approval_required": {"timeout_seconds": 60, "default_action": "reject", "role": "approver"},
+        "checkpoint_review": {"default_action": "continue"},
+    },
+}
+
+
+@pytest.fixture
+def api() -> AdminApi:
+    return AdminApi()
+
+
+def create(api: AdminApi, **fields: Any) -> Any:
+    answer = api.admin.request("POST", "/v1/agents", json_body={**AGENT, **fields})
+    assert answer.status == 201
+    return answer.data
+
+
+def test_an_agent_is_read_as_it_was_written(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={"agent_id": "librarian", **AGENT})
+    assert (answer.status, answer.headers["Location"]) == (201, "/v1/agents/librarian")
+    times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
+    assert answer.data == {"agent_id": "librarian", **AGENT, "version": 1, **times}
+    assert api.member.request("GET", "/v1/agents/librarian").data == answer.data
+
+
+@pytest.mark.parametrize(
+    ("named", "field"),
+    [
+        ({"provider": "offline"}, "provider"),
+        ({"fallbacks": [{"model": "m"}, {"provider": "offline", "model": "m"}]}, "fallbacks.1.provider"),
+    ],
+)
+def test_an_agent_may_name_the_offline_stand_in_only_where_it_is_there(
+    api: AdminApi, named: dict[str, Any], field: str
+) -> None:
+    body = {"name": "Plain", **named}
+    refused = api.admin.request("POST", "/v1/agents", json_body=body)
+    assert (refused.status, refused.error["code"]) == (400, "VALIDATION_ERROR")
+    assert "does not have the rule-based stand-in" in refused.error["details"][field][0]
+    create(api, agent_id="plain")
+    assert api.admin.request("PUT", "/v1/agents/plain", json_body=body).status == 400
+
+    local = AdminApi(SETTINGS.model_copy(update={"offline": True}))
+    assert local.admin.request("POST", "/v1/agents", json_body=body).status == 201
+
+
+def test_a_name_is_enough_and_an_id_is_given(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={"name": "Plain"})
+    agent = answer.data
+    assert answer.headers["Location"] == f"/v1/agents/{agent['agent_id']}"
+    assert agent["agent_id"].startswith("agt_")
+    assert (agent["tools"], agent["protocol"], agent["provider"]) == ([], "native", None)
+    assert agent["system_prompt"] == built_in().system_prompt
+
+
+def test_the_default_agent_can_be_replaced_and_comes_back_when_deleted(api: AdminApi) -> None:
+    path = "/v1/agents/default"
+    built_in = api.member.request("GET", path).data
+    assert (built_in["version"], built_in["created_at"]) == (0, None)
+    assert api.admin.request("DELETE", path).error["code"] == "CONFLICT"
+
+    assert api.admin.request("PUT", path, json_body=AGENT).data["version"] == 1
+    assert api.member.request("GET", path).data["name"] == "Librarian"
+    assert api.admin.request("DELETE", path).status == 204
+    assert api.member.request("GET", path).data == built_in
+
+
+def test_agents_are_listed_in_pages_with_the_default_among_them(api: AdminApi) -> None:
+    for agent_id in ("a", "b", "z"):
+        create(api, agent_id=agent_id)
+    first = api.member.request("GET", "/v1/agents", query={"limit": "3"}).data
+    assert [agent["agent_id"] for agent in first["items"]] == ["a", "b", "default"]
+    rest = api.member.request("GET", "/v1/agents", query={"cursor": first["next_cursor"]}).data
+    assert ([agent["agent_id"] for agent in rest["items"]], rest["next_cursor"]) == (["z"], None)
+    forged = api.member.request("GET", "/v1/agents", query={"cursor": "x"})
+    assert (forged.status, list(forged.error["details"])) == (400, ["cursor"])
+
+
+def test_a_replacement_is_whole_what_it_leaves_out_takes_its_default(api: AdminApi) -> None:
+    create(api, agent_id="a")
+    changed = api.admin.request("PUT", "/v1/agents/a", json_body={"name": "Bare"}).data
+    assert (changed["version"], changed["goal"], changed["tools"], changed["limits"]) == (2, "", [], {})
+
+
+def test_a_replacement_of_another_version_than_the_one_seen_is_refused(api: AdminApi) -> None:
+    create(api, agent_id="a")
+    seen = api.admin.request("GET", "/v1/agents/a").headers["ETag"]
+    first = api.admin.request("PUT", "/v1/agents/a", json_body=AGENT, headers={"If-Match": seen})
+    assert (first.status, first.data["version"]) == (200, 2)
+
+    stale: list[dict[str, Any]] = [
+        {"json_body": {**AGENT, "name": "Mine"}, "headers": {"If-Match": seen}},
+        {"json_body": {**AGENT, "name": "Mine"}, "headers": {"If-Match": f'"x", {seen}'}},
+        {"json_body": {**AGENT, "name": "Mine", "version": 1}},
+    ]
+    for request in stale:
+        refused = api.admin.request("PUT", "/v1/agents/a", **request)
+        assert (refused.status, refused.error["code"]) == (409, "CONFLICT")
+    assert api.admin.request("DELETE", "/v1/agents/a", headers={"If-Match": seen}).status == 409
+    assert api.admin.request("GET", "/v1/agents/a").data["name"] == "Librarian"
+
+    current = first.headers["ETag"]
+    second = api.admin.request(
+        "PUT", "/v1/agents/a", json_body={**AGENT, "version": 2}, headers={"If-Match": f'"x", {current}'}
+    )
+    assert second.data["version"] == 3
+    assert api.admin.request("DELETE", "/v1/agents/a", headers={"If-Match": "*"}).status == 204
+
+
+def test_an_id_is_given_once(api: AdminApi) -> None:
+    create(api, agent_id="a")
+    for agent_id in ("a", "default"):
+        answer = api.admin.request("POST", "/v1/agents", json_body={"agent_id": agent_id, "name": "x"})
+        assert (answer.status, answer.error["code"], list(answer.error["details"])) == (
+            409,
+            "CONFLICT",
+            ["agent_id"],
+        )
+
+
+def test_a_repeated_request_with_its_key_makes_one_agent(api: AdminApi) -> None:
+    key = {"Idempotency-Key": "k"}
+    first = api.admin.request("POST", "/v1/agents", json_body=AGENT, headers=key)
+    second = api.admin.request("POST", "/v1/agents", json_body=AGENT, headers=key)
+    assert (second.status, second.data, second.headers["Location"]) == (
+        201,
+        first.data,
+        first.headers["Location"],
+    )
+    other = api.admin.request("POST", "/v1/agents", json_body={"name": "Other"}, headers=key)
+    assert (other.status, other.error["code"]) == (422, "IDEMPOTENCY_MISMATCH")
+    assert len(api.admin.request("GET", "/v1/agents").data["items"]) == 2
+
+
+class Overtaken(MemoryIndex):
+    """Between a request's first look for its key and its write, the next of `meanwhile` happens."""
+
+    def __init__(self, meanwhile: list[Callable[[], object]], table: MemoryTable, clock: Clock) -> None:
+        super().__init__(table, clock)
+        self._meanwhile = meanwhile
+
+    def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        found = super().idempotency_record(tenant, route, key)
+        if self._meanwhile:
+            self._meanwhile.pop()()
+        return found
+
+
+@pytest.mark.parametrize("body", [{**AGENT, "agent_id": "a"}, AGENT], ids=["its-own-id", "a-new-id"])
+def test_of_two_requests_with_one_key_at_once_both_get_the_answer_of_the_first(body: dict[str, Any]) -> None:
+    """The id that is taken by then is a conflict, and that of the same request is none."""
+    meanwhile: list[Callable[[], object]] = []
+    api, answers = AdminApi(index=partial(Overtaken, meanwhile)), []
+
+    def create() -> None:
+        answers.append(
+            api.admin.request("POST", "/v1/agents", json_body=body, headers={"Idempotency-Key": "k"})
+        )
+
+    meanwhile.append(create)
+    create()
+
+    assert [answer.status for answer in answers] == [201, 201]
+    assert answers[0].data == answers[1].data
+    assert len(api.admin.request("GET", "/v1/agents").data["items"]) == 2
+
+
+def test_of_two_requests_with_two_keys_at_once_the_second_finds_the_id_taken() -> None:
+    meanwhile: list[Callable[[], object]] = []
+    api, body = AdminApi(index=partial(Overtaken, meanwhile)), {**AGENT, "agent_id": "a"}
+    meanwhile.append(lambda: create(api, agent_id="a"))
+    answer = api.admin.request("POST", "/v1/agents", json_body=body, headers={"Idempotency-Key": "k"})
+    assert (answer.status, answer.error["code"]) == (409, "CONFLICT")
+
+
+def test_members_read_admins_write_and_strangers_see_nothing(api: AdminApi) -> None:
+    create(api, agent_id="a")
+    assert api.member.request("POST", "/v1/agents", json_body=AGENT).status == 403
+    assert api.member.request("PUT", "/v1/agents/a", json_body=AGENT).status == 403
+    assert api.member.request("DELETE", "/v1/agents/a").status == 403
+    for method, body in (("GET", None), ("PUT", AGENT), ("DELETE", None)):
+        assert api.stranger.request(method, "/v1/agents/a", json_body=body).status == 404
+    assert [a["agent_id"] for a in api.stranger.request("GET", "/v1/agents").data["items"]] == ["default"]
+
+
+def test_what_is_deleted_or_never_was_is_not_found(api: AdminApi) -> None:
+    create(api, agent_id="a")
+    assert api.admin.request("DELETE", "/v1/agents/a").status == 204
+    for method, body in (("GET", None), ("PUT", AGENT), ("DELETE", None)):
+        answer = api.admin.request(method, "/v1/agents/a", json_body=body)
+        assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"name": ""}, "name"), ({"name": "  "}, "name"), ({"name": "x" * 101}, "name"), ({"name": 7}, "name"),
+        ({"name": "a\0"}, "name"),
+        ({"system_prompt": ""}, "system_prompt"), ({"system_prompt": "x" * 20_001}, "system_prompt"),
+        ({"goal": "x" * 4_001}, "goal"),
+        ({"provider": "acme"}, "provider"), ({"provider": ""}, "provider"),
+        ({"model": ""}, "model"), ({"model": "two words"}, "model"), ({"model": "x" * 201}, "model"),
+        ({"models": {"chat": "m"}}, "models.chat"), ({"models": {"plan": 1}}, "models.plan"),
+        ({"models": []}, "models"),
+        ({"fallbacks": [{"model": f"m{n}"} for n in range(4)]}, "fallbacks"), ({"fallbacks": ["m"]}, "fallbacks.0"),
+        ({"fallbacks": [{"provider": "openai"}]}, "fallbacks.0.model"),
+        ({"fallbacks": [{"provider": "acme", "model": "m"}]}, "fallbacks.0.provider"),
+        ({"fallbacks": [{"model": "m", "name": "n"}]}, "fallbacks.0.name"),
+        ({"tools": ["reed_file"]}, "tools"), ({"tools": "read_file"}, "tools"), ({"tools": [None]}, "tools.0"),
+        ({"high_stakes": ["send_email"]}, "high_stakes"),
+        ({"limits": {"max_steps": 0}}, "limits.max_steps"), ({"limits": {"max_steps": 1_001}}, "limits.max_steps"),
+        ({"limits": {"max_steps": "9"}}, "limits.max_steps"), ({"limits": {"max_steps": True}}, "limits.max_steps"),
+        ({"limits": {"token_budget": 0}}, "limits.token_budget"),
+        ({"limits": {"cost_budget_usd": 0}}, "limits.cost_budget_usd"),
+        ({"limits": {"max_output_tokens": 128_001}}, "limits.max_output_tokens"),
+        ({"limits": {"approval_timeout_seconds": 2_592_001}}, "limits.approval_timeout_seconds"),
+        ({"limits": {"steps": 5}}, "limits.steps"),
+        ({"protocol": "xml"}, "protocol"),
+        ({"default_action": "approve"}, "default_action"), ({"approve_by_default": True}, "approve_by_default"),
+        ({"agent_id": ""}, "agent_id"), ({"agent_id": "a b"}, "agent_id"), ({"agent_id": "../a"}, "agent_id"),
+        ({"agent_id": "x" * 65}, "agent_id"), ({"agent_id": "-a"}, "agent_id"), ({"agent_id": "ä"}, "agent_id"),
+        ({"version": 1}, "version"), ({"created_at": "2026-01-01T00:00:00Z"}, "created_at"),
+    ],
+)  # fmt: skip
+def test_a_definition_that_cannot_be_meant_is_refused_by_its_field(
+    api: AdminApi, fields: dict[str, Any], field: str
+) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={**AGENT, **fields})
+    assert (answer.status, answer.error["code"], list(answer.error["details"])) == (
+        400,
+        "VALIDATION_ERROR",
+        [field],
+    )
+    assert len(api.admin.request("GET", "/v1/agents").data["items"]) == 1
+
+
+def test_an_unknown_tool_is_refused_with_near_names(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={**AGENT, "tools": ["reed_file", "zzzzzz"]})
+    near, far = answer.error["details"]["tools"]
+    assert "'reed_file'" in near
+    assert "read_file" in near
+    assert "update_plan" in far
+
+
+def test_a_body_that_is_no_json_object_is_refused(api: AdminApi) -> None:
+    for body in ("[]", "{", '{"name": "a", "name": "b"}'):
+        assert api.admin.request("PUT", "/v1/agents/default", body=body).status == 400
+    text = {"Content-Type": "text/plain"}
+    assert api.admin.request("PUT", "/v1/agents/default", body="{}", headers=text).status == 415
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+@pytest.mark.parametrize("option", ["approve", "modify"])
+def test_a_default_that_approves_high_stakes_calls_is_refused_where_the_agent_is_defined(
+    api: AdminApi, method: str, option: str
+) -> None:
+    body = {**AGENT, "interventions": {"approval_required": {"default_action": option}}}
+    answer = api.admin.request(
+        method, "/v1/agents" if method == "POST" else "/v1/agents/default", json_body=body
+    )
+    assert answer.status == 400
+    (why,) = answer.error["details"]["interventions.approval_required.default_action"]
+    assert "never approves a high-stakes call" in why
+    assert api.member.request("GET", "/v1/agents/default").data["version"] == 0
+
+
+@pytest.mark.parametrize(
+    ("policies", "field"),
+    [
+        (
+            {"checkpoint_review": {"default_action": "approve"}},
+            "interventions.checkpoint_review.default_action",
+        ),
+        (
+            {"clarification_needed": {"default_action": "answer"}},
+            "interventions.clarification_needed.default_action",
+        ),
+        (
+            {"budget_exceeded": {"timeout_seconds": 2_592_001}},
+            "interventions.budget_exceeded.timeout_seconds",
+        ),
+        ({"budget_exceeded": {"timeout_seconds": 0}}, "interventions.budget_exceeded.timeout_seconds"),
+        ({"budget_exceeded": {"timeout_seconds": "60"}}, "interventions.budget_exceeded.timeout_seconds"),
+        ({"error_recovery": {"role": "two words"}}, "interventions.error_recovery.role"),
+        ({"error_recovery": {"approve": True}}, "interventions.error_recovery.approve"),
+        ({"pause": {}}, "interventions.pause"),
+    ],
+)
+def test_a_policy_that_means_nothing_is_refused_naming_the_field(
+    api: AdminApi, policies: dict[str, Any], field: str
+) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={**AGENT, "interventions": policies})
+    assert (answer.status, list(answer.error["details"])) == (400, [field])

@@ -1,0 +1,158 @@
+"""`/v1/admin/prompts`."""
+
+from typing import Any
+
+import pytest
+
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, SEEDS
+from tests.unit.api.admin.deployment import AdminApi
+from tests.unit.api.gateway import Answer
+
+PROMPTS = "/v1/admin/prompts"
+PROMPT = f"{PROMPTS}/{AGENT_PLANNING_SYSTEM}"
+SEED = SEEDS[AGENT_PLANNING_SYSTEM]
+
+
+@pytest.fixture
+def api() -> AdminApi:
+    return AdminApi()
+
+
+def put(api: AdminApi, content: str, headers: dict[str, str] | None = None, **fields: Any) -> Answer:
+    return api.admin.request("PUT", PROMPT, json_body={"content": content, **fields}, headers=headers)
+
+
+def versions(api: AdminApi) -> list[tuple[int, str]]:
+    items = api.admin.request("GET", f"{PROMPT}/versions").data["items"]
+    return [(item["version"], item["content"]) for item in items]
+
+
+def test_the_product_s_text_is_in_force_until_somebody_writes_another(api: AdminApi) -> None:
+    (listed,) = api.admin.request("GET", PROMPTS).data["items"]
+    assert (listed["name"], listed["version"], listed["content"]) == (AGENT_PLANNING_SYSTEM, 1, SEED)
+    assert api.admin.request("GET", PROMPT).data == {**listed, "seed_content": SEED}
+
+
+def test_an_edit_is_a_new_version_that_says_who_when_and_why(api: AdminApi) -> None:
+    answer = put(api, "Plan briefly.", comment="shorter")
+    assert answer.status == 200
+    assert answer.data == {
+        "name": AGENT_PLANNING_SYSTEM,
+        "version": 2,
+        "content": "Plan briefly.",
+        "comment": "shorter",
+        "created_by": "ann",
+        "created_at": "2026-01-01T00:00:00.000Z",
+    }
+    read = api.admin.request("GET", PROMPT)
+    assert read.data == {**answer.data, "seed_content": SEED}
+    assert versions(api) == [(2, "Plan briefly."), (1, SEED)]
+
+
+def test_a_tenant_s_edit_is_its_own(api: AdminApi) -> None:
+    put(api, "Ours")
+    assert api.stranger.request("GET", PROMPT).data["content"] == SEED
+
+
+def test_the_same_text_again_is_no_new_version(api: AdminApi) -> None:
+    first = put(api, "Ours")
+    second = put(api, "Ours", comment="again")
+    assert second.data == first.data
+    assert len(versions(api)) == 2
+
+
+def test_an_edit_of_another_version_than_the_one_seen_is_refused(api: AdminApi) -> None:
+    seen = api.admin.request("GET", PROMPT).headers["ETag"]
+    assert put(api, "First", headers={"If-Match": seen}, expected_version=1).data["version"] == 2
+    for answer in (
+        put(api, "Second", expected_version=1),
+        put(api, "Second", expected_version=3),
+        put(api, "Second", headers={"If-Match": seen}),
+        api.admin.request("POST", f"{PROMPT}/versions/1/restore", json_body={"expected_version": 1}),
+    ):
+        assert (answer.status, answer.error["code"]) == (409, "CONFLICT")
+    assert len(versions(api)) == 2
+    assert put(api, "Second", expected_version=2).data["version"] == 3
+
+
+def test_versions_are_listed_newest_first_in_pages(api: AdminApi) -> None:
+    for number in range(2, 6):
+        put(api, f"Version {number}")
+    first = api.admin.request("GET", f"{PROMPT}/versions", query={"limit": "3"}).data
+    assert [item["version"] for item in first["items"]] == [5, 4, 3]
+    query = {"limit": "3", "cursor": first["next_cursor"]}
+    rest = api.admin.request("GET", f"{PROMPT}/versions", query=query).data
+    assert ([item["version"] for item in rest["items"]], rest["next_cursor"]) == ([2, 1], None)
+
+
+def test_restoring_writes_the_old_text_as_a_new_version(api: AdminApi) -> None:
+    put(api, "Second")
+    put(api, "Third")
+    restored = api.admin.request("POST", f"{PROMPT}/versions/2/restore").data
+    assert (restored["version"], restored["content"]) == (4, "Second")
+    assert restored["comment"] == "Restored from version 2"
+    seed = api.admin.request("POST", f"{PROMPT}/versions/1/restore", json_body={"comment": "back"}).data
+    assert (seed["version"], seed["content"], seed["comment"]) == (5, SEED, "back")
+    assert versions(api) == [(5, SEED), (4, "Second"), (3, "Third"), (2, "Second"), (1, SEED)]
+
+
+def test_restoring_what_is_in_force_changes_nothing(api: AdminApi) -> None:
+    before = put(api, "Second").data
+    assert api.admin.request("POST", f"{PROMPT}/versions/2/restore").data == before
+    assert len(versions(api)) == 2
+
+
+def test_a_repeated_restore_with_its_key_is_done_once(api: AdminApi) -> None:
+    put(api, "Second")
+    path, key = f"{PROMPT}/versions/1/restore", {"Idempotency-Key": "k"}
+    first = api.admin.request("POST", path, headers=key)
+    put(api, "Fourth")
+    assert api.admin.request("POST", path, headers=key).data == first.data
+    assert api.admin.request("GET", PROMPT).data["content"] == "Fourth"
+
+
+@pytest.mark.parametrize("version", ["0", "-1", "3", "99999999999999999999"])
+def test_a_version_that_never_was_is_not_found(api: AdminApi, version: str) -> None:
+    put(api, "Second")
+    answer = api.admin.request("POST", f"{PROMPT}/versions/{version}/restore")
+    assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+
+
+def test_an_unknown_name_is_not_found(api: AdminApi) -> None:
+    for method, path, body in (
+        ("GET", "", None),
+        ("PUT", "", {"content": "x"}),
+        ("GET", "/versions", None),
+        ("POST", "/versions/1/restore", {}),
+    ):
+        answer = api.admin.request(method, f"{PROMPTS}/other{path}", json_body=body)
+        assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "content"), ({"content": ""}, "content"), ({"content": " \n"}, "content"), ({"content": None}, "content"),
+        ({"content": "x" * 20_001}, "content"), ({"content": "a\0b"}, "content"), ({"content": "\ud800"}, "content"),
+        ({"content": "x", "comment": "x" * 501}, "comment"), ({"content": "x", "name": "y"}, "name"),
+        ({"content": "x", "expected_version": 0}, "expected_version"),
+        ({"content": "x", "expected_version": "1"}, "expected_version"),
+    ],
+)  # fmt: skip
+def test_a_text_that_cannot_be_meant_is_refused_by_its_field(
+    api: AdminApi, body: dict[str, Any], field: str
+) -> None:
+    answer = api.admin.request("PUT", PROMPT, json_body=body)
+    assert (answer.status, list(answer.error["details"])) == (400, [field])
+    assert versions(api) == [(1, SEED)]
+
+
+def test_only_admins_see_or_write_prompts(api: AdminApi) -> None:
+    for method, path, body in (
+        ("GET", PROMPTS, None),
+        ("GET", PROMPT, None),
+        ("PUT", PROMPT, {"content": "x"}),
+        ("GET", f"{PROMPT}/versions", None),
+        ("POST", f"{PROMPT}/versions/1/restore", {}),
+    ):
+        assert api.member.request(method, path, json_body=body).status == 403

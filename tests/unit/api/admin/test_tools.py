@@ -1,0 +1,199 @@
+"""`/v1/tools`: what a tenant's admins add to the registry."""
+
+from typing import Any
+
+import pytest
+
+from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS
+from shared.settings import Settings
+from tests.unit.api.admin.deployment import AdminApi
+
+SCHEMA = {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]}
+TOOL = {
+    "name": "refund",
+    "description": "Pays an order back. Grüße 🪶",
+    "input_schema": SCHEMA,
+    "kind": "http",
+    "config": {
+        "url": "https://pay.example.com/refunds?v=2",
+        "method": "POST",
+        "headers": {"Authorization": "Bearer s3cret"},
+    },
+    "effect": "idempotent",
+    "risk": "write",
+    "high_stakes": True,
+    "repeatable": True,
+    "timeout_seconds": 20,
+    "result_limit_bytes": 4_096,
+}
+FUNCTION = {**TOOL, "kind": "lambda", "config": {"function": "acta-tool-refund"}}
+
+
+@pytest.fixture
+def api() -> AdminApi:
+    return AdminApi(Settings(env="test", table="t", bucket="b", http_tool_hosts="pay.example.com"))
+
+
+def without_name(tool: dict[str, Any], **different: Any) -> dict[str, Any]:
+    return {name: value for name, value in {**tool, **different}.items() if name != "name"}
+
+
+def create(api: AdminApi, **fields: Any) -> Any:
+    answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, **fields})
+    assert answer.status == 201
+    return answer.data
+
+
+def test_a_tool_is_read_as_it_was_written_but_for_its_headers_values(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/tools", json_body=TOOL)
+    assert (answer.status, answer.headers["Location"]) == (201, "/v1/tools/refund")
+    shown = {**TOOL, "config": {**TOOL["config"], "headers": {"Authorization": "***"}}}  # type: ignore[dict-item]
+    times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
+    assert answer.data == {**shown, "version": 1, **times}
+    assert api.member.request("GET", "/v1/tools/refund").data == answer.data
+    assert "s3cret" not in str(api.admin.request("GET", "/v1/tools").json)
+
+
+def test_what_is_left_out_is_the_careful_choice(api: AdminApi) -> None:
+    least = {name: TOOL[name] for name in ("name", "description", "input_schema", "kind", "config")}
+    made = api.admin.request("POST", "/v1/tools", json_body=least).data
+    assert (made["effect"], made["risk"], made["high_stakes"]) == ("once", "network", False)
+
+
+def test_builtins_come_first_then_the_tenant_s_by_name(api: AdminApi) -> None:
+    for name in ("zeta", "alpha"):
+        create(api, name=name)
+    listed = [tool["name"] for tool in api.member.request("GET", "/v1/tools").data["items"]]
+    assert listed == [*builtins(), "alpha", "zeta"]
+    strangers = api.stranger.request("GET", "/v1/tools").data["items"]
+    assert [tool["name"] for tool in strangers] == list(builtins())
+
+
+def test_a_replacement_is_whole_and_of_the_version_that_was_seen(api: AdminApi) -> None:
+    create(api)
+    seen = api.admin.request("GET", "/v1/tools/refund").headers["ETag"]
+    body = without_name(FUNCTION, description="Another")
+    first = api.admin.request("PUT", "/v1/tools/refund", json_body=body, headers={"If-Match": seen})
+    assert (first.status, first.data["version"], first.data["kind"]) == (200, 2, "lambda")
+    stale: list[dict[str, Any]] = [
+        {"headers": {"If-Match": seen}, "json_body": body},
+        {"json_body": {**body, "version": 1}},
+    ]
+    for request in stale:
+        refused = api.admin.request("PUT", "/v1/tools/refund", **request)
+        assert (refused.status, refused.error["code"]) == (409, "CONFLICT")
+    assert api.admin.request("DELETE", "/v1/tools/refund", headers={"If-Match": seen}).status == 409
+    assert api.admin.request("DELETE", "/v1/tools/refund").status == 204
+    assert api.admin.request("GET", "/v1/tools/refund").status == 404
+
+
+def test_a_value_that_is_hidden_cannot_be_written_back(api: AdminApi) -> None:
+    shown = create(api)
+    body = without_name(TOOL, config=shown["config"])
+    refused = api.admin.request("PUT", "/v1/tools/refund", json_body=body)
+    assert (refused.status, list(refused.error["details"])) == (400, ["config.headers"])
+
+
+def test_a_name_is_given_once_and_a_builtin_s_never(api: AdminApi) -> None:
+    create(api)
+    for name in ("refund", "read_file", "update_plan"):
+        answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": name})
+        assert (answer.status, list(answer.error["details"])) == (409, ["name"])
+    assert api.admin.request("PUT", "/v1/tools/read_file", json_body=without_name(TOOL)).status == 409
+    assert api.admin.request("DELETE", "/v1/tools/read_file").status == 409
+
+
+def test_a_repeated_request_with_its_key_makes_one_tool(api: AdminApi) -> None:
+    key = {"Idempotency-Key": "k"}
+    first = api.admin.request("POST", "/v1/tools", json_body=TOOL, headers=key)
+    second = api.admin.request("POST", "/v1/tools", json_body=TOOL, headers=key)
+    assert (second.status, second.data) == (201, first.data)
+    other = api.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": "b"}, headers=key)
+    assert (other.status, other.error["code"]) == (422, "IDEMPOTENCY_MISMATCH")
+
+
+def test_members_read_admins_write_and_strangers_see_nothing(api: AdminApi) -> None:
+    create(api)
+    assert api.member.request("POST", "/v1/tools", json_body=TOOL).status == 403
+    assert api.member.request("PUT", "/v1/tools/refund", json_body=without_name(TOOL)).status == 403
+    assert api.member.request("DELETE", "/v1/tools/refund").status == 403
+    for method, body in (("GET", None), ("PUT", without_name(TOOL)), ("DELETE", None)):
+        assert api.stranger.request(method, "/v1/tools/refund", json_body=body).status == 404
+
+
+def test_a_tenant_has_so_many_tools_and_no_more(api: AdminApi) -> None:
+    for number in range(MAX_TENANT_TOOLS):
+        create(api, name=f"t{number}")
+    assert api.admin.request("POST", "/v1/tools", json_body=TOOL).status == 409
+
+
+def test_an_agent_may_be_given_its_tenant_s_tools_and_no_other_s(api: AdminApi) -> None:
+    create(api)
+    agent = {"name": "Clerk", "tools": ["refund", "read_file"], "high_stakes": ["refund"]}
+    assert api.admin.request("POST", "/v1/agents", json_body=agent).status == 201
+    assert api.stranger.request("POST", "/v1/agents", json_body=agent).status == 400
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"name": ""}, "name"), ({"name": "1a"}, "name"), ({"name": "a b"}, "name"), ({"name": "x" * 65}, "name"),
+        ({"description": " "}, "description"), ({"description": "x" * 2_001}, "description"),
+        ({"input_schema": {}}, "input_schema"), ({"input_schema": {"type": "string"}}, "input_schema"),
+        ({"input_schema": {"type": "object", "properties": 1}}, "input_schema"),
+        ({"input_schema": {"type": "object", "properties": {"a": {"type": "text"}}}}, "input_schema"),
+        ({"input_schema": {"type": "object", "properties": {"a": {"$ref": "https://x.example/s"}}}}, "input_schema"),
+        ({"input_schema": {"type": "object", "title": "x" * MAX_SCHEMA_BYTES}}, "input_schema"),
+        ({"input_schema": "object"}, "input_schema"),
+        ({"kind": "builtin"}, "kind"), ({"kind": "mcp", "config": {"url": "https://pay.example.com/"}}, "kind"),
+        ({"config": {"method": "GET"}}, "config.url"),
+        ({"config": {"url": "https://pay.example.com/"}}, "config.method"),
+        ({"config": {"url": "https://pay.example.com/", "method": "TRACE"}}, "config.method"),
+        ({"config": {"url": "https://pay.example.com/", "method": "GET", "verify": False}}, "config.verify"),
+        ({"config": {"url": "http://pay.example.com/", "method": "GET"}}, "config.url"),
+        ({"config": {"url": "https://evil.example.com/", "method": "GET"}}, "config.url"),
+        ({"config": {"url": "https://169.254.169.254/", "method": "GET"}}, "config.url"),
+        ({"config": {"url": "https://pay.example.com/", "method": "GET", "headers": {"Host": "x"}}},
+         "config.headers"),
+        ({"config": {"url": "https://pay.example.com/", "method": "GET", "headers": {"idempotency-key": "x"}}},
+         "config.headers"),
+        ({"config": {"url": "https://pay.example.com/", "method": "GET", "headers": {"A": "x", "a": "y"}}},
+         "config.headers"),
+        ({"config": {"url": "https://pay.example.com/", "method": "GET", "headers": {"A": "x\r\nB: y"}}},
+         "config.headers.A"),
+        ({"config": {"function": "acta-tool-x"}}, "config.url"),
+        ({"kind": "lambda", "config": {"function": "acta-prod-admin"}}, "config.function"),
+        ({"kind": "lambda", "config": {"function": "arn:aws:lambda:us-east-1:1:function:acta-tool-x"}},
+         "config.function"),
+        ({"kind": "lambda", "config": {"function": "acta-tool-x:1"}}, "config.function"),
+        ({"effect": "twice"}, "effect"), ({"risk": "none"}, "risk"), ({"high_stakes": "yes"}, "high_stakes"),
+        ({"timeout_seconds": 0}, "timeout_seconds"), ({"timeout_seconds": 601}, "timeout_seconds"),
+        ({"result_limit_bytes": 255}, "result_limit_bytes"), ({"cache_seconds": 60}, "cache_seconds"),
+        ({"version": 1}, "version"), ({"tenant": "other"}, "tenant"),
+    ],
+)  # fmt: skip
+def test_a_tool_that_cannot_be_meant_is_refused_by_its_field(
+    api: AdminApi, fields: dict[str, Any], field: str
+) -> None:
+    answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, **fields})
+    assert (answer.status, answer.error["code"]) == (400, "VALIDATION_ERROR")
+    assert field in answer.error["details"]
+    assert len(api.admin.request("GET", "/v1/tools").data["items"]) == len(builtins())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"default_action": "approve"}, {"interventions": {"approval_required": {"default_action": "approve"}}}],
+)
+def test_a_tool_brings_no_default_that_could_approve_it_and_the_answer_says_why(
+    api: AdminApi, more: dict[str, Any]
+) -> None:
+    answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, **more})
+    assert answer.status == 400
+    ((field, (why,)),) = answer.error["details"].items()
+    assert field == next(iter(more))
+    assert "no default approves a call" in why
+    create(api)
+    path, body = "/v1/tools/refund", without_name({**TOOL, "config": FUNCTION["config"], "kind": "lambda"})
+    assert api.admin.request("PUT", path, json_body={**body, **more}).status == 400
