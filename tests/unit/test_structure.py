@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.structure.modules import circle, closure, graph, imports, modules, rooms
 
-MOST_MODULES = 24
+MOST_MODULES = 16
 """Side by side in one folder."""
 
 
