@@ -11,7 +11,7 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.registry import TenantRegistry
 from shared.agent.interventions.resolve import ResolveDeps
-from shared.agent.session.next_decision import Timeouts
+from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.blobs import BlobStore

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.status.pages import bounded
-from shared.agent.model_call.streaming import running_text
+from shared.agent.model_call.running_text import running_text
 from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.api.app import Api
 from shared.api.response.envelope import Response, not_modified, success

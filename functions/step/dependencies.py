@@ -12,14 +12,14 @@ from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.llm.choose import choose_for
-from shared.adapters.llm.models import context_window
+from shared.adapters.llm.model_catalogue import context_window
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.registry import TenantRegistry
 from shared.agent.budget.tenant_hour import TenantHour
-from shared.agent.model_call.context import Attempts, RelevantMemories, TurnDeps
-from shared.agent.model_call.streaming import RunningText
-from shared.agent.session.next_decision import Timeouts
+from shared.agent.model_call.running_text import RunningText
+from shared.agent.model_call.turn_context import Attempts, RelevantMemories, TurnDeps
+from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.domain.definitions.agent import AgentDefinition, Purpose
 from shared.ports.clock import Clock

@@ -16,13 +16,13 @@ from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.start import NewSession, post_message, start
-from shared.agent.model_call.context import Attempts, RelevantMemories, TurnDeps
-from shared.agent.model_call.streaming import RunningText
+from shared.agent.model_call.running_text import RunningText
+from shared.agent.model_call.turn_context import Attempts, RelevantMemories, TurnDeps
 from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.agent.recovery.generations import roll_over
 from shared.agent.recovery.give_up import give_up
-from shared.agent.session.next_decision import Timeouts, position
+from shared.agent.session.engine_decision import Timeouts, position
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester
 from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call

@@ -57,7 +57,7 @@ def _run() -> set[Path]:
     from functions.start import handler as start
     from functions.start.dependencies import dependencies
     from functions.step import handler as step
-    from shared.agent.session.next_decision import position
+    from shared.agent.session.engine_decision import position
     from shared.agent.session.repository import SessionRepository
     from tests.unit.api.gateway import TENANT, Context, Gateway
 

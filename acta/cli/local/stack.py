@@ -14,7 +14,7 @@ from infra.local.emulator_process import EmulatorFailed
 from infra.local.reverse_proxy import PortTaken
 from infra.local.stack import LocalStack, StackFailed, lost_since
 from infra.local.state_directory import StateInUse
-from shared.adapters.llm.models import DEFAULT_MODELS
+from shared.adapters.llm.model_catalogue import DEFAULT_MODELS
 from shared.settings import SettingsError
 
 

@@ -16,8 +16,8 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from acta.cli.terminal.signals import ENDING_SIGNALS
-
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a command: Ctrl-C, a request to stop, and a closed terminal."""
 WAKE_SIGNAL: int | None = getattr(signal, "SIGUSR1", None)
 """None on a system without it: a prompt then stays until it is answered."""
 RESEND_SECONDS = 0.1

@@ -6,7 +6,7 @@ from typing import Literal
 
 from shared.adapters.llm.common.connection import is_official
 from shared.adapters.llm.keys import KEY_SOURCES, RotatingModel, Secrets, key_of
-from shared.adapters.llm.models import DEFAULT_MODELS, takes_tools_in_chat
+from shared.adapters.llm.model_catalogue import DEFAULT_MODELS, takes_tools_in_chat
 from shared.domain.definitions.agent import Protocol
 from shared.domain.errors import ProviderKeyRefused, ProviderRejected, SessionError
 from shared.ports.model import Model, ModelReply, ModelRequest

@@ -7,7 +7,7 @@ from shared.adapters.llm.choose import BASE_URLS, OFFLINE, choose, choose_for
 from shared.adapters.llm.common.connection import is_sendable
 from shared.adapters.llm.common.stream import run_within
 from shared.adapters.llm.keys import KEY_SOURCES, Secrets, key_of
-from shared.adapters.llm.models import context_window
+from shared.adapters.llm.model_catalogue import context_window
 from shared.domain.definitions.agent import PROVIDERS, AgentDefinition, Purpose
 from shared.domain.errors import ProviderTimeout
 from shared.settings import Settings

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from shared.agent.budget.ask_at_limit import ask_at_limit
+from shared.agent.budget.commit_question import ask_at_limit
 from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
-from shared.agent.session.next_decision import Timeouts
+from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import ActaError, ProviderOverloaded, ProviderTimeout, StreamBroken

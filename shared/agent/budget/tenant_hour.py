@@ -1,9 +1,9 @@
 """A tenant's hourly tokens: leased to a session in chunks before a call is made (design §6.1)."""
 
-from shared.agent.budget.ask_at_limit import ask_at_limit
+from shared.agent.budget.commit_question import ask_at_limit
 from shared.agent.interventions.opening import AskingRules, open_hourly_limit, wait_for_people
+from shared.agent.session.engine_decision import Timeouts, next_decision
 from shared.agent.session.fencing import check_turn
-from shared.agent.session.next_decision import Timeouts, next_decision
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention

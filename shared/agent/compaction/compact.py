@@ -15,7 +15,7 @@ from shared.agent.budget.session_budget import (
     warn_if_due,
 )
 from shared.agent.compaction.summarise import Spent, Summarised, summarise
-from shared.agent.model_call.context import Turn
+from shared.agent.model_call.turn_context import Turn
 from shared.agent.session.fencing import check_turn
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.budget.session_budget import Bill, affordable, unanswered_calls
-from shared.agent.model_call.context import Turn, TurnContext
-from shared.agent.model_call.request import sized, wait_asked_for
+from shared.agent.model_call.ask_model import sized, wait_asked_for
+from shared.agent.model_call.turn_context import Turn, TurnContext
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.ids import MESSAGE
 from shared.domain.rules.compaction import entry_bytes, partition, total_bytes

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.agent.interventions.opening import wait_for_people
 from shared.agent.session.endings import cancelled, completed
-from shared.agent.session.next_decision import next_decision
+from shared.agent.session.engine_decision import next_decision
 from shared.domain.interventions import approval
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.rules.budget import with_limits

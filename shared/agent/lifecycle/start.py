@@ -7,7 +7,7 @@ from typing import NamedTuple
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import recover, wake_engine
-from shared.agent.session.next_decision import position
+from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session

@@ -7,8 +7,8 @@ commit. Restarts of one turn are bounded.
 from typing import Literal
 
 from shared.agent.session.endings import failed
+from shared.agent.session.engine_decision import next_decision, position
 from shared.agent.session.fencing import is_overtaken
-from shared.agent.session.next_decision import next_decision, position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced

@@ -1,6 +1,6 @@
 """How a run ends: completed, failed or cancelled. Every open intervention is withdrawn with it."""
 
-from shared.agent.session.next_decision import position
+from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision

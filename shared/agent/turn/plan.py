@@ -1,12 +1,12 @@
 """The Plan state: the model makes a plan and nothing else; no tool can run (design §2, §4)."""
 
 from shared.agent.interventions.opening import AskedBy, open_question, wait_for_people
-from shared.agent.model_call.context import TurnContext
+from shared.agent.model_call.turn_context import TurnContext
 from shared.agent.session.endings import failed
-from shared.agent.session.next_decision import position, wait_decision
+from shared.agent.session.engine_decision import position, wait_decision
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.apply_reply import AppliedReply, advice
-from shared.agent.turn.loop_detection import hint
+from shared.agent.turn.loop_hints import hint
 from shared.agent.turn.prompt_suffix import PLAN_RETRIES, planning_suffix
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.session.change import Change

@@ -4,13 +4,13 @@ from typing import assert_never
 
 from shared.agent.budget.session_budget import open_budget_question
 from shared.agent.interventions.opening import AskedBy, open_question
-from shared.agent.model_call.context import TurnContext
+from shared.agent.model_call.turn_context import TurnContext
 from shared.agent.session.endings import completed, failed
-from shared.agent.session.next_decision import position
+from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.apply_reply import AppliedReply, advice, is_first_half
-from shared.agent.turn.loop_detection import PreviousCall, detect_loop, hint
-from shared.agent.turn.next_state import drop_calls, open_questions, open_review_if_due, run_calls, wait
+from shared.agent.turn.loop_hints import PreviousCall, detect_loop, hint
+from shared.agent.turn.outcomes import drop_calls, open_questions, open_review_if_due, run_calls, wait
 from shared.agent.turn.prompt_suffix import turn_suffix
 from shared.domain.rules.budget import tokens_left
 from shared.domain.rules.next_action import (

@@ -19,17 +19,17 @@ from shared.agent.budget.session_budget import (
     unanswered_calls,
     warn_if_due,
 )
-from shared.agent.model_call.context import Turn, TurnDeps, TurnKind
-from shared.agent.model_call.request import ask_model, sized
+from shared.agent.model_call.ask_model import ask_model, sized
+from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
 from shared.agent.session.endings import failed
+from shared.agent.session.engine_decision import next_decision, wait_decision
 from shared.agent.session.fencing import check_turn
-from shared.agent.session.next_decision import next_decision, wait_decision
 from shared.agent.session.repository import Build, CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.turn import plan, think
 from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, first_half, with_ids
-from shared.agent.turn.loop_detection import PreviousCall
-from shared.agent.turn.next_state import next_turn, or_roll_over, wait_for_provider
+from shared.agent.turn.loop_hints import PreviousCall
+from shared.agent.turn.outcomes import next_turn, or_roll_over, wait_for_provider
 from shared.domain.definitions.agent import Purpose
 from shared.domain.errors import (
     ContextTooLong,

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from shared.adapters.llm.anthropic import request as anthropic_request
-from shared.adapters.llm.models import DEFAULT_MODELS
+from shared.adapters.llm.model_catalogue import DEFAULT_MODELS
 from shared.adapters.llm.openai import responses_request as openai_responses_request
 from shared.domain.rules.prices import cost_usd
 from shared.domain.session.head import BYTES_PER_TOKEN

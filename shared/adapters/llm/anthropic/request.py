@@ -21,7 +21,7 @@ from shared.adapters.llm.common.conversation import (
     wire_tools,
     with_tool_order,
 )
-from shared.adapters.llm.models import takes_back_thinking, takes_forced_tool, thinking_of
+from shared.adapters.llm.model_catalogue import takes_back_thinking, takes_forced_tool, thinking_of
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
 from shared.ports.model import ModelRequest
 

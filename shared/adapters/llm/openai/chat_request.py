@@ -23,7 +23,7 @@ from shared.adapters.llm.common.conversation import (
     wire_tools,
     with_tool_order,
 )
-from shared.adapters.llm.models import counts_reasoning, reasoning_effort_with_tools
+from shared.adapters.llm.model_catalogue import counts_reasoning, reasoning_effort_with_tools
 from shared.adapters.llm.openai.chat_stream import API, THINKING_FIELDS
 from shared.adapters.llm.openai.client import PROVIDER
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry

@@ -24,7 +24,7 @@ from shared.adapters.llm.common.conversation import (
     wire_tool_name,
     wire_tools,
 )
-from shared.adapters.llm.models import effort_within, returns_encrypted_reasoning, takes_breakpoints
+from shared.adapters.llm.model_catalogue import effort_within, returns_encrypted_reasoning, takes_breakpoints
 from shared.adapters.llm.openai.client import PROVIDER
 from shared.adapters.llm.openai.responses_stream import API
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall

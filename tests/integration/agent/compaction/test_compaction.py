@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.agent.model_call.request import sized
+from shared.agent.model_call.ask_model import sized
 from shared.agent.session.repository import SessionRepository
 from shared.domain.rules.compaction import request_limits
 from shared.domain.session.commit import Decision

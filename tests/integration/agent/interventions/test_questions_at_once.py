@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.agent.session.next_decision import position
+from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.agent.tools.execute import abandon_call, run_call

@@ -4,7 +4,7 @@ import pytest
 
 from shared.agent.recovery.generations import restart
 from shared.agent.recovery.sweep import Tally
-from shared.agent.session.next_decision import position
+from shared.agent.session.engine_decision import position
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_ITEMS, TransactionItems
 from shared.ports.model import TokenUsage

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from shared.agent.session.next_decision import position
+from shared.agent.session.engine_decision import position
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply

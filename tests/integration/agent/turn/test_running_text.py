@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.agent.model_call.streaming import RunningText, running_text
+from shared.agent.model_call.running_text import RunningText, running_text
 from shared.domain.errors import SchemaUnknown, StoreUnavailable
 from shared.domain.session.running_text import MAX_PARTIAL_BYTES, Partial
 from shared.ports.model import ModelReply, ModelRequest

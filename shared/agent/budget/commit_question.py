@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from shared.agent.session.engine_decision import Timeouts, next_decision, wait_decision
 from shared.agent.session.fencing import check_turn
-from shared.agent.session.next_decision import Timeouts, next_decision, wait_decision
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.session.change import Change

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from shared.agent.session.next_decision import position
+from shared.agent.session.engine_decision import position
 from shared.domain.errors import EngineError
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head

@@ -1,4 +1,4 @@
-"""The signals that end a command: Ctrl-C, SIGTERM and a closed terminal, all handled alike."""
+"""How `acta up` and `acta demo` end in order: Ctrl-C, SIGTERM and a closed terminal are all handled alike."""
 
 import signal
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from acta.cli.terminal.prompt import ENDING_SIGNALS
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, get_args
 
 from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.interventions.opening import AskingRules
-from shared.agent.model_call.streaming import RunningText
-from shared.agent.session.next_decision import Timeouts
+from shared.agent.model_call.running_text import RunningText
+from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.definitions.agent import AgentDefinition, Purpose

@@ -1,7 +1,7 @@
 """One model call: the request's size, the call itself, and what of its failures the turn has to commit (design §9)."""
 
 from shared.agent.budget.session_budget import SizedRequest, unanswered_calls
-from shared.agent.model_call.context import Turn, TurnContext
+from shared.agent.model_call.turn_context import Turn, TurnContext
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.session.conversation import AssistantEntry, Entry
 from shared.ports.model import ModelReply, ModelRequest, StreamOptions
