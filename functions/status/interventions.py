@@ -5,7 +5,7 @@ from typing import Annotated, Any, get_args
 from pydantic import Field
 
 from functions.status.pages import Page, page_of_items
-from shared.agent.queries.call_input import full_call_input
+from shared.agent.queries.pending_call_input import full_call_input
 from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, page, success

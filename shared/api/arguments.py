@@ -19,7 +19,7 @@ from shared.api.request.incoming import Request
 from shared.api.request.json_body import parse_json
 from shared.api.routes import Route
 from shared.domain.errors import NotFound, ValidationFailed
-from shared.domain.untrusted.wording import error_sentence
+from shared.domain.validation_messages import error_sentence
 
 MAX_FIELDS = 20
 """A request with more wrong fields is answered with the first ones."""

@@ -20,8 +20,8 @@ from shared.agent.model_call.running_text import RunningText
 from shared.agent.model_call.turn_context import Attempts, RelevantMemories, TurnDeps
 from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
-from shared.agent.recovery.generations import roll_over
 from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.roll_over import roll_over
 from shared.agent.session.engine_decision import Timeouts, position
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester

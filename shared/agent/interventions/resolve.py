@@ -29,7 +29,7 @@ from shared.domain.rules.budget import spent_usd, tokens_used
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.domain.untrusted.visible import is_blank
-from shared.domain.untrusted.wording import error_sentence, too_long
+from shared.domain.validation_messages import error_sentence, too_long
 from shared.ports.log import SessionIndex
 from shared.ports.tools import Registry
 from shared.ports.workflow import Workflow

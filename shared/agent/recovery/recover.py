@@ -6,7 +6,7 @@ the next generation, which is committed before it is started. One that waits for
 
 from typing import Literal
 
-from shared.agent.recovery.generations import EXHAUSTED, begin_next_generation, restart
+from shared.agent.recovery.restart import EXHAUSTED, begin_next_generation, restart
 from shared.agent.session.engine_decision import next_decision, next_turn_kind, position
 from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository

@@ -15,11 +15,11 @@ from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.interventions import approval
 from shared.domain.plan import update as plan_update
 from shared.domain.plan.update import MAX_NAME_CHARS
-from shared.domain.rules.next_action import claims_completion
+from shared.domain.rules.goal_complete import claims_completion
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
 from shared.domain.session.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
-from shared.domain.untrusted.wording import did_you_mean
+from shared.domain.validation_messages import did_you_mean
 from shared.ports.clock import Clock
 from shared.ports.model import ModelReply
 from shared.ports.tools import Registry

@@ -1,6 +1,6 @@
 """One model turn, for Plan and Think alike, as five calls: load, prepare, ask, apply, commit (design §2).
 
-What follows from a reply differs between the two states and stands in `plan.py` and `think.py`.
+What follows from a reply differs between the two states and stands in `after_planning.py` and `after_thinking.py`.
 """
 
 from collections.abc import Container
@@ -26,10 +26,12 @@ from shared.agent.session.engine_decision import next_decision, wait_decision
 from shared.agent.session.fencing import check_turn
 from shared.agent.session.repository import Build, CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.agent.turn import plan, think
+from shared.agent.turn.after_planning import after_planning
+from shared.agent.turn.after_thinking import after_thinking
 from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, first_half, with_ids
 from shared.agent.turn.loop_hints import PreviousCall
 from shared.agent.turn.outcomes import next_turn, or_roll_over, wait_for_provider
+from shared.agent.turn.prompt import planning_request, thinking_request
 from shared.domain.definitions.agent import Purpose
 from shared.domain.errors import (
     ContextTooLong,
@@ -222,7 +224,7 @@ def _purpose(kind: TurnKind, head: Head) -> Purpose:
 def _request(turn: Turn) -> ModelRequest:
     session = turn.session
     entries = (*session.entries, *session.pending(session.orphans()))
-    build = plan.request if turn.kind == "plan" else think.request
+    build = planning_request if turn.kind == "plan" else thinking_request
     return build(turn.context, session.head, entries)
 
 
@@ -294,8 +296,8 @@ def _apply_reply(
     )
     next_turn(change, thought=turn.kind == "think", calls=len(applied.calls))
     if turn.kind == "plan":
-        draft = plan.settle(turn.context, change, applied, reply)
+        draft = after_planning(turn.context, change, applied, reply)
     else:
-        draft = think.settle(turn.context, change, applied, reply, call.previous)
+        draft = after_thinking(turn.context, change, applied, reply, call.previous)
     decision = or_roll_over(change.head, turn.deps.roll_over_events, draft.decision)
     return CommitDraft(change, decision, call.delivered)

@@ -9,7 +9,7 @@ from shared.domain.definitions import agent, memory, prompt, tool
 from shared.domain.errors import ValidationFailed
 from shared.domain.interventions import options_and_defaults
 from shared.domain.untrusted.visible import is_blank
-from shared.domain.untrusted.wording import too_long
+from shared.domain.validation_messages import too_long
 
 
 def _readable(text: str) -> str:

@@ -14,7 +14,7 @@ from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.options_and_defaults import MAX_TIMEOUT_SECONDS, InterventionType, Policy
-from shared.domain.untrusted.wording import did_you_mean
+from shared.domain.validation_messages import did_you_mean
 
 DEFAULT_AGENT = "default"
 PROVIDERS = ("anthropic", "openai", "bedrock", "offline")

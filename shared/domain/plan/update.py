@@ -23,7 +23,7 @@ from shared.domain.plan.plan import (
     StepStatus,
 )
 from shared.domain.session.commit import EventDraft
-from shared.domain.untrusted.wording import did_you_mean
+from shared.domain.validation_messages import did_you_mean
 
 Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
 

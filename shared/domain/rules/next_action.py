@@ -4,12 +4,11 @@ import re
 from typing import Literal, NamedTuple
 
 from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.rules.goal_complete import GOAL_COMPLETE, claims_completion
 from shared.domain.rules.loop_detection import Stuck
 
 MAX_TEXT_REPLIES = 3
 """After this many replies in a row without a tool call, a person is asked."""
-
-GOAL_COMPLETE = "GOAL_COMPLETE"
 
 
 class Facts(NamedTuple):
@@ -105,17 +104,6 @@ def next_action(facts: Facts) -> NextAction:
     if facts.text_replies < MAX_TEXT_REPLIES:
         return ThinkAgain("no_tool_call", _still_open(facts) if facts.text_replies else "")
     return AskPerson("clarification_needed", "no_progress", facts.text)
-
-
-def claims_completion(text: str) -> bool:
-    """Whether the first line says that the goal is complete. A marker further down may be quoted, from a file say."""
-    return text.lstrip().split("\n", 1)[0].startswith(GOAL_COMPLETE)
-
-
-def without_marker(text: str) -> str:
-    """The answer without `GOAL_COMPLETE`."""
-    text = text.strip()
-    return text[len(GOAL_COMPLETE) :].lstrip(" :.-\n") if claims_completion(text) else text
 
 
 def ends_with_question(text: str) -> bool:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
+from shared.domain.rules.goal_complete import claims_completion
 from shared.domain.rules.loop_detection import Reaction, Stuck
 from shared.domain.rules.next_action import (
     MAX_TEXT_REPLIES,
@@ -17,7 +18,6 @@ from shared.domain.rules.next_action import (
     Fail,
     NextAction,
     ThinkAgain,
-    claims_completion,
     ends_with_question,
     next_action,
 )

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from shared.agent.recovery.generations import MOST_RESTARTS, restart
+from shared.agent.recovery.restart import MOST_RESTARTS, restart
 from shared.agent.recovery.sweep import Tally
 from shared.domain.errors import SchemaUnknown
 from shared.domain.session.commit import Commit, Decision

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.agent.recovery.generations import restart
+from shared.agent.recovery.restart import restart
 from shared.agent.recovery.sweep import Tally
 from shared.agent.session.engine_decision import position
 from shared.domain.session.commit import Commit, Decision

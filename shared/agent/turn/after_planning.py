@@ -1,4 +1,4 @@
-"""The Plan state: the model makes a plan and nothing else; no tool can run (design §2, §4)."""
+"""What follows a planning turn: Think with the plan, planning again, or a question to a person (design §2, §4)."""
 
 from shared.agent.interventions.opening import AskedBy, open_question, wait_for_people
 from shared.agent.model_call.turn_context import TurnContext
@@ -7,34 +7,20 @@ from shared.agent.session.engine_decision import position, wait_decision
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.apply_reply import AppliedReply, advice
 from shared.agent.turn.loop_hints import hint
-from shared.agent.turn.prompt_suffix import PLAN_RETRIES, planning_suffix
+from shared.agent.turn.prompt import PLAN_RETRIES
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import Entry
-from shared.domain.session.head import Head
-from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
+from shared.ports.model import ModelReply
 
 STUCK_QUESTION = "No usable plan came about. What exactly should be done, and in which order?"
 
 NO_PLAN = "The reply made no plan."
 
 
-def request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
-    """Offers `update_plan` and nothing else, and makes the model call it."""
-    spec = context.specs[UPDATE_PLAN]
-    return ModelRequest(
-        model=context.model_name,
-        system=context.system,
-        tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
-        entries=entries,
-        suffix=planning_suffix(head, context.specs, context.notes),
-        max_tokens=context.max_output_tokens,
-        tool_choice=UPDATE_PLAN,
-    )
-
-
-def settle(context: TurnContext, change: Change, applied: AppliedReply, reply: ModelReply) -> CommitDraft:
+def after_planning(
+    context: TurnContext, change: Change, applied: AppliedReply, reply: ModelReply
+) -> CommitDraft:
     """Goes on to Think with a plan, else plans again with fuller feedback, else asks a person (design §4)."""
     head = change.head
     if head.plan is not None and head.plan.status == "failed" and applied.closing is not None:

@@ -1,7 +1,7 @@
-"""A run goes on in the next Step Functions execution: because the history of this one is long, or because it was lost.
+"""A run whose Step Functions execution was lost goes on in the next one, a bounded number of times.
 
 Each execution is a generation. The generation is committed first, then its execution is started, so of two only one can
-commit. Restarts of one turn are bounded.
+commit.
 """
 
 from typing import Literal
@@ -13,7 +13,6 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
 from shared.domain.session.change import Change
-from shared.domain.session.commit import Position
 from shared.domain.session.head import Restarts, Run
 from shared.ports.workflow import Workflow
 
@@ -25,28 +24,6 @@ RestartResult = Literal["nothing", "restarted", "failed"]
 """`nothing`: the session has moved on or is deleted. `failed`: the run was restarted too often and has been given
 up.
 """
-
-
-def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -> None:
-    """Commits the next generation, then starts its execution. A repeated call only starts it again.
-
-    A run that has ended gets none. Raises Fenced where another run or generation has the session.
-    """
-    session = repository.turn(at)
-    key = at.key("roll_over")
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        run = change.head.run
-        if run is None or is_overtaken(change.head, at):
-            raise Fenced("another run or generation has the session")
-        if change.head.is_over:
-            return None
-        change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}), wait=None)
-        return CommitDraft(change, next_decision(change.head))
-
-    done = repository.commit(session, key, build)
-    if done is not None and done.decision is not None:
-        workflow.start(done.decision)
 
 
 def restart(repository: SessionRepository, workflow: Workflow, session: Session) -> RestartResult:

@@ -1,4 +1,4 @@
-"""The Think state: one model call, and what follows from it by the rules of design §5."""
+"""What follows a thinking turn, by the rules of design §5 (`shared/domain/rules/next_action.py`)."""
 
 from typing import assert_never
 
@@ -11,40 +11,15 @@ from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.apply_reply import AppliedReply, advice, is_first_half
 from shared.agent.turn.loop_hints import PreviousCall, detect_loop, hint
 from shared.agent.turn.outcomes import drop_calls, open_questions, open_review_if_due, run_calls, wait
-from shared.agent.turn.prompt_suffix import turn_suffix
 from shared.domain.rules.budget import tokens_left
-from shared.domain.rules.next_action import (
-    Act,
-    AskPerson,
-    Complete,
-    Facts,
-    Fail,
-    ThinkAgain,
-    next_action,
-    without_marker,
-)
+from shared.domain.rules.goal_complete import without_marker
+from shared.domain.rules.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import Entry
-from shared.domain.session.head import Head
-from shared.ports.model import ModelReply, ModelRequest, ToolDefinition
+from shared.ports.model import ModelReply
 
 
-def request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
-    """Offers every tool of the agent; plan status, memories and hints come last."""
-    return ModelRequest(
-        model=context.model_name,
-        system=context.system,
-        tools=tuple(
-            ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in context.specs.values()
-        ),
-        entries=entries,
-        suffix=turn_suffix(head, context.notes),
-        max_tokens=context.max_output_tokens,
-    )
-
-
-def settle(
+def after_thinking(
     context: TurnContext,
     change: Change,
     applied: AppliedReply,

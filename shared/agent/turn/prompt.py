@@ -1,11 +1,17 @@
-"""The end of a request, which changes each turn: plan status, memories, limits, hint. It comes last, so that everything
-before it stays the same and the provider can cache it (design §9).
+"""What the model is asked in a turn: system prompt, tools, conversation, and the suffix that changes each turn.
+
+The suffix (plan status, memories, limits, hint) comes last, so that everything before it stays the same from turn to
+turn and the provider can cache it (design §9).
 """
 
 from collections.abc import Iterable
 
+from shared.agent.model_call.turn_context import TurnContext
+from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
+from shared.domain.session.conversation import Entry
 from shared.domain.session.head import Head
+from shared.ports.model import ModelRequest, ToolDefinition
 
 PLAN_RETRIES = 3
 """Each retry says more about what is wanted. Then comes one simpler request, then a person is asked (design §4)."""
@@ -75,3 +81,31 @@ def _line(step: PlanStep) -> str:
     tool = f" ({step.tool})" if step.tool else ""
     result = f" -> {step.result}" if step.result else ""
     return f"{MARKS[step.status]} {step.step_number}. {step.description}{tool}{result}"
+
+
+def planning_request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
+    """Offers `update_plan` and nothing else, and makes the model call it."""
+    spec = context.specs[UPDATE_PLAN]
+    return ModelRequest(
+        model=context.model_name,
+        system=context.system,
+        tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
+        entries=entries,
+        suffix=planning_suffix(head, context.specs, context.notes),
+        max_tokens=context.max_output_tokens,
+        tool_choice=UPDATE_PLAN,
+    )
+
+
+def thinking_request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
+    """Offers every tool of the agent; plan status, memories and hints come last."""
+    return ModelRequest(
+        model=context.model_name,
+        system=context.system,
+        tools=tuple(
+            ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in context.specs.values()
+        ),
+        entries=entries,
+        suffix=turn_suffix(head, context.notes),
+        max_tokens=context.max_output_tokens,
+    )
