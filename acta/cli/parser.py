@@ -58,7 +58,7 @@ def add_local(commands: "Commands[Parser]") -> None:
     up.add_argument("--port", type=port, help="port of the API on 127.0.0.1 (default: a free one)")
     up.add_argument("--state", help="where its data lives (default: .acta)")
     up.add_argument("--json", action="store_true", help="print one line of JSON when ready, for scripts")
-    token = add(commands, "token", "token:token", "Print a token for the local stack.")
+    token = add(commands, "token", "local_token:token", "Print a token for the local stack.")
     token.add_argument("--tenant", required=True)
     token.add_argument("--user", required=True)
     token.add_argument(

@@ -10,6 +10,7 @@ from typing import Self
 
 import httpx
 
+from infra.invoke_recovery import ALL_SESSIONS, RecoveryFailed, local_client, start_recovery
 from infra.local.assembly import Assembly
 from infra.local.cdk import Commands, cdk_environ, local_aws_environ, require_cdk
 from infra.local.config import ONLY_FOR, LocalConfig
@@ -20,7 +21,6 @@ from infra.local.loopback import HOST
 from infra.local.progress import Progress, Silent
 from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
 from infra.local.state_directory import RunningStack, StateDir
-from infra.recovery import ALL_SESSIONS, RecoveryFailed, local_client, start_recovery
 
 READY_SECONDS = 90.0
 

@@ -16,8 +16,9 @@ from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.start import NewSession, post_message, start
+from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
-from shared.agent.model_call.turn_context import Attempts, RelevantMemories, TurnDeps
+from shared.agent.model_call.turn_context import Attempts, TurnDeps
 from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.agent.recovery.give_up import give_up

@@ -12,7 +12,7 @@ from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.local.stack import model_line, started_stack
 from acta.cli.local.stop_signals import stopped_by_signals
-from acta.cli.token import LOCAL_TENANT, LOCAL_USER
+from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
 from infra.local.stack import LocalStack
 from infra.local.state_directory import DEFAULT_STATE_DIR
 

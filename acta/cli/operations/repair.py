@@ -7,11 +7,10 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
+from acta.cli.local_token import LOCAL_TENANT
 from acta.cli.operations.deploy import require_credentials
 from acta.cli.terminal.text import one_line
-from acta.cli.token import LOCAL_TENANT
-from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
-from infra.recovery import (
+from infra.invoke_recovery import (
     ALL_SESSIONS,
     RecoveryFailed,
     account_client,
@@ -19,6 +18,7 @@ from infra.recovery import (
     recovery_function,
     run_recovery,
 )
+from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 
 OUTCOMES = {  # of one session
     "nothing": "needs no repair",

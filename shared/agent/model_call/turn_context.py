@@ -1,18 +1,17 @@
 """What a turn works with: from the process (`TurnDeps`), for its session (`TurnContext`), and the `Turn` itself."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Literal, NamedTuple, get_args
 
 from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.interventions.opening import AskingRules
+from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.definitions.agent import AgentDefinition, Purpose
-from shared.domain.definitions.memory import as_notes
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import AgentMissing, PriceUnknown
@@ -21,7 +20,6 @@ from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
 from shared.ports.clock import Clock
 from shared.ports.definitions import Definitions
-from shared.ports.memories import MemoryStore
 from shared.ports.model import Model
 from shared.ports.tools import Registry
 
@@ -43,31 +41,6 @@ class Attempts:
     def vanished(self, key: str, attempt: int) -> int:
         """How many of `attempt` earlier attempts vanished. `attempt`: the engine's retry count."""
         return max(0, attempt - self._ended.pop(key, 0))
-
-
-MEMORIES = 5
-MAX_CHARS = 1_500
-RUNS_KEPT = 64
-
-
-class RelevantMemories:
-    """The memories that a run is reminded of. They are looked up once per run and process."""
-
-    def __init__(self, memories: MemoryStore) -> None:
-        self._memories = memories
-        self._kept: OrderedDict[str, str] = OrderedDict()
-
-    def notes(self, head: Head) -> str:
-        """Memories of the agent that fit the run's goal, as data; empty where there are none."""
-        if head.run is None:
-            return ""
-        known = self._kept.get(head.run.run_id)
-        if known is None:
-            found = self._memories.relevant(head.tenant, head.agent_id, head.goal, MEMORIES, MAX_CHARS)
-            known = self._kept[head.run.run_id] = as_notes(found)
-            while len(self._kept) > RUNS_KEPT:
-                self._kept.popitem(last=False)
-        return known
 
 
 ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]

@@ -8,24 +8,20 @@ smaller pieces.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from shared.agent.turn.refused_calls import own_result, refuse, requested_tool
 from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.interventions import approval
 from shared.domain.plan import update as plan_update
-from shared.domain.plan.update import MAX_NAME_CHARS
 from shared.domain.rules.goal_complete import claims_completion
 from shared.domain.session.change import Change
-from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall
 from shared.domain.session.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
-from shared.domain.validation_messages import did_you_mean
 from shared.ports.clock import Clock
 from shared.ports.model import ModelReply
 from shared.ports.tools import Registry
-
-MAX_UNKNOWN_NAME_CHARS = 64
-"""The refusal repeats so much of a name that the model made up: as much as a tool's name may have."""
 
 
 class AppliedReply(NamedTuple):
@@ -111,15 +107,15 @@ def apply_reply(
                 continue
             if planning:
                 raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
-            registry.check(_spec(call, specs), call.input)
+            registry.check(requested_tool(call, specs), call.input)
             if _is_note(call):
                 change.set(scratchpad=change.head.scratchpad.with_note(call.input["text"]))
-                change.entry(_result(call, _noted(call.input["text"])))
+                change.entry(own_result(call, _noted(call.input["text"])))
                 continue
             if len(outcome.to_run) >= MAX_CALLS:
                 raise ModelFeedback(f"At most {MAX_CALLS} calls run in one reply. Call this one again later.")
         except ModelFeedback as refusal:
-            _refuse(change, call, refusal)
+            refuse(change, call, refusal)
         else:
             outcome.to_run.append(call)
             change.event("tool.requested", call.event_data)
@@ -169,7 +165,7 @@ def _update_plan(
     change.set(plan=applied.plan)
     for draft in applied.events:
         change.draft(draft)
-    change.entry(_result(call, applied.result))
+    change.entry(own_result(call, applied.result))
 
 
 class _Outcome:
@@ -195,38 +191,9 @@ def _has_to_run(call: ToolCall) -> bool:
     return call.name != UPDATE_PLAN and call.malformed is None and not _is_note(call)
 
 
-def _spec(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
-    spec = specs.get(call.name)
-    if spec is not None:
-        return spec
-    name = call.name[:MAX_UNKNOWN_NAME_CHARS]
-    raise ModelFeedback(f"There is no tool {name!r}. {did_you_mean(name, specs)}")
-
-
 def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:
     asks = approval.approval_reason(change.head.plan, specs[call.name]) is not None
     return OpenCall(call_id=call.call_id, name=call.name, approval="needed" if asks else "")
-
-
-def _result(call: ToolCall, text: str, ok: bool = True) -> ToolEntry:
-    return ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(text), ok=ok)
-
-
-def _refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
-    """Makes the refusal the call's result, which the model reads. A refused plan update is an event as well."""
-    change.entry(_result(call, f"Error: {refusal}", ok=False))
-    if call.name == UPDATE_PLAN:
-        action = call.input.get("action") if isinstance(call.input, dict) else None
-        code = refusal.code if isinstance(refusal, PlanRefused) else "SCHEMA"
-        change.event(
-            "plan.rejected",
-            {"action": _shown(action), "code": code, "message": str(refusal)},
-        )
-
-
-def _shown(action: object) -> str | None:
-    """The action for the event. A model can make one up of any length."""
-    return action[:MAX_NAME_CHARS] if isinstance(action, str) else None
 
 
 GO_ON = (

@@ -8,20 +8,17 @@ from shared.agent.recovery.give_up import failure_of
 from shared.agent.session.endings import failed
 from shared.agent.session.engine_decision import next_decision, position, wait_decision
 from shared.agent.session.repository import CommitDraft
+from shared.agent.turn.history_limit import EVENTS_PER_CALL, EVENTS_PER_TURN
 from shared.domain.errors import Fenced, ProviderOverloaded
 from shared.domain.interventions.approval import approval_reason
 from shared.domain.interventions.intervention import is_pause
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry
-from shared.domain.session.head import Head
 
 NOT_RUN = (
     "Error: not run, because the run seemed to go in circles. A person has been asked; read what they say."
 )
-EVENTS_PER_TURN = 24
-"""Upper bound of the history entries a turn leaves in the engine besides its calls', retries included."""
-EVENTS_PER_CALL = 24
 MAX_PROVIDER_WAIT_SECONDS = 900
 MAX_PROVIDER_WAITS = 20
 """Waits a provider may ask for in a row before the run ends."""
@@ -102,11 +99,3 @@ def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
         "events": run.events + EVENTS_PER_TURN + EVENTS_PER_CALL * calls,
     }
     change.set(run=run.model_copy(update=moved))
-
-
-def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:
-    """The decision, or a roll-over where the history of this execution has `after_events` entries (design §2)."""
-    full = head.run is not None and head.run.events >= after_events
-    if decision is None or not full or decision.next in ("done", "failed"):
-        return decision
-    return Decision(next="roll_over", at=decision.at)

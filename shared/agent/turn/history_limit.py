@@ -1,0 +1,16 @@
+"""When an execution's history has grown enough for the next generation: entries are counted, not read (design §2)."""
+
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Head
+
+EVENTS_PER_TURN = 24
+"""Upper bound of the history entries a turn leaves in the engine besides its calls', retries included."""
+EVENTS_PER_CALL = 24
+
+
+def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:
+    """The decision, or a roll-over where the history of this execution has `after_events` entries (design §2)."""
+    full = head.run is not None and head.run.events >= after_events
+    if decision is None or not full or decision.next in ("done", "failed"):
+        return decision
+    return Decision(next="roll_over", at=decision.at)
