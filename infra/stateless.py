@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 
-from aws_cdk import ArnFormat, CfnOutput, CfnParameter, Duration, Stack
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
+from aws_cdk import ArnFormat, CfnOutput, CfnParameter, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra.alarms import Alarms
 from infra.api.http_api import Api, Issuer
 from infra.api.user_pool import UserPool
+from infra.engine.recovery_schedule import schedule_recovery
 from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
 from infra.environments import Environment, ExternalIssuer, FunctionName
 from infra.lambdas.function import ActaFunction, Resources
@@ -48,7 +47,7 @@ class StatelessStack(Stack):
         if delivery.queue is not None:
             feed_notify(self, environment, functions["notify"], stream_arn, delivery.queue)
         engine = StateMachine(self, environment, functions)
-        self._schedule_recovery(functions["recover"])
+        schedule_recovery(self, functions["recover"])
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)
         if environment.alarms:
@@ -65,12 +64,6 @@ class StatelessStack(Stack):
             outputs |= {"Issuer": issuer.url, "Audience": issuer.audience}
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
-
-    def _schedule_recovery(self, recover: lambda_.IFunction) -> None:
-        """Each minute. A failed call is not repeated, because the next one looks at the same sessions."""
-        target = targets.LambdaFunction(recover, retry_attempts=0)
-        minute = events.Schedule.rate(Duration.minutes(1))
-        events.Rule(self, "EveryMinute", schedule=minute, targets=[target])
 
     def _tenant_function_arns(self) -> str:
         """The functions of tenants' tools, of this account and region only."""

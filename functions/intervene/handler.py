@@ -5,7 +5,7 @@ from typing import Any
 from functions.intervene.dependencies import dependencies
 from functions.intervene.routes import build
 from shared.agent.interventions.wait import ask
-from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.retries_exhausted import give_up
 from shared.agent.recovery.roll_over import roll_over
 from shared.domain.errors import Refused
 from shared.domain.session.head import Wait

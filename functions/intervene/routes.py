@@ -7,6 +7,7 @@ from typing import Any
 from functions.intervene.dependencies import Dependencies
 from shared.agent.interventions.resolve import Resolution, resolve
 from shared.agent.lifecycle import control
+from shared.agent.lifecycle.delete import delete as delete_session
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.requester import Requester
 from shared.api.app import Api
@@ -45,7 +46,7 @@ def build(deps: Dependencies) -> Api:
 
     @api.delete("/v1/sessions/{session_id}")
     def delete(session_id: str) -> Response:
-        control.delete(repository, workflow, deps.log, deps.blobs, Requester(*api.caller), session_id)
+        delete_session(repository, workflow, deps.log, deps.blobs, Requester(*api.caller), session_id)
         return no_content()
 
     @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")

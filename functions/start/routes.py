@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Any
 
 from functions.start.dependencies import Dependencies
-from shared.agent.lifecycle.start import NewSession, post_message, restart, start
+from shared.agent.lifecycle.start import NewSession, post_message, start, start_engine_again
 from shared.api.app import Api
 from shared.api.request.bodies import PostMessage, StartSession, refuse_longer
 from shared.api.request.idempotency import answer_from_commit, requester_of
@@ -51,7 +51,7 @@ def build(deps: Dependencies) -> Api:
     def repeat(record: IdempotencyRecord) -> Json:
         """The worker that answered first may have died after its commit and before it started the engine."""
         with suppress(SessionNotFound):  # deleted meanwhile
-            restart(repository, workflow, record.tenant, record.answer["session_id"])
+            start_engine_again(repository, workflow, record.tenant, record.answer["session_id"])
         return answer_from_commit(deps.log, record, session_view)
 
     return api

@@ -15,13 +15,14 @@ from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
+from shared.agent.lifecycle.delete import delete as delete_session
 from shared.agent.lifecycle.start import NewSession, post_message, start
 from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
 from shared.agent.model_call.turn_context import Attempts, TurnDeps
 from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
-from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.retries_exhausted import give_up
 from shared.agent.recovery.roll_over import roll_over
 from shared.agent.session.engine_decision import Timeouts, position
 from shared.agent.session.repository import SessionRepository
@@ -144,7 +145,7 @@ class House:
         return control.cancel(self.fresh_journal(), self.workflow, self.requester, session_id)
 
     def delete(self, session_id: str) -> None:
-        control.delete(self.fresh_journal(), self.workflow, self.log, self.blobs, self.requester, session_id)
+        delete_session(self.fresh_journal(), self.workflow, self.log, self.blobs, self.requester, session_id)
 
     def pause(self, session_id: str) -> Head:
         return control.pause(self.fresh_journal(), self.requester, session_id)

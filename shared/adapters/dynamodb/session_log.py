@@ -6,7 +6,7 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.delete_session import delete_session
+from shared.adapters.dynamodb.delete_session_items import delete_session
 from shared.adapters.dynamodb.query import query
 from shared.adapters.dynamodb.transaction import FREE, Action, put, put_record
 from shared.domain.session.commit import Commit

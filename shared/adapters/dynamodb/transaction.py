@@ -1,7 +1,8 @@
 """Writes several items at once, all or none, and tries again where another transaction was in the way.
 
 botocore gives each request a client token, so the SDK's own retry after a lost answer succeeds. An attempt that is
-repeated here follows a cancellation, and is a new request.
+repeated here follows a cancellation, and is a new request. Definitions and memories are written this way. The session
+log (`session_log.py`) uses the action builders alone: losing a commit number is not a reason to try the same again.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ from shared.agent.model_call.turn_context import Turn, TurnContext
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.ids import MESSAGE
 from shared.domain.rules.compaction import entry_bytes, partition, total_bytes
-from shared.domain.rules.goal_complete import GOAL_COMPLETE
+from shared.domain.rules.goal_marker import GOAL_COMPLETE
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
 from shared.domain.untrusted.quoting import quoted, without_padding

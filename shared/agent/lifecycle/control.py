@@ -1,6 +1,4 @@
-"""Pause, resume, cancel and delete. Each is a commit, and workers that come later find it in the log (design §6.4)."""
-
-from contextlib import suppress
+"""Pause, resume and cancel. Each is a commit, and workers that come later find it in the log (design §6.4)."""
 
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
@@ -10,7 +8,7 @@ from shared.agent.session.endings import cancelled
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
-from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
+from shared.domain.errors import Conflict
 from shared.domain.interventions.intervention import (
     is_pause,
     is_pause_lifted,
@@ -20,8 +18,6 @@ from shared.domain.interventions.intervention import (
 from shared.domain.interventions.options_and_defaults import NO_POLICIES
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
-from shared.ports.blobs import BlobStore
-from shared.ports.log import SessionLog
 from shared.ports.workflow import Workflow
 
 PAUSE = "Paused."
@@ -107,50 +103,3 @@ def cancel(repository: SessionRepository, workflow: Workflow, requester: Request
 def in_flight(head: Head) -> tuple[str, ...]:
     """Of a cancelled run: ids of calls that had started before the cancel and may still act."""
     return tuple(call.call_id for call in head.calls if call.state == "started")
-
-
-def delete(
-    repository: SessionRepository,
-    workflow: Workflow,
-    log: SessionLog,
-    blobs: BlobStore,
-    requester: Requester,
-    session_id: str,
-) -> None:
-    """Cancels the run if needed, commits that the session is deleted, then removes every item and blob.
-
-    A deletion that was cut short is finished by repeating it. Raises SessionNotFound, and what the stores and the
-    engine raise; then nothing has been removed of a session whose end is not in its log.
-    """
-    try:
-        session = repository.newest(requester.tenant, session_id)
-        _end(repository, workflow, requester, session.head)
-        repository.commit(session, f"delete/{repository.clock.new_id('evt')}", _deleted)
-    except (PoisonedSession, Fenced):
-        pass  # no readable head, or deleted by somebody else: a session without a log stops its workers as well
-    except SessionNotFound:
-        _remove(log, blobs, requester.tenant, session_id)
-        raise
-    _remove(log, blobs, requester.tenant, session_id)
-
-
-def _end(repository: SessionRepository, workflow: Workflow, requester: Requester, head: Head) -> None:
-    """Stops the execution, which nobody can find once the session is deleted: it might wait for a person for a year.
-
-    It is stopped even where the run has ended, because whoever ended it may have died before stopping it.
-    """
-    if head.coarse_state in ("active", "waiting_for_user"):
-        with suppress(Conflict):  # the run has ended meanwhile
-            cancel(repository, workflow, requester._replace(key=None), head.session_id)
-    elif head.run is not None:
-        workflow.stop(head.session_id, head.run.run_id, head.run.generation)
-
-
-def _remove(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
-    log.delete(tenant, session_id)
-    blobs.delete_all(tenant, session_id)
-
-
-def _deleted(_: Session, change: Change) -> CommitDraft:
-    change.set(deleted=True)
-    return CommitDraft(change)

@@ -99,7 +99,9 @@ def post_message(
     return head
 
 
-def restart(repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str) -> None:
+def start_engine_again(
+    repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str
+) -> None:
     """Starts or wakes the engine once more: an earlier try may have died before it could. Otherwise harmless."""
     recover(repository, workflow, tenant, session_id)
 

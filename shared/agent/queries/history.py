@@ -17,7 +17,7 @@ from shared.agent.session.large_texts import load_entry, pointers
 from shared.agent.session.session import Session
 from shared.domain.errors import CursorInvalid, PoisonedSession, SessionNotFound
 from shared.domain.plan.plan import ExecutionPlan
-from shared.domain.rules.goal_complete import without_marker
+from shared.domain.rules.goal_marker import without_marker
 from shared.domain.session.commit import Commit, StepRecord
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
 from shared.domain.session.head import Head

@@ -5,7 +5,8 @@ from shared.agent.model_call.turn_context import TurnContext
 from shared.agent.session.endings import failed
 from shared.agent.session.engine_decision import position, wait_decision
 from shared.agent.session.repository import CommitDraft
-from shared.agent.turn.apply_reply import AppliedReply, advice
+from shared.agent.turn.apply_reply import AppliedReply
+from shared.agent.turn.cut_off_replies import advice
 from shared.agent.turn.loop_hints import hint
 from shared.agent.turn.prompt import PLAN_RETRIES
 from shared.domain.definitions.builtins import UPDATE_PLAN

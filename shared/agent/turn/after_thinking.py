@@ -8,11 +8,12 @@ from shared.agent.model_call.turn_context import TurnContext
 from shared.agent.session.endings import completed, failed
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft
-from shared.agent.turn.apply_reply import AppliedReply, advice, is_first_half
+from shared.agent.turn.apply_reply import AppliedReply
+from shared.agent.turn.cut_off_replies import advice, is_first_half
 from shared.agent.turn.loop_hints import PreviousCall, detect_loop, hint
 from shared.agent.turn.outcomes import drop_calls, open_questions, open_review_if_due, run_calls, wait
 from shared.domain.rules.budget import tokens_left
-from shared.domain.rules.goal_complete import without_marker
+from shared.domain.rules.goal_marker import without_marker
 from shared.domain.rules.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision

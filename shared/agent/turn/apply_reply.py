@@ -1,13 +1,9 @@
-"""A model's reply is applied to the session: plan updates at once, other calls to be run, refusals explained.
+"""A model's reply is applied to the session: plan updates at once, other calls to be run, refusals explained."""
 
-Nothing of a reply that was cut off at its length limit is taken for complete (design §9). A text is continued once, in
-the next reply. After a second cut-off in a row, and for every call that was cut off, the model is told to work in
-smaller pieces.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from shared.agent.turn.cut_off_replies import continued
 from shared.agent.turn.refused_calls import own_result, refuse, requested_tool
 from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
@@ -15,10 +11,9 @@ from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.interventions import approval
 from shared.domain.plan import update as plan_update
-from shared.domain.rules.goal_complete import claims_completion
 from shared.domain.session.change import Change
-from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall
-from shared.domain.session.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
+from shared.domain.session.conversation import AssistantEntry, Content, ToolCall
+from shared.domain.session.head import MAX_CALLS, MAX_NOTE_CHARS, OpenCall
 from shared.ports.clock import Clock
 from shared.ports.model import ModelReply
 from shared.ports.tools import Registry
@@ -66,7 +61,7 @@ def with_ids(
         )
         for call in reply.calls
     )
-    return IdentifiedReply(reply, provider, message_id, calls, _continued(first, reply))
+    return IdentifiedReply(reply, provider, message_id, calls, continued(first, reply))
 
 
 def apply_reply(
@@ -194,53 +189,3 @@ def _has_to_run(call: ToolCall) -> bool:
 def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:
     asks = approval.approval_reason(change.head.plan, specs[call.name]) is not None
     return OpenCall(call_id=call.call_id, name=call.name, approval="needed" if asks else "")
-
-
-GO_ON = (
-    "Your last reply was cut off at its length limit. Go on exactly where it stopped, with the very next character: "
-    "repeat nothing, begin with no preamble. Both parts are read as one."
-)
-AGAIN = (
-    "Your last reply was cut off at its length limit, and a call that was cut off was not run. Make that call again, "
-    "whole and with little text before it."
-)
-SMALLER = (
-    "Your replies are cut off at their length limit; what was cut off was not run. Work in smaller pieces: shorter "
-    "texts, and large content in several calls."
-)
-
-
-def advice(reply: ModelReply, cut_offs: int, *, planning: bool) -> str:
-    """What the next turn tells the model. `cut_offs`: replies cut off in a row, this one included; 0: it is whole."""
-    if not cut_offs:
-        return ""
-    if cut_offs > 1:
-        return SMALLER
-    if is_first_half(reply, cut_offs, planning=planning):
-        return GO_ON
-    return AGAIN if reply.calls or reply.text.strip() else SMALLER
-
-
-def is_first_half(reply: ModelReply, cut_offs: int, *, planning: bool) -> bool:
-    """Whether the next reply is asked to be the rest of this one: it is the first cut off in a row, and all text."""
-    return cut_offs == 1 and bool(reply.text.strip()) and not reply.calls and not planning
-
-
-def first_half(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:
-    """The reply that the next one was asked to go on with. `entries`: as the model was shown them, texts loaded."""
-    replies = [entry for entry in entries if isinstance(entry, AssistantEntry)]
-    if head.progress.continues is None:
-        return _first_half_of_release_before(head, replies)
-    return next((reply for reply in reversed(replies) if reply.message_id == head.progress.continues), None)
-
-
-def _first_half_of_release_before(head: Head, replies: Sequence[AssistantEntry]) -> AssistantEntry | None:
-    """The release before stored a hint and no id: the reply to be continued is the last one, if it is all text."""
-    asked = head.state == "executing" and head.progress.cut_offs == 1 and head.progress.hint
-    last = replies[-1] if asked and replies else None
-    return last if last is not None and not last.calls and last.content.loaded.strip() else None
-
-
-def _continued(first: AssistantEntry | None, reply: ModelReply) -> AssistantEntry | None:
-    """`first` where the reply is the rest of it: one that claims the goal anew has begun from the start."""
-    return None if first is None or not reply.text or claims_completion(reply.text) else first

@@ -4,7 +4,7 @@ from typing import Literal
 
 from shared.agent.interventions.opening import open_approval, open_review, wait_for_people
 from shared.agent.model_call.turn_context import TurnContext
-from shared.agent.recovery.give_up import failure_of
+from shared.agent.recovery.retries_exhausted import failure_of
 from shared.agent.session.endings import failed
 from shared.agent.session.engine_decision import next_decision, position, wait_decision
 from shared.agent.session.repository import CommitDraft

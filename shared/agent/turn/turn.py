@@ -28,7 +28,8 @@ from shared.agent.session.repository import Build, CommitDraft, SessionRepositor
 from shared.agent.session.session import Session
 from shared.agent.turn.after_planning import after_planning
 from shared.agent.turn.after_thinking import after_thinking
-from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, first_half, with_ids
+from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
+from shared.agent.turn.cut_off_replies import first_half
 from shared.agent.turn.history_limit import or_roll_over
 from shared.agent.turn.loop_hints import PreviousCall
 from shared.agent.turn.outcomes import next_turn, wait_for_provider

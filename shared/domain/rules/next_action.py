@@ -4,7 +4,7 @@ import re
 from typing import Literal, NamedTuple
 
 from shared.domain.plan.plan import ExecutionPlan
-from shared.domain.rules.goal_complete import GOAL_COMPLETE, claims_completion
+from shared.domain.rules.goal_marker import GOAL_COMPLETE, claims_completion
 from shared.domain.rules.loop_detection import Stuck
 
 MAX_TEXT_REPLIES = 3

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.agent.turn.apply_reply import GO_ON, first_half
+from shared.agent.turn.cut_off_replies import GO_ON, first_half
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
 from shared.domain.session.head import Head, Progress
 from tests.contracts.store.documents import make_head

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
-from shared.domain.rules.goal_complete import claims_completion
+from shared.domain.rules.goal_marker import claims_completion
 from shared.domain.rules.loop_detection import Reaction, Stuck
 from shared.domain.rules.next_action import (
     MAX_TEXT_REPLIES,

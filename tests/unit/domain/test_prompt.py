@@ -10,7 +10,7 @@ import pytest
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.prompt import PLANNING
 from shared.domain.plan.update import apply
-from shared.domain.rules.goal_complete import claims_completion
+from shared.domain.rules.goal_marker import claims_completion
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

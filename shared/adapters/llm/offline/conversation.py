@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from shared.domain.definitions.builtins import UPDATE_PLAN
-from shared.domain.rules.goal_complete import GOAL_COMPLETE
+from shared.domain.rules.goal_marker import GOAL_COMPLETE
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry, UserEntry
 
 CLOSED = ("completed", "failed", "skipped")

@@ -8,7 +8,7 @@ from shared.adapters.llm.offline.conversation import AcceptedPlan, CallWithResul
 from shared.adapters.llm.offline.goals import Goal, Summarise, WriteAnswers
 from shared.adapters.llm.offline.tasks import LISTING, CallLog, Outcome, Stage, job_of
 from shared.domain.definitions.builtins import UPDATE_PLAN
-from shared.domain.rules.goal_complete import GOAL_COMPLETE
+from shared.domain.rules.goal_marker import GOAL_COMPLETE
 from shared.ports.model import RequestedCall
 
 MAX_CALLS = 5

@@ -10,7 +10,7 @@ ends a run in which no reply can be read.
 from shared.adapters.llm.react.reply import Action, FinalAnswer, Unreadable, parse_reply
 from shared.adapters.llm.react.request import UNREADABLE, feedback, to_inner
 from shared.domain.definitions.builtins import UPDATE_PLAN
-from shared.domain.rules.goal_complete import GOAL_COMPLETE, claims_completion
+from shared.domain.rules.goal_marker import GOAL_COMPLETE, claims_completion
 from shared.ports.model import Model, ModelReply, ModelRequest, RequestedCall, StopReason
 
 

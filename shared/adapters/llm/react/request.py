@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from shared.adapters.llm.common.conversation import NO_OUTPUT, NO_RESULT, wire_tool_name
-from shared.domain.rules.goal_complete import GOAL_COMPLETE, claims_completion
+from shared.domain.rules.goal_marker import GOAL_COMPLETE, claims_completion
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 from shared.domain.untrusted.quoting import unused_mark
 from shared.ports.model import ModelRequest, ToolDefinition

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 
 from shared.agent.queries.poll import Cursor
-from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.retries_exhausted import give_up
 from shared.api.response.envelope import to_json
 from shared.api.response.views import event_view, session_view
 from shared.domain.errors import CallerError, EngineError, Fenced

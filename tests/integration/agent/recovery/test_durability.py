@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.retries_exhausted import give_up
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.execute import run_call
 from shared.agent.turn.turn import take_turn

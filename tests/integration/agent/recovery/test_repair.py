@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.agent.recovery.give_up import FAILURES, give_up
 from shared.agent.recovery.recover import recover, repair
+from shared.agent.recovery.retries_exhausted import FAILURES, give_up
 from shared.domain.errors import Conflict
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, plans, says

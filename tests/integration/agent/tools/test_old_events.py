@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 
 from shared.agent.interventions.wait import ask
-from shared.agent.recovery.give_up import give_up
+from shared.agent.recovery.retries_exhausted import give_up
 from shared.agent.recovery.roll_over import roll_over
 from shared.agent.tools.execute import abandon_call, run_call
 from shared.agent.turn.turn import take_turn

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.agent.recovery.give_up import give_up
 from shared.agent.recovery.recover import recover, repair
+from shared.agent.recovery.retries_exhausted import give_up
 from shared.domain.session.commit import Decision
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step

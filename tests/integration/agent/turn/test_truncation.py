@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.session.repository import SessionRepository
-from shared.agent.turn.apply_reply import AGAIN, GO_ON, SMALLER
+from shared.agent.turn.cut_off_replies import AGAIN, GO_ON, SMALLER
 from shared.domain.errors import StreamBroken
 from shared.domain.session.commit import Decision, Event
 from shared.domain.session.conversation import AssistantEntry, ToolEntry

@@ -8,7 +8,7 @@ import pytest
 from shared.adapters.llm.react.model import ReActModel
 from shared.adapters.llm.react.request import UNREADABLE
 from shared.domain.errors import ProviderOverloaded
-from shared.domain.rules.goal_complete import claims_completion
+from shared.domain.rules.goal_marker import claims_completion
 from shared.ports.model import ModelReply, RequestedCall, StopReason
 from tests.contracts.llm.conversations import request, user
 from tests.in_process.scripted import USAGE, ScriptedModel

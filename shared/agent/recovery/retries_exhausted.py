@@ -1,4 +1,7 @@
-"""What ends a run after the engine's retries, and the code and message that it shows (design §2)."""
+"""What ends a run after the engine's retries, and the code and message that it shows (design §2).
+
+A run whose execution was lost too often is ended in `restart.py`.
+"""
 
 from contextlib import suppress
 
