@@ -13,9 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 from infra.local.issuer import Issuer
 
-hypothesis.settings.load_profile(
-    "ci"
-)  # the same examples each time, and no deadline that a busy machine misses
+# the same examples each time, and no deadline that a busy machine misses
+hypothesis.settings.load_profile("ci")
 
 RUNNING = "ACTA_TEST_STATE"
 """The state directory of a stack that is up already (`acta up`), to test against instead of a new one."""
@@ -23,13 +22,20 @@ RUNNING = "ACTA_TEST_STATE"
 
 TOGETHER = ("faults", "infra", "contracts/emulator", "contracts/store", "integration/state_machine")
 """Folders whose tests share what is expensive to start: where there are several processes, one of them runs all."""
-BEGUN_FIRST = ("e2e 0", "infra", "e2e 1", "faults", "integration/local/test_up.py", "contracts/emulator")
-"""What takes longest, in this order, so that nothing long is left when all else is done. The second half of `e2e`
-stands behind `infra`: meanwhile the first has made the deployment that both copy."""
+BEGUN_FIRST = (
+    "e2e 0", "infra", "integration/state_machine", "e2e 1", "faults", "integration/local/test_up.py",
+    "integration/local/test_a_stop_in_between.py", "contracts/emulator",
+)  # fmt: skip
+"""What takes long, so that nothing long is left when all else is done. The second half of `e2e` is not among the first
+three: the first half has to make the deployment that both copy, and another process would only wait for it.
+"""
 
 
 class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
-    """A folder of `TOGETHER`, a half of `e2e` or any other file is one process's, in order."""
+    """A folder of `TOGETHER`, a half of `e2e` or any other file is one process's, in order.
+
+    `e2e` is not halved on a stack that is up already: its files give the functions settings of their own.
+    """
 
     @cached_property
     def _deployed(self) -> list[str]:
@@ -39,7 +45,8 @@ class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]  # it has no ty
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::")[0].removeprefix("tests/")
         if file in self._deployed:
-            return f"e2e {self._deployed.index(file) % 2}"
+            half = 0 if os.environ.get(RUNNING) else self._deployed.index(file) % 2
+            return f"e2e {half}"
         return next((folder for folder in TOGETHER if file.startswith(f"{folder}/")), file)
 
     def _assign_work_unit(self, node: Any) -> None:
