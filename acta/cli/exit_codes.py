@@ -6,6 +6,8 @@ CliError and ClientError both end a command with `WRONG_USE` and one line on sta
 from collections.abc import Mapping
 from typing import Any, Final
 
+from acta.client.following import Update
+
 OK: Final = 0
 SESSION_FAILED: Final = 1
 WRONG_USE: Final = 2
@@ -30,3 +32,10 @@ def of_session(session: Mapping[str, Any]) -> int:
     if state == "failed":
         return SESSION_FAILED
     return CANCELLED if state == "cancelled" else OK
+
+
+def of_followed_session(session: Mapping[str, Any]) -> int:
+    """The exit code for a session that was followed. One that waits for a person was left because of `--no-wait`."""
+    if Update(dict(session), []).waits_for_a_person:
+        return WAITING
+    return of_session(session)

@@ -33,7 +33,7 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
         print(f"\nThe session continues without you: {ways}", file=sys.stderr)
         return exit_codes.INTERRUPTED
     print_outcome(session)
-    return exit_code(session)
+    return exit_codes.of_followed_session(session)
 
 
 def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int:
@@ -52,14 +52,7 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
         if arguments.no_wait and update.waits_for_a_person:
             break
     print(json.dumps(session))
-    return exit_code(session)
-
-
-def exit_code(session: dict[str, Any]) -> int:
-    """For a session that was followed: one that waits for a person was left because of --no-wait."""
-    if Update(session, []).waits_for_a_person:
-        return exit_codes.WAITING
-    return exit_codes.of_session(session)
+    return exit_codes.of_followed_session(session)
 
 
 class Watcher:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from shared.adapters.llm.common.connection import is_official
+from shared.adapters.llm.common.address_and_key import is_official
 from shared.adapters.llm.keys import KEY_SOURCES, RotatingModel, Secrets, key_of
 from shared.adapters.llm.model_catalogue import DEFAULT_MODELS, takes_tools_in_chat
 from shared.domain.definitions.agent import Protocol

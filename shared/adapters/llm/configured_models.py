@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
 from shared.adapters.llm.choose import BASE_URLS, OFFLINE, choose, choose_for
-from shared.adapters.llm.common.connection import is_sendable
+from shared.adapters.llm.common.address_and_key import is_sendable
 from shared.adapters.llm.common.stream import run_within
 from shared.adapters.llm.keys import KEY_SOURCES, Secrets, key_of
 from shared.adapters.llm.model_catalogue import context_window

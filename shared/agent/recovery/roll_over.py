@@ -1,4 +1,7 @@
-"""A run goes on in the next Step Functions execution because the history of this one is long (design §2)."""
+"""A run goes on in the next Step Functions execution because the history of this one is long (design §2).
+
+When that is due is decided by `or_roll_over` in `shared/agent/turn/history_limit.py`.
+"""
 
 from shared.agent.session.engine_decision import next_decision
 from shared.agent.session.fencing import is_overtaken

@@ -1,4 +1,7 @@
-"""When an execution's history has grown enough for the next generation: entries are counted, not read (design §2)."""
+"""When the history of a Step Functions execution has grown enough for the next one (`recovery/roll_over.py`).
+
+Its entries are counted in the head, with a fixed upper bound per turn and call, and never read (design §2).
+"""
 
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head

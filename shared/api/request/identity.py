@@ -27,7 +27,10 @@ class Caller(NamedTuple):
 
 
 def from_event(event: Mapping[str, Any], tenant_claim: str, roles_claim: str) -> Caller:
-    """Raises Unauthorized where nobody is named, Forbidden where that person belongs to no usable tenant."""
+    """`tenant_claim`, `roles_claim`: names of claims, from the settings of the same name.
+
+    Raises Unauthorized where nobody is named, Forbidden where that person belongs to no usable tenant.
+    """
     claims = _claims(event)
     if claims is None:
         raise Unauthorized("This needs a bearer token.")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from shared.adapters.llm.common.connection import is_official, require_sendable
+from shared.adapters.llm.common.address_and_key import is_official, require_sendable
 from shared.adapters.llm.common.stream import CallProgress, ReplyBuilder, read_stream
 from shared.adapters.llm.errors import error_from_status, error_from_stream, message_of, name_in
 from shared.domain.errors import (
