@@ -60,6 +60,9 @@ def restart(repository: SessionRepository, workflow: Workflow, session: Session)
 
 
 def begin_next_generation(change: Change, run: Run, restarts: Restarts) -> None:
+    """Sets the head to the run's next generation: its execution has no events yet and waits for nobody. `restarts`: the
+    turn's, this one included where it is one.
+    """
     following = {"generation": run.generation + 1, "events": 0, "restarts": restarts}
     change.set(run=run.model_copy(update=following), wait=None)
 

@@ -3,11 +3,11 @@
 When that is due is decided by `or_roll_over` in `shared/agent/turn/history_limit.py`.
 """
 
+from shared.agent.recovery.restart import begin_next_generation
 from shared.agent.session.engine_decision import next_decision
-from shared.agent.session.fencing import is_overtaken
+from shared.agent.session.fencing import check_run
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.errors import Fenced
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position
 from shared.ports.workflow import Workflow
@@ -22,12 +22,11 @@ def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -
     key = at.key("roll_over")
 
     def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
         run = change.head.run
-        if run is None or is_overtaken(change.head, at):
-            raise Fenced("another run or generation has the session")
-        if change.head.is_over:
+        if run is None or change.head.is_over:
             return None
-        change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}), wait=None)
+        begin_next_generation(change, run, run.restarts)
         return CommitDraft(change, next_decision(change.head))
 
     done = repository.commit(session, key, build)

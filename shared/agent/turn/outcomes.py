@@ -1,20 +1,19 @@
 """What becomes of a turn: its calls run, wait for a person or are dropped; the run moves on (design §2, §8)."""
 
-from typing import Literal
-
 from shared.agent.interventions.opening import open_approval, open_review, wait_for_people
-from shared.agent.model_call.turn_context import TurnContext
+from shared.agent.model_call.turn_context import TurnContext, TurnKind
 from shared.agent.recovery.retries_exhausted import failure_of
 from shared.agent.session.endings import failed
 from shared.agent.session.engine_decision import next_decision, position, wait_decision
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.history_limit import EVENTS_PER_CALL, EVENTS_PER_TURN
+from shared.agent.turn.refused_calls import own_result
 from shared.domain.errors import Fenced, ProviderOverloaded
 from shared.domain.interventions.approval import approval_reason
 from shared.domain.interventions.intervention import is_pause
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import Content, ToolCall, ToolEntry
+from shared.domain.session.conversation import ToolCall
 
 NOT_RUN = (
     "Error: not run, because the run seemed to go in circles. A person has been asked; read what they say."
@@ -46,7 +45,7 @@ def open_questions(context: TurnContext, change: Change, calls: tuple[ToolCall, 
 def drop_calls(change: Change, calls: tuple[ToolCall, ...]) -> None:
     """Gives calls that will not run their one result now."""
     for call in calls:
-        change.entry(ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(NOT_RUN), ok=False))
+        change.entry(own_result(call, NOT_RUN, ok=False))
     change.set(calls=())
 
 
@@ -68,9 +67,7 @@ def wait(context: TurnContext, change: Change) -> CommitDraft:
     return CommitDraft(change, wait_decision(change.head, context.timeouts))
 
 
-def wait_for_provider(
-    change: Change, error: ProviderOverloaded, then: Literal["plan", "think"]
-) -> CommitDraft:
+def wait_for_provider(change: Change, error: ProviderOverloaded, then: TurnKind) -> CommitDraft:
     """Has the engine wait as long as the provider asked for, at no compute cost, and then take the turn again."""
     if change.head.is_over:
         return CommitDraft(change, next_decision(change.head))
