@@ -5,13 +5,13 @@ refuses long answers otherwise. The SDK is imported at the first call, so import
 costs nothing.
 """
 
-import logging
 from functools import cached_property
 from typing import Any
 
 from shared.adapters.llm.anthropic.request import PROVIDER, to_body
 from shared.adapters.llm.anthropic.stream import MessagesReplyBuilder
 from shared.adapters.llm.common.address_and_key import require_sendable
+from shared.adapters.llm.common.sdk import silence_loggers, time_limits
 from shared.adapters.llm.common.stream import CallProgress, read_stream, run_within
 from shared.adapters.llm.common.token_estimate import body_size
 from shared.adapters.llm.errors import error_from_status, error_from_stream, name_in
@@ -24,7 +24,6 @@ from shared.domain.errors import (
 )
 from shared.ports.model import ModelReply, ModelRequest
 
-CONNECT_SECONDS = 10.0
 STALL_SECONDS = 60.0
 """The longest silence inside an answer. The API sends pings at shorter intervals while it works."""
 
@@ -49,8 +48,7 @@ class AnthropicModel:
     def _sdk(self) -> Any:
         import anthropic
 
-        for name in ("anthropic", "httpx2", "httpcore2"):  # at DEBUG they log bodies and keys
-            logging.getLogger(name).setLevel(logging.WARNING)
+        silence_loggers(anthropic)
         return anthropic
 
     @cached_property
@@ -61,12 +59,7 @@ class AnthropicModel:
     def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
         client, body = self._client, to_body(request, self.provider)
         progress.raise_if_cancelled()
-        limits = self._sdk.Timeout(
-            connect=min(CONNECT_SECONDS, timeout),
-            read=min(STALL_SECONDS, timeout),
-            write=timeout,
-            pool=timeout,
-        )
+        limits = time_limits(self._sdk, timeout, STALL_SECONDS)
         opened = False
         try:
             with client.messages.create(**body, stream=True, timeout=limits) as events:

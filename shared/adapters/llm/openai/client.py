@@ -1,11 +1,11 @@
 """OpenAI's SDK, for both of its APIs: one streamed request, its time limits, its errors."""
 
-import logging
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 from shared.adapters.llm.common.address_and_key import is_official, require_sendable
+from shared.adapters.llm.common.sdk import silence_loggers, time_limits
 from shared.adapters.llm.common.stream import CallProgress, ReplyBuilder, read_stream
 from shared.adapters.llm.errors import error_from_status, error_from_stream, message_of, name_in
 from shared.domain.errors import (
@@ -18,7 +18,6 @@ from shared.domain.errors import (
 from shared.ports.model import ModelReply
 
 PROVIDER = "openai"
-CONNECT_SECONDS = 10.0
 STALL_SECONDS = 90.0
 """The longest silence. A model whose reasoning is not shown sends nothing until it is done."""
 
@@ -49,8 +48,7 @@ class OpenAIClient:
     def _sdk(self) -> Any:
         import openai
 
-        for name in ("openai", "httpx2", "httpcore2"):  # at DEBUG they log bodies and keys
-            logging.getLogger(name).setLevel(logging.WARNING)
+        silence_loggers(openai)
         return openai
 
     @cached_property
@@ -65,12 +63,7 @@ class OpenAIClient:
         `shared.ports.model`, ReasoningUnreadable and ParameterRefused.
         """
         progress.raise_if_cancelled()
-        limits = self._sdk.Timeout(
-            connect=min(CONNECT_SECONDS, timeout),
-            read=min(STALL_SECONDS, timeout),
-            write=timeout,
-            pool=timeout,
-        )
+        limits = time_limits(self._sdk, timeout, STALL_SECONDS)
         opened = False
         try:
             with send(timeout=limits) as events:
