@@ -163,7 +163,7 @@ class ProviderKeyRefused(SessionError):
     """The provider answered 401 or 403: the API key is missing or not accepted."""
 
     code = "PROVIDER_KEY_REFUSED"
-    remedy = "Store a valid key for this provider, then write to the session again."
+    remedy = "Store a valid key for the model's provider, then write to the session again."
 
 
 class ProviderQuotaExceeded(SessionError):

@@ -66,8 +66,9 @@ def test_an_environment_without_the_stand_in_refuses_where_no_provider_has_a_key
     model, name = choose(settings, {}, lambda name, *, refresh=False: stored)
 
     assert (model.provider, name) == ("anthropic", "claude-opus-5-5")
-    with pytest.raises(ProviderKeyRefused, match="acta/<env>/anthropic or acta/<env>/openai"):
+    with pytest.raises(ProviderKeyRefused, match="acta/<env>/anthropic or acta/<env>/openai") as refused:
         model.complete(request(), timeout=TIMEOUT)
+    assert "this provider" not in refused.value.explained
 
 
 def test_a_key_that_was_just_stored_is_found_although_an_empty_secret_is_cached() -> None:
