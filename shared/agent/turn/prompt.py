@@ -16,71 +16,23 @@ from shared.ports.model import ModelRequest, ToolDefinition
 PLAN_RETRIES = 3
 """Each retry says more about what is wanted. Then comes one simpler request, then a person is asked (design §4)."""
 
-MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]", "skipped": "[-]"}
+_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]", "skipped": "[-]"}
 
 
-PLAN_RULES = """\
+_PLAN_RULES = """\
 What a plan has to be: action "create"; a goal that is not blank; 1 to 10 steps, each with a description; step numbers,
 where you give them, all different; `tool`, where you name one, one of: {tools}. No other fields."""
 
-PLAN_EXAMPLE = """\
+_PLAN_EXAMPLE = """\
 An example of the whole input, for another goal:
 {"action": "create", "goal": "A list of the open invoices in invoices.csv", "steps": [
   {"step_number": 1, "description": "Read invoices.csv", "tool": "read_file"},
   {"step_number": 2, "description": "Pick the open invoices and check their sum"},
   {"step_number": 3, "description": "Write open-invoices.md", "tool": "create_file"}]}"""
 
-SIMPLEST_PLAN = """\
+_SIMPLEST_PLAN = """\
 Let us make it simple. Call update_plan with action "create", the goal in one sentence, and a single step that has
 nothing but a description. You can revise the plan later."""
-
-
-def planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
-    """Each retry says more about what is wanted, and the last one asks for less (design §4). The refusal itself is in
-    the conversation, as the call's result. `notes`: memories of earlier sessions.
-    """
-    attempts = head.progress.planning_attempts
-    if attempts > PLAN_RETRIES:
-        return SIMPLEST_PLAN
-    said = [text for text in (notes, head.scratchpad.text, head.progress.hint) if text]
-    said.append(
-        "Now make the plan: call update_plan (action create, or wait_for_user if the goal is unclear)."
-    )
-    if attempts:
-        said.append(
-            "There is still no plan: only a call of update_plan makes one, and if yours was refused, the answer to it "
-            "above says what was wrong."
-        )
-    if attempts > 1:
-        said.append(PLAN_RULES.replace("{tools}", ", ".join(tools)))
-    if attempts > 2:
-        said.append(PLAN_EXAMPLE)
-    return "\n\n".join(said)
-
-
-def turn_suffix(head: Head, notes: str) -> str:
-    """`notes`: memories of earlier sessions. What matters most comes last: plan, limits, hint."""
-    said = [text for text in (notes, head.scratchpad.text) if text]
-    if head.plan is not None:
-        said.append(plan_status(head.plan))
-    if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
-        left = head.run.max_steps - head.run.iteration
-        said.append(f"Only {left} of {head.run.max_steps} turns are left: bring what you have to an end.")
-    if head.progress.hint:
-        said.append(head.progress.hint)
-    return "\n\n".join(said)
-
-
-def plan_status(plan: ExecutionPlan) -> str:
-    lines = [f"Plan, version {plan.version} ({plan.status}): {plan.goal}"]
-    lines += map(_line, plan.steps)
-    return "\n".join(lines)
-
-
-def _line(step: PlanStep) -> str:
-    tool = f" ({step.tool})" if step.tool else ""
-    result = f" -> {step.result}" if step.result else ""
-    return f"{MARKS[step.status]} {step.step_number}. {step.description}{tool}{result}"
 
 
 def planning_request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
@@ -91,7 +43,7 @@ def planning_request(context: TurnContext, head: Head, entries: tuple[Entry, ...
         system=context.system,
         tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
         entries=entries,
-        suffix=planning_suffix(head, context.specs, context.notes),
+        suffix=_planning_suffix(head, context.specs, context.notes),
         max_tokens=context.max_output_tokens,
         tool_choice=UPDATE_PLAN,
     )
@@ -106,6 +58,54 @@ def thinking_request(context: TurnContext, head: Head, entries: tuple[Entry, ...
             ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in context.specs.values()
         ),
         entries=entries,
-        suffix=turn_suffix(head, context.notes),
+        suffix=_turn_suffix(head, context.notes),
         max_tokens=context.max_output_tokens,
     )
+
+
+def _planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
+    """Each retry says more about what is wanted, and the last one asks for less (design §4). The refusal itself is in
+    the conversation, as the call's result. `notes`: memories of earlier sessions.
+    """
+    attempts = head.progress.planning_attempts
+    if attempts > PLAN_RETRIES:
+        return _SIMPLEST_PLAN
+    said = [text for text in (notes, head.scratchpad.text, head.progress.hint) if text]
+    said.append(
+        "Now make the plan: call update_plan (action create, or wait_for_user if the goal is unclear)."
+    )
+    if attempts:
+        said.append(
+            "There is still no plan: only a call of update_plan makes one, and if yours was refused, the answer to it "
+            "above says what was wrong."
+        )
+    if attempts > 1:
+        said.append(_PLAN_RULES.replace("{tools}", ", ".join(tools)))
+    if attempts > 2:
+        said.append(_PLAN_EXAMPLE)
+    return "\n\n".join(said)
+
+
+def _turn_suffix(head: Head, notes: str) -> str:
+    """`notes`: memories of earlier sessions. What matters most comes last: plan, limits, hint."""
+    said = [text for text in (notes, head.scratchpad.text) if text]
+    if head.plan is not None:
+        said.append(_plan_status(head.plan))
+    if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
+        left = head.run.max_steps - head.run.iteration
+        said.append(f"Only {left} of {head.run.max_steps} turns are left: bring what you have to an end.")
+    if head.progress.hint:
+        said.append(head.progress.hint)
+    return "\n\n".join(said)
+
+
+def _plan_status(plan: ExecutionPlan) -> str:
+    lines = [f"Plan, version {plan.version} ({plan.status}): {plan.goal}"]
+    lines += map(_line, plan.steps)
+    return "\n".join(lines)
+
+
+def _line(step: PlanStep) -> str:
+    tool = f" ({step.tool})" if step.tool else ""
+    result = f" -> {step.result}" if step.result else ""
+    return f"{_MARKS[step.status]} {step.step_number}. {step.description}{tool}{result}"
