@@ -33,18 +33,18 @@ def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
     log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket)
-    directory = DynamoIndex(chosen.table, clock)
+    session_index = DynamoIndex(chosen.table, clock)
     return Dependencies(
         settings=chosen,
         deps=ResolveDeps(
             repository=SessionRepository(log, blobs, clock),
-            directory=directory,
+            session_index=session_index,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
             registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).snapshot),
             max_answer_chars=chosen.max_message_chars,
         ),
         log=log,
         blobs=blobs,
-        idempotency=IdempotencyGuard(directory),
+        idempotency=IdempotencyGuard(session_index),
         timeouts=Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds),
     )

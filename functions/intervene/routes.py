@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 def build(deps: Dependencies) -> Api:
     api = Api("intervene", deps.settings)
-    repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.directory
+    repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.session_index
 
     @api.post("/v1/sessions/{session_id}/pause")
     def pause(session_id: str) -> Response:

@@ -39,7 +39,7 @@ def turn_deps() -> TurnDeps:
     repository = SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock)
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
     definitions = DynamoDefinitions(chosen.table, clock)
-    directory = DynamoIndex(chosen.table, clock)
+    session_index = DynamoIndex(chosen.table, clock)
     return TurnDeps(
         repository=repository,
         choose_model=_choose_model,
@@ -47,7 +47,7 @@ def turn_deps() -> TurnDeps:
         memories_of_run=RelevantMemories(DynamoMemories(chosen.table, clock)),
         registry=TenantRegistry(definitions.last_snapshot),
         timeouts=timeouts,
-        tenant_hour=TenantHour(repository, directory, timeouts, chosen.tenant_tokens_per_hour),
+        tenant_hour=TenantHour(repository, session_index, timeouts, chosen.tenant_tokens_per_hour),
         attempts=Attempts(),
         roll_over_events=chosen.roll_over_events,
         max_output_tokens=chosen.max_output_tokens,

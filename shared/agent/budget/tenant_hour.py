@@ -22,10 +22,10 @@ class TenantHour:
     """`limit`: tokens a tenant may use in an hour, 0: no limit."""
 
     def __init__(
-        self, repository: SessionRepository, directory: SessionIndex, timeouts: Timeouts, limit: int
+        self, repository: SessionRepository, session_index: SessionIndex, timeouts: Timeouts, limit: int
     ) -> None:
         self._repository = repository
-        self._directory = directory
+        self._session_index = session_index
         self._timeouts = timeouts
         self._limit = limit
 
@@ -45,7 +45,7 @@ class TenantHour:
             wanted = tokens_missing(session.head.lease, hour, tokens)
             if not wanted:
                 return None
-            granted = self._directory.granted_tokens(at.tenant, hour)
+            granted = self._session_index.granted_tokens(at.tenant, hour)
             size = grant_size(granted, wanted, self._limit)
             if size is None:
                 return self._wait(session, at, hour, policies)

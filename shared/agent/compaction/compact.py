@@ -36,11 +36,11 @@ from shared.domain.session.conversation import Content, Entry, ToolEntry
 
 
 class Sizes(NamedTuple):
-    """Bytes: what the request has now, the most it may have, and what is aimed at where it has more."""
+    """Bytes of the request: `now`, the `limit`, and the `target` where it is above the limit."""
 
     now: int
-    most: int
-    aim: int
+    limit: int
+    target: int
 
 
 class Shorter(NamedTuple):
@@ -72,11 +72,11 @@ def make_room(
     per_token = budget.bytes_per_token
     if refused:  # so it had more tokens than the window, whatever was estimated
         per_token = min(per_token, calibrated(budget, asked.bytes, context.context_window).bytes_per_token)
-    most, aim = (
+    limit, target = (
         int(tokens * per_token) for tokens in request_limits(context.context_window, asked.request.max_tokens)
     )
-    sizes = Sizes(asked.bytes, most, aim)
-    if sizes.now <= most:
+    sizes = Sizes(asked.bytes, limit, target)
+    if sizes.now <= limit:
         return None
     shorter = _shorten(turn, sizes)
     if not isinstance(shorter, Shorter):
@@ -122,13 +122,13 @@ def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloade
     entries = with_elided(session.entries, {result.call_id: _whole(turn, result) for result in old})
     fixed = sizes.now - total_bytes(session.entries)
     turns, summarised, spent = 0, False, None
-    if fixed + total_bytes(entries) > sizes.aim:
-        made = summarise(turn, entries, sizes.aim - fixed, sizes.most)
+    if fixed + total_bytes(entries) > sizes.target:
+        made = summarise(turn, entries, sizes.target - fixed, sizes.limit)
         if not isinstance(made, Summarised):
             return made
         entries, turns, summarised, spent = made
     results: dict[str, ToolEntry] = {}
-    over = fixed + total_bytes(entries) - sizes.most
+    over = fixed + total_bytes(entries) - sizes.limit
     for result in large_results(list(session.results.values())):
         if over <= 0:
             break

@@ -148,7 +148,7 @@ class ResolveDeps(NamedTuple):
     """What `resolve` needs. `max_answer_chars`: an answer may be as long as any other message."""
 
     repository: SessionRepository
-    directory: SessionIndex
+    session_index: SessionIndex
     workflow: Workflow
     registry: Registry
     max_answer_chars: int = MAX_ANSWER_CHARS
@@ -199,7 +199,7 @@ def _open(head: Head, intervention_id: str) -> Intervention | None:
 
 
 def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: str) -> Exception:
-    recorded = deps.directory.intervention(tenant, intervention_id)
+    recorded = deps.session_index.intervention(tenant, intervention_id)
     if recorded is None or recorded.session_id != session_id:
         return InterventionNotFound("There is no such intervention.")
     what = recorded.resolution or recorded.state

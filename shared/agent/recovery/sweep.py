@@ -24,7 +24,7 @@ class SweepDeps(NamedTuple):
     """
 
     repository: SessionRepository
-    directory: SessionIndex
+    session_index: SessionIndex
     workflow: Workflow
     grace: float
     warn: float
@@ -75,11 +75,13 @@ def _live(deps: SweepDeps, everything: bool) -> Iterator[tuple[LiveKind, LiveSes
     if everything:
         wanted = {"active": None, "waiting": None, "parked": None}
     for kind, before in wanted.items():
-        page = deps.directory.live(kind, before=before, limit=PAGE, cursor=None)
-        yield from ((kind, session) for session in page.sessions)
-        while page.cursor is not None:
-            page = deps.directory.live(kind, before=before, limit=PAGE, cursor=page.cursor)
+        cursor: str | None = None
+        while True:
+            page = deps.session_index.live(kind, before=before, limit=PAGE, cursor=cursor)
             yield from ((kind, session) for session in page.sessions)
+            cursor = page.cursor
+            if cursor is None:
+                break
 
 
 def _look(deps: SweepDeps, session: LiveSession) -> tuple[str, ...]:
