@@ -32,7 +32,7 @@ def test_a_commit_is_named_after_its_step_without_ids() -> None:
     assert put(f"{RUN}/1/3/ask-0123456789abcdef").what == "ask"
 
 
-def test_a_read_of_the_log_is_told_from_one_of_the_tenant() -> None:
+def test_a_read_of_the_log_is_distinguished_from_one_of_the_tenant() -> None:
     def read(pk: str, sk: str) -> str:
         values = {":pk": {"S": pk}, ":since": {"S": sk}}
         return subject_of(dynamodb("Query", {"ExpressionAttributeValues": values})).what

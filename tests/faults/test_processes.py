@@ -51,7 +51,7 @@ def connected(held: ExitStack, function: str, port: int, server: int) -> int:
     return process.pid
 
 
-def test_two_connections_from_one_port_are_told_apart(held: ExitStack) -> None:
+def test_two_connections_from_one_port_are_distinguished(held: ExitStack) -> None:
     model, table, port = listening(held), listening(held), free_port()
     step = connected(held, "step", port, model)
     tool = connected(held, "tool", port, table)

@@ -87,7 +87,9 @@ class House:
             SessionRepository(self.log, self.blobs, self.clock), self.registry, toolbox, self._policies
         )
         longest = self.settings.max_message_chars
-        self.desk = ResolveDeps(self.fresh_journal(), self.index, self.workflow, self.registry, longest)
+        self.resolve_deps = ResolveDeps(
+            self.fresh_repository(), self.index, self.workflow, self.registry, longest
+        )
         self.roles = frozenset({"member"})
         self.attempts = Attempts()
         self.decisions: list[Decision] = []
@@ -97,7 +99,7 @@ class House:
     def requester(self) -> Requester:
         return Requester(TENANT, USER, self.roles)
 
-    def fresh_journal(self) -> SessionRepository:
+    def fresh_repository(self) -> SessionRepository:
         return SessionRepository(self.log, self.blobs, self.clock)
 
     @property
@@ -132,29 +134,31 @@ class House:
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
             cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0), metadata={},
         )  # fmt: skip
-        return start(self.fresh_journal(), self.workflow, self.requester, new)
+        return start(self.fresh_repository(), self.workflow, self.requester, new)
 
     def say(self, session_id: str, text: str) -> Head:
-        return post_message(self.fresh_journal(), self.workflow, self.requester, session_id, text)
+        return post_message(self.fresh_repository(), self.workflow, self.requester, session_id, text)
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
         chosen, asked = Resolution(option, given or None, None), one.intervention_id
-        return resolve(self.desk, self.requester, session_id, asked, chosen)[1]
+        return resolve(self.resolve_deps, self.requester, session_id, asked, chosen)[1]
 
     def cancel(self, session_id: str) -> Head:
-        return control.cancel(self.fresh_journal(), self.workflow, self.requester, session_id)
+        return control.cancel(self.fresh_repository(), self.workflow, self.requester, session_id)
 
     def delete(self, session_id: str) -> None:
-        delete_session(self.fresh_journal(), self.workflow, self.log, self.blobs, self.requester, session_id)
+        delete_session(
+            self.fresh_repository(), self.workflow, self.log, self.blobs, self.requester, session_id
+        )
 
     def pause(self, session_id: str) -> Head:
-        return control.pause(self.fresh_journal(), self.requester, session_id)
+        return control.pause(self.fresh_repository(), self.requester, session_id)
 
     def resume(self, session_id: str) -> Head:
-        return control.resume(self.fresh_journal(), self.workflow, self.requester, session_id)
+        return control.resume(self.fresh_repository(), self.workflow, self.requester, session_id)
 
     def head(self, session_id: str) -> Head:
-        return self.fresh_journal().newest(TENANT, session_id).head
+        return self.fresh_repository().newest(TENANT, session_id).head
 
     def history(self, session_id: str) -> WholeHistory:
         return WholeHistory(History(self.log, self.blobs, TENANT, session_id))
@@ -192,7 +196,7 @@ class House:
             try:
                 following = self._state(decision)
             except EngineError as error:
-                give_up(self.fresh_journal(), decision.at, type(error).__name__)
+                give_up(self.fresh_repository(), decision.at, type(error).__name__)
                 return
             if following is None:
                 return
@@ -216,13 +220,13 @@ class House:
             case "ask":
                 token = self.workflow.wait(decision)
                 wait = Wait(token=token, entered=self.clock.now())
-                ask(self.fresh_journal(), self.workflow, self.timeouts, at, wait)
+                ask(self.fresh_repository(), self.workflow, self.timeouts, at, wait)
                 return None
             case "wait":
                 self.waits.append(decision.wait_seconds or 0)
                 return Decision(next=decision.then or "think", at=at)
             case "roll_over":
-                roll_over(self.fresh_journal(), self.workflow, at)
+                roll_over(self.fresh_repository(), self.workflow, at)
                 self.workflow.close(decision)
                 return None
             case "done" | "failed":

@@ -104,7 +104,7 @@ def test_a_stored_agent_has_its_prompt_its_tools_and_its_model_and_no_others(
     assert "There is no tool" in json.dumps(model.last_request.body)
 
 
-def test_what_one_session_remembers_another_one_is_told_and_can_recall(boss: Person, model: Any) -> None:
+def test_what_one_session_remembers_another_one_reads_and_can_recall(boss: Person, model: Any) -> None:
     note = "Invoices are kept in finance/2026"
     model.add(plan(), calls(("remember", {"text": note, "scope": "agent", "kind": "lesson"})), end())
     first = boss.finished(boss.start("Find out where invoices are"))

@@ -90,7 +90,7 @@ def wait_until_told(sink: Receiver, seen: Seen, times: int = 1) -> list[Heard]:
     return eventually(lambda: found if len(found := told_of(sink, seen)) >= times else None)
 
 
-def test_a_session_that_asks_is_told_once_signed_and_without_its_content(
+def test_a_session_that_asks_is_announced_once_signed_and_without_its_content(
     ann: Person, behind: Behind, sink: Receiver
 ) -> None:
     seen = ask(ann)
@@ -139,7 +139,7 @@ def test_one_that_nobody_takes_holds_no_other_up_and_comes_again_under_its_id(
     assert all(map(verifies, heard))
 
 
-def test_a_webhook_that_fails_slows_no_session_and_what_is_decided_is_not_told_late(
+def test_a_webhook_that_fails_slows_no_session_and_what_is_decided_is_not_announced_late(
     ann: Person, behind: Behind, sink: Receiver
 ) -> None:
     sink.broken = frozenset({"approval_required"})
@@ -156,7 +156,7 @@ def test_a_webhook_that_fails_slows_no_session_and_what_is_decided_is_not_told_l
     assert len(told_of(sink, seen)) - decided <= 1, "at most the attempt that was on its way"
 
 
-def test_the_warning_before_an_expiry_is_told_too(ann: Person, behind: Behind, sink: Receiver) -> None:
+def test_the_warning_before_an_expiry_is_announced_too(ann: Person, behind: Behind, sink: Receiver) -> None:
     timeouts = {"ACTA_APPROVAL_TIMEOUT_SECONDS": "3600", "ACTA_INTERVENTION_WARN_SECONDS": "3599"}
     with behind.configured("step", "intervene", **timeouts):
         seen = ask(ann)

@@ -81,7 +81,7 @@ def test_an_approved_deletion_is_done_and_recorded_with_who_decided(
     assert event["seq"] < started["seq"]
 
 
-def test_a_rejected_deletion_is_not_done_and_the_agent_is_told(ann: Person, waiting: Seen) -> None:
+def test_a_rejected_deletion_is_not_done_and_the_agent_reads_why(ann: Person, waiting: Seen) -> None:
     session_id, asked = the_question(waiting)
     ann.resolve(session_id, asked["intervention_id"], "reject", comment="keep it")
     seen = ann.finished(session_id)

@@ -102,7 +102,9 @@ def test_a_plan_s_own_wish_for_permission_is_asked_for_and_cannot_be_taken_back(
     assert "made.txt" in ann.files()
 
 
-def test_of_twenty_approvals_at_once_one_counts_and_the_others_are_told_it(stage: Stage, ann: Person) -> None:
+def test_of_twenty_approvals_at_once_one_counts_and_the_others_get_its_outcome(
+    stage: Stage, ann: Person
+) -> None:
     stage.prepare(do(plan("Delete it")), do(deletion("a.txt")), end("Deleted.", 1))
     seen = ann.asked(ann.start("Delete a.txt"))
     session_id, (one,) = seen.session["session_id"], seen.session["interventions"]

@@ -135,7 +135,7 @@ def test_a_prompt_over_the_window_fails_the_session_at_once_and_says_what_to_do(
     assert len(model.requests) == 1
 
 
-def test_an_answer_that_was_cut_off_is_gone_on_with_and_told_whole(ann: Person, model: Any) -> None:
+def test_an_answer_that_was_cut_off_is_gone_on_with_and_shown_whole(ann: Person, model: Any) -> None:
     model.add(
         plan(),
         Reply(text="GOAL_COMPLETE\nThe answer is fo", finish_reason="length"),

@@ -178,7 +178,7 @@ def planned(ann: Person, model: Any) -> str:
     return str(ann.asked(ann.start("A goal")).session["session_id"])
 
 
-def test_a_call_whose_arguments_are_not_json_is_not_run_and_the_model_is_told(
+def test_a_call_whose_arguments_are_not_json_is_not_run_and_the_model_reads_why(
     ann: Person, model: Any, planned: str
 ) -> None:
     model.add(
@@ -194,7 +194,7 @@ def test_a_call_whose_arguments_are_not_json_is_not_run_and_the_model_is_told(
     assert any("Error" in text and "JSON" in text for text in results(ann, seen))
 
 
-def test_a_call_cut_off_at_the_length_limit_is_not_run_and_the_model_is_told(
+def test_a_call_cut_off_at_the_length_limit_is_not_run_and_the_model_reads_why(
     ann: Person, model: Any, planned: str
 ) -> None:
     half = ToolCall("create_file", {"path": "half.txt", "content": "ha"})
@@ -217,7 +217,7 @@ def test_a_text_cut_off_at_the_length_limit_is_no_final_answer(ann: Person, mode
     assert ann.finished(planned).session["result"]["answer"] == "The answer is forty."
 
 
-def test_a_tool_nobody_offered_is_not_run_and_the_model_is_told(
+def test_a_tool_nobody_offered_is_not_run_and_the_model_reads_why(
     ann: Person, model: Any, planned: str
 ) -> None:
     model.add(calls(("format_disk", {})), end())

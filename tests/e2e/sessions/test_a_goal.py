@@ -55,7 +55,7 @@ def test_events_are_dense_from_one_without_gap_or_repetition_across_pages(ann: P
         assert [event["seq"] for event in page["events"]] == list(range(seq + 1, len(again) + 1))
 
 
-def test_events_tell_the_run_from_its_start_to_its_end(done: Seen) -> None:
+def test_events_show_the_run_from_its_start_to_its_end(done: Seen) -> None:
     assert {event["type"] for event in done.events[:3]} == {"state.changed", "run.started", "message.user"}
     assert done.events[-1]["type"] == "run.finished"
     assert done.events[-1]["data"]["goal_met"] is True

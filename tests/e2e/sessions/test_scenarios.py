@@ -24,7 +24,7 @@ def stage(provider: None, llmock: Any, ann: Person) -> Stage:
     return Stage(ann, llmock.tool_mode("off"))
 
 
-def test_a_simple_listing_is_planned_done_and_told(stage: Stage) -> None:
+def test_a_simple_listing_is_planned_done_and_answered(stage: Stage) -> None:
     seen = stage.play(scenarios.LISTING)
     assert seen.session["result"] == {
         "goal_met": True,
@@ -47,7 +47,7 @@ def test_files_are_counted_per_folder_over_several_steps(stage: Stage, ann: Pers
     assert "[x] 2. Count the files -> reports 2, notes 1" in stage.suffixes[3]
 
 
-def test_the_trace_tells_thought_action_input_and_observation_in_order(stage: Stage) -> None:
+def test_the_trace_shows_thought_action_input_and_observation_in_order(stage: Stage) -> None:
     seen = stage.play(scenarios.COUNT_PER_FOLDER)
     rows = [row for row in stage.told(seen, "trace")["items"] if row.get("action") != "update_plan"]
     assert [(row["action"], row["action_input"]) for row in rows] == [
@@ -112,7 +112,7 @@ def test_a_plan_is_revised_mid_way_and_after_a_message_and_every_version_stays_r
     assert "Plan, version 2" in stage.suffixes[3]
 
 
-def test_a_failing_tool_is_tried_again_then_the_model_is_told_and_finds_another_way(stage: Stage) -> None:
+def test_a_failing_tool_is_tried_again_then_the_model_reads_of_it_and_finds_another_way(stage: Stage) -> None:
     seen = stage.play(scenarios.ANOTHER_WAY)
     assert [event["data"]["ok"] for event in seen.of("tool.finished")] == [False, False, True, True]
     (hint,) = hints(seen)
@@ -121,7 +121,7 @@ def test_a_failing_tool_is_tried_again_then_the_model_is_told_and_finds_another_
     assert asked_for(seen) == []
 
 
-def test_text_without_a_call_mid_plan_goes_on_with_what_is_open_told(stage: Stage) -> None:
+def test_text_without_a_call_mid_plan_goes_on_and_the_model_reads_what_is_open(stage: Stage) -> None:
     seen = stage.play(scenarios.TEXT_MID_PLAN)
     assert asked_for(seen) == []
     assert len(hints(seen)) == 2

@@ -129,9 +129,9 @@ class Engines:
         house.clock, house.workflow = self.house.clock, self.house.workflow
         house.registry = self.house.registry
         house.log, house.blobs = Gated(self.house.log, pause), GatedBlobs(self.house.blobs, pause)
-        house.repository = house.fresh_journal()
+        house.repository = house.fresh_repository()
         house.runtime = house.runtime._replace(
-            repository=house.fresh_journal(),
+            repository=house.fresh_repository(),
             registry=house.registry,
             toolbox=self.notes.hand(pause, house.runtime.toolbox),
         )

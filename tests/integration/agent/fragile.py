@@ -55,7 +55,7 @@ class FragileHouse(House):
     def __init__(self, script: list[ModelReply], effect: Effect = "idempotent", **settings: Any) -> None:
         super().__init__(ScriptedModel(script), **settings)
         self.mortal = self.workflow = MortalWorkflow()
-        self.desk = ResolveDeps(self.fresh_journal(), self.index, self.workflow, self.registry)
+        self.resolve_deps = ResolveDeps(self.fresh_repository(), self.index, self.workflow, self.registry)
         self.sink = Sink()
         self.files.write(TENANT, "a.md", b"x")
         self._effect = effect
@@ -63,7 +63,7 @@ class FragileHouse(House):
     def with_refunds(self) -> "FragileHouse":
         self.registry = RefundRegistry(self._effect)
         self.runtime = self.runtime._replace(registry=self.registry, toolbox=self.sink)
-        self.desk = ResolveDeps(self.fresh_journal(), self.index, self.workflow, self.registry)
+        self.resolve_deps = ResolveDeps(self.fresh_repository(), self.index, self.workflow, self.registry)
         return self
 
     def lose(self, session: str) -> None:
@@ -90,7 +90,7 @@ class FragileHouse(House):
     def sweep_deps(self, time_is_left: bool = True) -> SweepDeps:
         self.told: list[tuple[str, str]] = []
         return SweepDeps(
-            self.fresh_journal(),
+            self.fresh_repository(),
             self.index,
             self.workflow,
             grace=GRACE,

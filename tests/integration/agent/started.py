@@ -47,13 +47,13 @@ def until_act(house: House) -> None:
 def taken_over(house: House, act: Decision) -> None:
     """Its execution is lost, and the next generation has the session."""
     house.workflow.close(act)
-    assert recover(house.fresh_journal(), house.workflow, TENANT, act.at.session_id) == "restarted"
+    assert recover(house.fresh_repository(), house.workflow, TENANT, act.at.session_id) == "restarted"
 
 
 def again(house: House, act: Decision) -> None:
     """The engine's retry of the one call."""
     (call_id,) = act.calls or ()
-    run_call(house.runtime._replace(repository=house.fresh_journal()), act.at, call_id, 1, 60)
+    run_call(house.runtime._replace(repository=house.fresh_repository()), act.at, call_id, 1, 60)
 
 
 class Meanwhile:

@@ -87,7 +87,7 @@ def test_an_answer_without_content_has_none(http: httpx.Client) -> None:
     assert http.get("/v1/after").status_code == 200
 
 
-def test_head_tells_the_length_and_sends_no_body(http: httpx.Client) -> None:
+def test_head_gives_the_length_and_sends_no_body(http: httpx.Client) -> None:
     answer = http.head("/v1/x")
     assert answer.content == b""
     assert int(answer.headers["content-length"]) > 0

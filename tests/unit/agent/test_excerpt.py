@@ -19,7 +19,7 @@ def test_what_fits_is_shown_as_it_is() -> None:
     assert excerpt(arguments) == (arguments, False)
 
 
-def test_a_long_text_is_cut_and_tells_its_length() -> None:
+def test_a_long_text_is_cut_and_gives_its_length() -> None:
     shown, shortened = excerpt({"path": "a.txt", "content": "ä" * 3_000})
     assert shortened
     assert shown == {"path": "a.txt", "content": f"{'ä' * 200}… (6000 bytes)"}

@@ -46,7 +46,7 @@ def test_a_reply_that_is_not_in_the_conversation_any_more_is_not_gone_on_with() 
     assert first_half(head(continues="msg_0", cut_offs=1, hint=GO_ON), ENTRIES) is None
 
 
-def test_the_release_before_told_the_model_to_go_on_and_that_is_kept() -> None:
+def test_the_previous_release_asked_the_model_to_go_on_and_that_is_kept() -> None:
     assert first_half(head(cut_offs=1, hint="whatever it said"), ENTRIES) == ENTRIES[2]
 
 
@@ -62,7 +62,7 @@ def test_the_release_before_told_the_model_to_go_on_and_that_is_kept() -> None:
         ("executing", {"cut_offs": 1, "hint": "Go on."}, ENTRIES[:1]),
     ],
 )
-def test_where_the_release_before_told_something_else_nothing_is_gone_on_with(
+def test_where_the_previous_release_asked_for_something_else_nothing_is_gone_on_with(
     state: str, progress: dict[str, Any], entries: tuple[Entry, ...]
 ) -> None:
     assert first_half(head(**progress).model_copy(update={"state": state}), entries) is None

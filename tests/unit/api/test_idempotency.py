@@ -36,14 +36,14 @@ class Front:
         guard = IdempotencyGuard(index or house.index)
         start = StartDependencies(
             settings=house.settings,
-            repository=house.fresh_journal(),
+            repository=house.fresh_repository(),
             workflow=house.workflow,
             idempotency=guard,
             log=house.log,
             definitions=house.definitions,
         )
         intervene = InterveneDependencies(
-            house.settings, house.desk, house.log, house.blobs, guard, house.timeouts
+            house.settings, house.resolve_deps, house.log, house.blobs, guard, house.timeouts
         )
         token = claims(tenant=TENANT, user=USER)
         self._start = Gateway(build_start(start).handler, token)
@@ -177,7 +177,7 @@ def test_a_deletion_that_was_cut_short_shows_nothing_to_a_repeat_either() -> Non
         change.set(deleted=True)
         return CommitDraft(change)
 
-    repository = house.fresh_journal()
+    repository = house.fresh_repository()
     repository.commit(repository.newest(TENANT, session), "delete", deleted)
     assert made.say(session).data == {"session_id": session}
     again = made.resolve(session, one.intervention_id, "reject")

@@ -54,7 +54,7 @@ def test_there_is_no_way_to_say_that_high_stakes_are_approved_by_default(field: 
         agent(**{field: "approve"})
 
 
-def test_each_unknown_tool_is_told_once_with_what_is_near_or_what_there_is() -> None:
+def test_each_unknown_tool_is_reported_once_with_what_is_near_or_what_there_is() -> None:
     assert unknown_tools(["read_file"], list(REGISTRY)) == []
     near, far = unknown_tools(["raed_file", "raed_file", "xq"], ["read_file", "list_files"])
     assert near == "There is no tool 'raed_file'. Did you mean read_file, list_files?"

@@ -111,7 +111,7 @@ def test_eliding_twice_is_eliding_once_and_spares_recent_turns(entries: list[Ent
     assert list(once[len(once) - len(recent) :]) == recent
 
 
-def test_a_handle_tells_where_the_whole_is_and_how_large() -> None:
+def test_a_handle_says_where_the_whole_is_and_how_large() -> None:
     whole = Content(blob="ab" * 32, bytes=70_000)
     one = elided(ToolEntry(call_id="c", name="read_file", content=Content.of("x" * 3_000)), whole)
     assert one.content.text == f"[result elided; handle {'ab' * 32}, 70000 bytes; read_result to see it]"

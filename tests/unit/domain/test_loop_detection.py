@@ -94,12 +94,12 @@ def test_what_is_remembered_is_bounded() -> None:
     assert (len(progress.succeeded), len(progress.failed), len(progress.window)) == (32, 8, 8)
 
 
-def test_a_fingerprint_tells_inputs_apart_but_not_the_order_of_their_fields() -> None:
+def test_a_fingerprint_distinguishes_inputs_but_not_the_order_of_their_fields() -> None:
     assert fingerprint("t", {"a": 1, "b": 2}) == fingerprint("t", {"b": 2, "a": 1})
     assert fingerprint("t", {"a": 1}) != fingerprint("t", {"a": 2})
 
 
-def test_what_was_seen_is_told_with_how_often_and_which_calls_it_is_about() -> None:
+def test_what_was_seen_is_reported_with_how_often_and_which_calls_it_is_about() -> None:
     *_, failing = turns([failed("a")], [ok("b")], [failed("a")], [failed("a")])
     assert failing == Stuck("failing_call", "ask", times=3, calls=("a",))
     *_, repeated = turns([ok("a")], [ok("b")], [ok("a")], [ok("c")], [ok("a")])
@@ -118,7 +118,7 @@ def test_failures_are_counted_among_the_last_eight_different_ones() -> None:
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))
-def test_a_person_is_told_what_was_seen_and_what_either_choice_does_in_no_words_of_the_model_s_hint(
+def test_a_person_reads_what_was_seen_and_what_either_choice_does_in_no_words_of_the_model_s_hint(
     kind: Kind,
 ) -> None:
     question = Stuck(kind, "ask", times=4, calls=("a",), tools=("read_file",)).question

@@ -62,7 +62,7 @@ def test_the_first_rule_that_fits_wins(facts: Facts, expected: NextAction) -> No
     assert next_action(facts) == expected
 
 
-def test_a_claim_of_completion_with_open_steps_is_told_what_is_open() -> None:
+def test_a_claim_of_completion_with_open_steps_is_answered_with_what_is_open() -> None:
     answer = next_action(Facts(plan=OPEN, text="GOAL_COMPLETE\nall done", text_replies=1))
     assert isinstance(answer, ThinkAgain)
     assert "steps 2 are open" in answer.hint

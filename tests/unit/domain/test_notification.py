@@ -37,7 +37,7 @@ def test_a_notification_has_ids_a_type_and_times_and_nothing_anybody_wrote() -> 
     assert (body["intervention_id"], body["type"]) == ("int_1", full.type)
 
 
-def test_times_are_told_as_the_api_tells_them() -> None:
+def test_times_are_written_as_the_api_writes_them() -> None:
     at = datetime(2026, 1, 1, 12, 0, 0, 250_747, tzinfo=UTC)
     body = json.loads(told(created_at=at, timeout_at=at.astimezone(timezone(timedelta(hours=2)))).to_body())
     assert body["created_at"] == body["timeout_at"] == "2026-01-01T12:00:00.250Z"
@@ -57,14 +57,14 @@ def test_each_event_of_each_intervention_of_each_tenant_has_an_id_of_its_own() -
     assert len(ids) == 3
 
 
-def test_a_change_is_told_once_the_warning_came_and_not_before() -> None:
+def test_a_change_is_sent_once_the_warning_came_and_not_before() -> None:
     assert notification_of("acme", waiting(), is_new=False) is None
     assert told(warned=True, is_new=False).event == "intervention.warned"
 
 
 @pytest.mark.parametrize("state", ["resolved", "expired", "withdrawn"])
 @pytest.mark.parametrize("is_new", [True, False])
-def test_what_waits_no_longer_is_not_told(state: str, is_new: bool) -> None:
+def test_what_waits_no_longer_is_not_sent(state: str, is_new: bool) -> None:
     assert notification_of("acme", waiting(state=state, warned=True), is_new=is_new) is None
 
 

@@ -101,7 +101,7 @@ def test_without_a_usable_secret_nothing_is_sent(sink: Sink, notification: Notif
     assert sink.heard == []
 
 
-def test_no_error_tells_the_secret_the_url_or_the_answer(sink: Sink, notification: Notification) -> None:
+def test_no_error_shows_the_secret_the_url_or_the_answer(sink: Sink, notification: Notification) -> None:
     sink.replies["/hook"] = Reply(500, body=b"ANSWER")
     with pytest.raises(NotDelivered) as failed:
         webhook(sink).send(notification)

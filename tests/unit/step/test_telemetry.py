@@ -74,7 +74,7 @@ for name in sys.argv[1:]:
 """
 
 
-def test_the_garbage_collector_is_awake_once_a_handler_is_imported() -> None:
+def test_the_garbage_collector_is_on_once_a_handler_is_imported() -> None:
     variables = {
         **os.environ,
         "ACTA_ENV": "test",

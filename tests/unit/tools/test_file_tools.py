@@ -135,7 +135,7 @@ def test_a_file_that_is_no_text_is_named_for_what_it_is(data: bytes, kind: str) 
 
 
 @pytest.mark.parametrize("tool", ["read_file", "delete_file"])
-def test_a_missing_file_is_told_with_near_names(tool: str) -> None:
+def test_a_missing_file_is_reported_with_near_names(tool: str) -> None:
     desk = Desk().has("reports/may.md", "notes.md", "other")
     assert desk.fails(tool, path="note.md") == "there is no file note.md. Near names: notes.md."
     assert desk.fails(tool, path="may.md") == "there is no file may.md. Near names: reports/may.md."

@@ -66,7 +66,7 @@ def test_the_wait_is_never_longer_than_the_time_left_nor_none() -> None:
     assert run(Lambdas(b'"x"'), seconds=3.2)[1] == [1]
 
 
-def test_what_is_no_text_is_told_as_json() -> None:
+def test_what_is_no_text_is_shown_as_json() -> None:
     assert run(Lambdas(b'{"paid": 7}'))[0].text == '{"paid": 7}'
 
 
@@ -125,7 +125,7 @@ def test_a_function_that_cannot_be_loaded_did_nothing_to_ask_about() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Runtime.MarshalError", "Function.ResponseSizeTooLarge"])
-def test_a_function_whose_answer_cannot_be_passed_on_has_run_and_that_is_told(kind: str) -> None:
+def test_a_function_whose_answer_cannot_be_passed_on_has_run_and_the_result_says_so(kind: str) -> None:
     raised = {"errorType": kind, "errorMessage": "not that"}
     with pytest.raises(ToolFailed, match="has run"):
         run(Lambdas(json.dumps(raised).encode(), failed=True))

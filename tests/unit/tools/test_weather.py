@@ -122,12 +122,12 @@ def test_a_place_in_another_country_is_not_silently_taken(sky: Sky) -> None:
 
 
 @pytest.mark.parametrize("results", [[], None, "x", [3]])
-def test_an_unknown_place_is_told(sky: Sky, results: Any) -> None:
+def test_an_unknown_place_is_reported(sky: Sky, results: Any) -> None:
     sky.places(results)
     assert "no place called Paris was found" in failure(sky)
 
 
-def test_a_blank_place_is_told(sky: Sky) -> None:
+def test_a_blank_place_is_reported(sky: Sky) -> None:
     assert "location is blank" in failure(sky, " , ")
 
 
@@ -144,13 +144,13 @@ def test_texts_of_the_service_are_cut_to_one_short_line(sky: Sky) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 400, 404, 429, 500, 503])
-def test_a_refusing_service_is_told_by_its_status(sky: Sky, status: int) -> None:
+def test_a_refusing_service_is_reported_by_its_status(sky: Sky, status: int) -> None:
     sky.answers["/v1/forecast"] = (status, b"{}")
     assert f"answered with status {status}" in failure(sky)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"\xff", b"[" * 100_000])
-def test_an_answer_that_is_no_json_object_is_told(sky: Sky, body: bytes) -> None:
+def test_an_answer_that_is_no_json_object_is_reported(sky: Sky, body: bytes) -> None:
     sky.answers["/v1/search"] = (200, body)
     assert "something else than JSON" in failure(sky)
 
@@ -158,12 +158,12 @@ def test_an_answer_that_is_no_json_object_is_told(sky: Sky, body: bytes) -> None
 @pytest.mark.parametrize(
     "answer", [{}, {"current": []}, {"current": {}}, {"current": {"temperature_2m": "7"}}]
 )
-def test_an_answer_without_weather_is_told(sky: Sky, answer: Any) -> None:
+def test_an_answer_without_weather_is_reported(sky: Sky, answer: Any) -> None:
     sky.forecast(answer)
     assert "without usable weather" in failure(sky)
 
 
-def test_a_place_without_coordinates_is_told(sky: Sky) -> None:
+def test_a_place_without_coordinates_is_reported(sky: Sky) -> None:
     sky.places([{"name": "Paris"}])
     assert "without usable weather" in failure(sky)
 
@@ -173,12 +173,12 @@ def test_an_endless_answer_is_cut_off(sky: Sky) -> None:
     assert "answered with too much" in failure(sky)
 
 
-def test_a_service_that_does_not_answer_in_time_is_told(sky: Sky) -> None:
+def test_a_service_that_does_not_answer_in_time_is_reported(sky: Sky) -> None:
     sky.hold = True
     assert "did not answer" in failure(sky, seconds=0.2)
 
 
-def test_a_service_that_is_not_there_is_told(sky: Sky) -> None:
+def test_a_service_that_is_not_there_is_reported(sky: Sky) -> None:
     sky.shutdown()
     sky.server_close()
     assert "did not answer" in failure(sky)

@@ -231,7 +231,7 @@ def test_on_aws_the_last_place_is_given_once(aws: Aws, tenant: str) -> None:
     assert listed(stores, tenant, 9, "a")[0][0] == "fast"
 
 
-def test_on_aws_a_change_lost_to_another_one_is_told(aws: Aws, tenant: str) -> None:
+def test_on_aws_a_change_lost_to_another_one_is_reported(aws: Aws, tenant: str) -> None:
     stores = aws_stores(aws)
     (old,) = fill(stores, tenant, ["fact"])
     stores.clock.advance(1)

@@ -29,7 +29,7 @@ def test_a_file_is_read_as_it_was_written(stores: Stores, tenant: str) -> None:
     assert stores.files.read(tenant, "notes/käse 📁.bin") == b""
 
 
-def test_a_listing_tells_size_and_time(stores: Stores, tenant: str) -> None:
+def test_a_listing_gives_size_and_time(stores: Stores, tenant: str) -> None:
     stores.files.write(tenant, "a.md", b"12345")
     (info,) = stores.files.list(tenant, "", 10).files
     assert (info.path, info.bytes) == ("a.md", 5)

@@ -58,7 +58,7 @@ def test_a_tenant_too_long_for_a_key_is_named_as_the_key_names_it(aws: Aws) -> N
     assert found == "int_1"
 
 
-def test_what_was_deleted_is_told_as_gone(aws: Aws, tenant: str) -> None:
+def test_what_was_deleted_is_reported_as_gone(aws: Aws, tenant: str) -> None:
     key = items.intervention_key(tenant, "int_none")
     assert brought(aws, record(key)) == [(tenant, None, True)]
 

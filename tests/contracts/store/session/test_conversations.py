@@ -27,7 +27,7 @@ LARGE = "line of a large text\n" * 400
 
 
 class Worker:
-    """One process: its journal, and what it writes."""
+    """One process: its repository, and what it writes."""
 
     def __init__(self, stores: Stores, tenant: str, *, other: bool = False) -> None:
         log, blobs = (stores.other_log, stores.other_blobs) if other else (stores.log, stores.blobs)

@@ -27,7 +27,7 @@ def test_a_used_idempotency_key_keeps_the_commit_out(stores: Stores, tenant: str
     assert stores.index.idempotency_record(tenant, ROUTE, "k") == record
 
 
-def test_a_repeated_transaction_is_told_of_its_number_first(stores: Stores, tenant: str) -> None:
+def test_a_repeated_transaction_fails_by_its_number_first(stores: Stores, tenant: str) -> None:
     """So that its writer reads the log again, where its own commit is."""
     commit, extra_items = (
         make_commit(tenant, "ses_1", 1),

@@ -160,7 +160,7 @@ def test_interventions_of_one_session_are_listed_apart_from_the_others(stores: S
     assert listed(None, 2, first.cursor) == ((opened[1],), None)
 
 
-def test_a_reader_that_ends_a_page_early_goes_on_behind_the_row_it_told_last(
+def test_a_reader_that_ends_a_page_early_goes_on_behind_the_last_row_it_gave(
     stores: Stores, tenant: str
 ) -> None:
     fill(stores, tenant, 4)

@@ -251,7 +251,9 @@ def test_an_hours_tokens_are_granted_with_the_commit_or_not_at_all(stores: Store
     assert stores.index.granted_tokens(tenant, 7) == 900
 
 
-def test_who_lost_both_the_number_and_the_hour_is_told_of_the_number(stores: Stores, tenant: str) -> None:
+def test_who_lost_both_the_number_and_the_hour_gets_the_error_of_the_number(
+    stores: Stores, tenant: str
+) -> None:
     stores.log.append(
         make_commit(tenant, "ses_1", 1, "theirs"), TransactionItems(lease=LeaseGrant(tenant, 7, 0, 500))
     )

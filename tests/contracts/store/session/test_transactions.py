@@ -59,7 +59,7 @@ def test_who_is_always_in_the_way_is_left_to_the_caller_s_retry() -> None:
     assert client.taken == 0
 
 
-def test_failed_conditions_are_told_by_their_places_and_not_tried_again() -> None:
+def test_failed_conditions_are_reported_by_their_places_and_not_tried_again() -> None:
     client = Answering(cancelled("ConditionalCheckFailed", "TransactionConflict", "ConditionalCheckFailed"))
     with pytest.raises(ConditionFailed) as failed:
         transact(Service("dynamodb", client), FakeClock(), [{}, {}, {}])

@@ -38,7 +38,7 @@ def priced(name: str) -> float:
     return cost
 
 
-def test_a_model_without_a_price_is_not_called_under_a_cost_budget_and_a_person_is_told_what_to_do() -> None:
+def test_a_model_without_a_price_is_not_called_under_a_cost_budget_and_the_error_says_what_to_do() -> None:
     model = speaking("anthropic", *SCRIPT)
     house = house_with(model, model=UNPRICED)
     session = house.start("Look", cost_budget_usd=1.0).session_id

@@ -53,7 +53,7 @@ def while_committing(house: House, kind: str, happens: Callable[[], object]) -> 
         happens()
 
     house.log = Before(real, kind, once)
-    house.repository = house.fresh_journal()
+    house.repository = house.fresh_repository()
 
 
 @pytest.mark.parametrize("kind", LIMITS)
@@ -72,7 +72,7 @@ def test_an_execution_that_was_overtaken_writes_nothing(kind: str) -> None:
 
     def overtake() -> None:
         house.workflow.close(first)
-        assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+        assert recover(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
 
     while_committing(house, kind, overtake)
     with pytest.raises(Fenced):

@@ -157,7 +157,7 @@ def test_a_worker_that_is_cold_at_every_step_asks_the_same() -> None:
     other.start("Read every file")
 
     def chill(_: object) -> None:
-        other.repository = other.fresh_journal()
+        other.repository = other.fresh_repository()
 
     other.run(chill)
 
@@ -184,12 +184,12 @@ def test_a_cold_worker_reads_from_the_last_compaction_on() -> None:
     repository = SessionRepository(Counting(), house.blobs, house.clock)  # type: ignore[arg-type]
     head = house.head(session)
     last = house.decisions[-2]
-    thread = repository.conversation(last.at)
+    stored = repository.conversation(last.at)
 
     assert last.at.first > 100
-    assert sorted(numbers) == list(range(min(head.compacted_at, last.at.first), thread.number + 1))
-    assert isinstance(thread.entries[1], UserEntry)
-    assert thread.entries[1].origin == "summary"
+    assert sorted(numbers) == list(range(min(head.compacted_at, last.at.first), stored.number + 1))
+    assert isinstance(stored.entries[1], UserEntry)
+    assert stored.entries[1].origin == "summary"
 
 
 class Dying(Reading):
@@ -213,8 +213,8 @@ def test_a_crash_between_compaction_and_turn_changes_nothing_and_pays_for_no_sec
     session = house.start("Read every file").session_id
     with pytest.raises(Crash):
         house.run()
-    assert house.head(session).compacted_at == house.fresh_journal().newest(TENANT, session).number
-    house.repository = house.fresh_journal()
+    assert house.head(session).compacted_at == house.fresh_repository().newest(TENANT, session).number
+    house.repository = house.fresh_repository()
 
     house.go_on(house.decisions[-1])
 
@@ -233,8 +233,8 @@ def test_a_lost_answer_to_any_commit_changes_nothing(nth: int) -> None:
     house = house_of(model, files=8)
     session = house.start("Read every file").session_id
     house.log = LossyLog(house, nth)  # type: ignore[assignment]
-    house.repository = house.fresh_journal()
-    house.runtime = house.runtime._replace(repository=house.fresh_journal())
+    house.repository = house.fresh_repository()
+    house.runtime = house.runtime._replace(repository=house.fresh_repository())
 
     house.run()
 

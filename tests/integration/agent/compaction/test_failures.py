@@ -113,7 +113,7 @@ def test_a_worker_that_is_overtaken_while_it_summarises_leaves_the_conversation_
 
     def is_overtaken(request: ModelRequest) -> ModelReply:
         house.workflow.close(decision)
-        assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+        assert recover(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
         return summarises(request)
 
     model.summariser = is_overtaken

@@ -73,9 +73,9 @@ def overtaken(house: House, first: Callable[[], object]) -> SessionRepository:
 
 def test_a_decision_that_lost_a_race_until_its_time_was_over_is_late() -> None:
     house, session, one = waiting("approval_required", timeout_seconds=60)
-    desk = house.desk._replace(repository=overtaken(house, lambda: house.say(session, "Well?")))
+    deps = house.resolve_deps._replace(repository=overtaken(house, lambda: house.say(session, "Well?")))
     with pytest.raises(Conflict) as late:
-        resolve(desk, house.requester, session, one.intervention_id, Resolution("approve", None, None))
+        resolve(deps, house.requester, session, one.intervention_id, Resolution("approve", None, None))
     assert late.value.details == {"state": ["expired"], "resolution": ["reject"]}
     house.run()
     assert files(house) == ["a.txt", "b.txt"]
@@ -84,10 +84,10 @@ def test_a_decision_that_lost_a_race_until_its_time_was_over_is_late() -> None:
 def test_an_answer_that_lost_a_race_until_its_time_was_over_begins_a_new_run() -> None:
     house, session, one = waiting("clarification_needed", timeout_seconds=60)
     first = house.head(session).run
-    thread = house.fresh_journal().newest(TENANT, session)
+    stored = house.fresh_repository().newest(TENANT, session)
 
     def another() -> None:
-        house.fresh_journal().commit(thread, "another", lambda _, change: CommitDraft(change))
+        house.fresh_repository().commit(stored, "another", lambda _, change: CommitDraft(change))
 
     post_message(overtaken(house, another), house.workflow, house.requester, session, "This one")
     assert (recorded(house, one).state, recorded(house, one).resolved_by) == ("expired", None)

@@ -29,7 +29,7 @@ def entered(house: FragileHouse, decision: Decision, seconds: int = 0, attempt: 
 
 
 def asks(house: FragileHouse, decision: Decision, wait: Wait) -> None:
-    ask(house.fresh_journal(), house.workflow, house.timeouts, decision.at, wait)
+    ask(house.fresh_repository(), house.workflow, house.timeouts, decision.at, wait)
 
 
 def approved(house: FragileHouse, session: str) -> str:
@@ -87,7 +87,7 @@ class Overtakes(MemoryLog):
             self.house.log = self.real
             self.house.workflow.close(self.lost)
             session = self.lost.at.session_id
-            assert recover(self.house.fresh_journal(), self.house.workflow, TENANT, session) == "restarted"
+            assert recover(self.house.fresh_repository(), self.house.workflow, TENANT, session) == "restarted"
             self.house.run()
         super().append(commit, extra_items)
 

@@ -42,7 +42,7 @@ def test_an_input_as_deep_as_may_be_can_be_read_again(people_decide: bool) -> No
         assert to_commit(commit.version, from_commit(commit)) == commit
 
 
-def test_what_is_deeper_is_told() -> None:
+def test_what_is_deeper_than_the_limit_is_recognised() -> None:
     assert not is_too_deep(nested(MAX_DEPTH))
     assert is_too_deep(nested(MAX_DEPTH + 1))
     assert is_too_deep([[{"a": nested(MAX_DEPTH - 2)}]])

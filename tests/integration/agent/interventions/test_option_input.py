@@ -34,7 +34,7 @@ def refund_waits(
     registry = RefundRegistry("once")
     registry.refund = registry.refund.model_copy(update={"input_schema": schema})
     house.registry = registry
-    house.desk = house.desk._replace(registry=registry)
+    house.resolve_deps = house.resolve_deps._replace(registry=registry)
     session = house.start("Go").session_id
     house.run()
     return house, session, house.head(session).interventions[0]
@@ -59,7 +59,7 @@ EITHER = closed(input=FREE_PROVIDER, note=TEXT)
         (FREE_PROVIDER, {"input": {"note": "x"}}, {"note": "x"}),
     ],
 )
-def test_a_tool_s_own_field_input_is_told_from_the_form_that_wraps_its_input(
+def test_a_tool_s_own_field_input_is_distinguished_from_the_form_that_wraps_its_input(
     schema: dict[str, Any], given: dict[str, Any], runs_with: dict[str, Any]
 ) -> None:
     first = {"input": "x"} if schema.get("properties", {}).get("input") == TEXT else {"input": {"amount": 2}}

@@ -107,7 +107,7 @@ def test_a_permission_of_the_plan_is_asked_for_beside_the_budget() -> None:
 
 def test_a_call_that_needs_an_approval_does_not_run_without_one_whatever_led_to_it() -> None:
     house, session, _ = waiting("approval_required")
-    thread = house.fresh_journal().newest(TENANT, session)
+    stored = house.fresh_repository().newest(TENANT, session)
 
     def forgotten(_: Session, change: Change) -> CommitDraft:
         (waits,) = change.head.calls
@@ -115,7 +115,7 @@ def test_a_call_that_needs_an_approval_does_not_run_without_one_whatever_led_to_
         change.to_state("waiting_for_tool")
         return CommitDraft(change)
 
-    house.fresh_journal().commit(thread, "forgotten", forgotten)
+    house.fresh_repository().commit(stored, "forgotten", forgotten)
     head = house.head(session)
     at, (ready,) = position(head), head.calls
     with pytest.raises(Refused):

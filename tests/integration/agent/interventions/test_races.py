@@ -43,7 +43,7 @@ def at_once(*acts: Callable[[], Any]) -> list[Any]:
 
 def desk_of(house: House, workflow: Workflow | None = None) -> ResolveDeps:
     """As another Lambda has it."""
-    return ResolveDeps(house.fresh_journal(), house.index, workflow or house.workflow, house.registry)
+    return ResolveDeps(house.fresh_repository(), house.index, workflow or house.workflow, house.registry)
 
 
 def deciding(
@@ -112,7 +112,7 @@ def time_out_at_once(house: House, session: str) -> Callable[[], Any]:
     """The engine wakes up to the expiry, while somebody decides."""
     at = house.decisions[-1].at
     wait = Wait(token=house.workflow.wait(Decision(next="ask", at=at)), entered=house.clock.now())
-    return lambda: ask(house.fresh_journal(), house.workflow, house.timeouts, at, wait)
+    return lambda: ask(house.fresh_repository(), house.workflow, house.timeouts, at, wait)
 
 
 @pytest.mark.parametrize("late", [-30, 0, 30])

@@ -156,7 +156,7 @@ class Sessions(RuleBasedStateMachine):
         except EngineError as error:
             if not isinstance(error, Fenced):
                 with suppress(EngineError):
-                    give_up(self.house.fresh_journal(), decision.at, type(error).__name__)
+                    give_up(self.house.fresh_repository(), decision.at, type(error).__name__)
             return
         if following is not None:
             self.ready.insert(place, following)

@@ -47,12 +47,12 @@ def test_a_call_whose_retry_met_a_pause_runs_again_once_the_session_is_resumed()
     assert results(house, session) == ["Refunded."]
 
 
-def test_a_first_attempt_that_still_runs_is_told_of_after_a_cancel_that_stopped_the_second() -> None:
+def test_a_first_attempt_that_still_runs_is_reported_after_a_cancel_that_stopped_the_second() -> None:
     house, sink, session, act = about_to_act("idempotent")
     in_flight: list[str] = []
 
     def cancelled_meanwhile() -> None:
-        head = control.cancel(house.fresh_journal(), house.workflow, house.requester, session)
+        head = control.cancel(house.fresh_repository(), house.workflow, house.requester, session)
         in_flight.extend(control.in_flight(head))
         again(house, act)
 

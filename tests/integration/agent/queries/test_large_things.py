@@ -110,7 +110,7 @@ def test_the_messages_of_a_long_session_are_read_through_in_order(
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])
-def test_pages_of_any_size_tell_the_same_conversation(
+def test_pages_of_any_size_hold_the_same_conversation(
     long: tuple[House, longlog.LongLog], limit: int
 ) -> None:
     house, _ = long
@@ -136,7 +136,7 @@ def test_steps_trace_and_plans_of_a_long_session_are_read_through(
 
 
 @pytest.mark.parametrize("chars", LONG)
-def test_a_message_of_the_greatest_length_is_told_in_pages_under_a_megabyte(chars: str) -> None:
+def test_a_message_of_the_greatest_length_comes_in_pages_under_a_megabyte(chars: str) -> None:
     text = LONG[chars] * 500_000
     house = House(ScriptedModel([plans("read"), says("", step(1, "completed", "ok")), completes("Read.")]))
     session_id = house.start(text).session_id

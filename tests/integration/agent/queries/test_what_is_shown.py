@@ -50,7 +50,7 @@ def test_a_permission_of_the_plan_says_so() -> None:
     assert "agent_said" not in shown(one)
 
 
-def test_an_agent_s_question_is_told_as_its_own() -> None:
+def test_an_agent_s_question_is_shown_as_its_own() -> None:
     _, _, one = waiting("clarification_needed")
     assert shown(one) == {
         "asked_by": "agent",
@@ -82,7 +82,7 @@ def test_of_a_long_question_the_end_is_shown_too_and_where_the_whole_is() -> Non
 
 
 @pytest.mark.parametrize("type", ["error_recovery", "checkpoint_review", "budget_exceeded"])
-def test_what_acta_asks_is_told_as_acta_s(type: Any) -> None:
+def test_what_acta_asks_is_shown_as_acta_s(type: Any) -> None:
     _, _, one = waiting(type)
     assert shown(one)["asked_by"] == "acta"
     assert shown(one).get("agent_said") == ("I look." if type == "checkpoint_review" else None)
@@ -103,7 +103,7 @@ def test_what_the_agent_says_at_length_is_cut() -> None:
     assert len(shown(one)["agent_said"]) == 1_000
 
 
-def test_a_large_input_is_shown_by_its_beginning_and_told_whole_elsewhere() -> None:
+def test_a_large_input_is_shown_by_its_beginning_and_whole_elsewhere() -> None:
     planned = made(steps=[{"description": "Write", "requires_permission": True}])
     house, _, one = asked(planned, says("", call("create_file", **LARGE)))
     view = intervention_view(one)["tool_call"]
@@ -113,7 +113,7 @@ def test_a_large_input_is_shown_by_its_beginning_and_told_whole_elsewhere() -> N
     assert view["input_hash"] == whole.input_hash
 
 
-def test_a_small_input_is_told_there_too_and_a_question_without_a_call_has_none() -> None:
+def test_a_small_input_is_shown_there_too_and_a_question_without_a_call_has_none() -> None:
     house, _, one = waiting("approval_required")
     assert full_call_input(house.log, house.blobs, TENANT, one).input == {"path": "a.txt"}
     house, _, question = waiting("clarification_needed")
@@ -121,10 +121,10 @@ def test_a_small_input_is_told_there_too_and_a_question_without_a_call_has_none(
         full_call_input(house.log, house.blobs, TENANT, question)
 
 
-def test_a_large_input_that_a_person_changed_is_told_as_changed_when_it_is_asked_about_again() -> None:
+def test_a_large_input_that_a_person_changed_is_shown_as_changed_when_it_is_asked_about_again() -> None:
     house = house_with(plans("pay"), says("", call("refund", note="small")), high_stakes=("refund",))
     house.registry = RefundRegistry("once")
-    house.desk = house.desk._replace(registry=house.registry)
+    house.resolve_deps = house.resolve_deps._replace(registry=house.registry)
     house.runtime = house.runtime._replace(registry=house.registry, toolbox=Sink("after"))
     session = house.start("Go").session_id
     house.run()
@@ -138,7 +138,7 @@ def test_a_large_input_that_a_person_changed_is_told_as_changed_when_it_is_asked
     assert full_call_input(house.log, house.blobs, TENANT, doubt).input == changed
 
 
-def test_a_modified_call_is_told_as_modified_everywhere_and_to_the_model_too() -> None:
+def test_a_modified_call_is_shown_as_modified_everywhere_and_to_the_model_too() -> None:
     house, session, one = waiting("approval_required")
     house.resolve(session, one, "modify", path="b.txt")
     house.run()
@@ -204,7 +204,7 @@ def test_a_permission_that_was_given_is_not_asked_for_again_by_another_step() ->
     assert files(house) == ["a.txt", "b.txt", "x", "z"]
 
 
-def test_a_review_shows_each_call_that_would_run_with_its_input_and_tells_each_whole() -> None:
+def test_a_review_shows_each_call_that_would_run_with_its_input_and_each_can_be_read_whole() -> None:
     batch = says("", call("create_file", path="x.txt", content="hello"), call("create_file", **LARGE))
     house, _, review = asked(plans("write"), batch, *ENDS, review_every=1)
     small, large = shown(review)["calls"]

@@ -197,12 +197,12 @@ def test_what_the_engine_gives_up_on_ends_the_run_with_the_code_of_its_cause(
 
 
 @pytest.mark.parametrize("name", ["States.Timeout", "Runtime.ExitError", "CommitContention"])
-def test_what_has_no_code_of_its_own_is_told_by_the_name_the_engine_gave_it(name: str) -> None:
+def test_what_has_no_code_of_its_own_is_reported_by_the_name_the_engine_gave_it(name: str) -> None:
     house = House(ScriptedModel([]))
     session = house.start("Write").session_id
     first = house.workflow.take()
     assert first is not None
-    give_up(house.fresh_journal(), first.at, name)
+    give_up(house.fresh_repository(), first.at, name)
     failure = house.head(session).error
     assert failure is not None
     assert failure.code == "STEP_FAILED"

@@ -37,7 +37,7 @@ def test_the_next_generation_is_not_started_twice_by_two_at_once() -> None:
     session = house.start("Tidy up").session_id
     house.run_until("think")
     house.lose(session)
-    one, other = (house.fresh_journal() for _ in range(2))
+    one, other = (house.fresh_repository() for _ in range(2))
     first, second = one.newest(TENANT, session), other.newest(TENANT, session)
 
     assert restart(one, house.workflow, first) == "restarted"
@@ -51,11 +51,11 @@ def test_an_execution_that_ended_with_its_last_commit_is_not_followed_by_another
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
     house.run()
-    before = house.fresh_journal().newest(TENANT, session)
+    before = house.fresh_repository().newest(TENANT, session)
     house.resolve(session, before.head.interventions[0], "approve")
     house.run()
 
-    assert restart(house.fresh_journal(), house.workflow, before) == "nothing"
+    assert restart(house.fresh_repository(), house.workflow, before) == "nothing"
     assert house.head(session).state == "completed"
 
 

@@ -16,7 +16,7 @@ from tests.integration.agent.fragile import (
 )
 
 
-def test_a_run_whose_starter_died_before_the_engine_was_told_is_started() -> None:
+def test_a_run_whose_starter_died_before_the_execution_was_started_is_started() -> None:
     house = FragileHouse(SCRIPT)
     house.mortal.dies_before = "start"
     with pytest.raises(Crash):

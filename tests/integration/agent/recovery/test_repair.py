@@ -17,11 +17,11 @@ def test_an_operator_has_a_failed_run_tried_again_and_it_ends_well() -> None:
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
     house.run_until("think")
-    give_up(house.fresh_journal(), house.decisions[-1].at, "StoreUnavailable")
+    give_up(house.fresh_repository(), house.decisions[-1].at, "StoreUnavailable")
     house.lose(session)
     assert house.head(session).state == "failed"
 
-    assert repair(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+    assert repair(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
     assert house.head(session).state == "executing"
     house.run()
     (asked,) = house.head(session).interventions
@@ -38,9 +38,9 @@ def test_whatever_the_engine_gave_up_on_can_be_repaired(error: str) -> None:
     session = house.start("Tidy up").session_id
     first = house.workflow.take()
     assert first is not None
-    give_up(house.fresh_journal(), first.at, error)
+    give_up(house.fresh_repository(), first.at, error)
     house.lose(session)
-    assert repair(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+    assert repair(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
 
 
 def test_a_run_that_failed_before_it_had_a_plan_is_planned_again() -> None:
@@ -48,10 +48,10 @@ def test_a_run_that_failed_before_it_had_a_plan_is_planned_again() -> None:
     session = house.start("Tidy up").session_id
     first = house.workflow.take()
     assert first is not None
-    give_up(house.fresh_journal(), first.at, "StoreUnavailable")
+    give_up(house.fresh_repository(), first.at, "StoreUnavailable")
     house.lose(session)
 
-    repair(house.fresh_journal(), house.workflow, TENANT, session)
+    repair(house.fresh_repository(), house.workflow, TENANT, session)
 
     assert house.head(session).state == "planning"
     house.run()
@@ -65,7 +65,7 @@ def test_what_the_agent_failed_itself_is_not_repaired() -> None:
     assert house.head(session).state == "failed"
 
     with pytest.raises(Conflict):
-        repair(house.fresh_journal(), house.workflow, TENANT, session)
+        repair(house.fresh_repository(), house.workflow, TENANT, session)
 
     assert house.head(session).state == "failed"
 
@@ -75,5 +75,5 @@ def test_a_repair_of_a_session_that_has_not_failed_looks_after_it_as_tend_does()
     session = house.start("Tidy up").session_id
     house.lose(session)
 
-    assert repair(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
-    assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "nothing"
+    assert repair(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
+    assert recover(house.fresh_repository(), house.workflow, TENANT, session) == "nothing"

@@ -115,10 +115,10 @@ def test_a_session_that_was_cancelled_meanwhile_is_left_alone() -> None:
     session = house.start("Tidy up").session_id
     house.run_until("think")
     house.lose(session)
-    thread = house.fresh_journal().newest(TENANT, session)
+    stored = house.fresh_repository().newest(TENANT, session)
     house.cancel(session)
 
-    assert restart(house.fresh_journal(), house.workflow, thread) == "nothing"
+    assert restart(house.fresh_repository(), house.workflow, stored) == "nothing"
     assert house.recover() == house.sweep(everything=True) == Tally()
     assert house.head(session).state == "cancelled"
 
@@ -156,7 +156,7 @@ def test_the_listing_is_written_when_a_wait_begins_to_end_by_itself_and_not_when
 ):
     house = FragileHouse(SCRIPT)
     house.log = log = ListedLog(house)
-    house.repository = house.fresh_journal()
+    house.repository = house.fresh_repository()
     session = house.start("Tidy up").session_id
     house.run_until("think")
     house.model.meanwhile = lambda: house.pause(session)  # type: ignore[attr-defined]

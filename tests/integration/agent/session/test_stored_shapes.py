@@ -56,7 +56,7 @@ def reads_what_was_elided(request: ModelRequest) -> ModelReply:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_what_the_previous_release_stored_is_told_as_it_told_it(name: str, aws: Aws) -> None:
+def test_what_the_previous_release_stored_is_shown_as_it_showed_it(name: str, aws: Aws) -> None:
     house, shape, _ = house_with(name, aws)
     placed, _ = house.history(shape.session_id).messages(0, 200)
     assert [(one.entry.kind, len(one.entry.content.loaded.encode())) for one in placed] == shape.messages

@@ -139,7 +139,7 @@ def test_a_lost_answer_to_the_start_is_no_doubt() -> None:
 
     log = house.log
     house.log = LosesStart()  # type: ignore[assignment]
-    house.runtime = house.runtime._replace(repository=house.fresh_journal())
+    house.runtime = house.runtime._replace(repository=house.fresh_repository())
     house.run()
     assert house.head(session).state == "completed"
     assert len(sink.effects) == 1
@@ -162,7 +162,7 @@ def test_a_finish_that_could_not_be_stored_asks_instead_of_paying_twice() -> Non
 
     log = house.log
     house.log = LosesFinish()  # type: ignore[assignment]
-    house.runtime = house.runtime._replace(repository=house.fresh_journal())
+    house.runtime = house.runtime._replace(repository=house.fresh_repository())
     house.run()  # the engine is left with StoreUnavailable and settles the call as lost
     assert [one.type for one in house.head(session).interventions] == ["error_recovery"]
     assert len(sink.effects) == 1

@@ -96,5 +96,5 @@ def kept(house: House, session: str) -> tuple[Commit, ...]:
 def test_a_cancel_while_a_call_is_in_doubt_names_it_as_in_flight() -> None:
     house, _, session, act = died("once")
     again(house, act)
-    head = control.cancel(house.fresh_journal(), house.workflow, house.requester, session)
+    head = control.cancel(house.fresh_repository(), house.workflow, house.requester, session)
     assert control.in_flight(head) == act.calls

@@ -27,12 +27,12 @@ def numbered(house: House, session_id: str) -> int:
 def repeat(house: House, decision: Decision) -> None:
     """Everything the engine can send a Lambda where it stood once."""
     at = decision.at
-    house.repository = house.fresh_journal()
+    house.repository = house.fresh_repository()
     events: list[Callable[[], object]] = [
         *steps(house, decision),
-        lambda: ask(house.fresh_journal(), house.workflow, house.timeouts, at, Wait(token="an old token")),
-        lambda: give_up(house.fresh_journal(), at, "Timeout"),
-        lambda: roll_over(house.fresh_journal(), house.workflow, at),
+        lambda: ask(house.fresh_repository(), house.workflow, house.timeouts, at, Wait(token="an old token")),
+        lambda: give_up(house.fresh_repository(), at, "Timeout"),
+        lambda: roll_over(house.fresh_repository(), house.workflow, at),
     ]
     for send in events:
         with suppress(FinalError):
@@ -126,7 +126,7 @@ def test_an_execution_left_behind_in_an_earlier_turn_cannot_give_the_session_up(
     assert behind is not None
     thought = take_turn(house.worker, "think", take_turn(house.worker, "plan", behind.at, 0, 60).at, 0, 60)
 
-    give_up(house.fresh_journal(), behind.at, "Timeout")
+    give_up(house.fresh_repository(), behind.at, "Timeout")
     assert house.head(session).state == "waiting_for_tool"
     house.go_on(thought)
 
@@ -141,7 +141,7 @@ def test_a_text_taken_away_behind_acta_s_back_ends_the_run_with_a_code() -> None
     def take_away(decision: Decision) -> None:
         if decision.next == "act":
             house.blobs.delete_all(TENANT, session)
-            house.repository = house.fresh_journal()
+            house.repository = house.fresh_repository()
 
     house.run(take_away)
 

@@ -44,7 +44,7 @@ def results(house: House, session_id: str) -> list[str | None]:
     return [entry.content.text for entry in entries]
 
 
-def test_an_added_tool_runs_once_under_its_effect_s_key_and_its_answer_is_fenced() -> None:
+def test_an_added_tool_runs_once_under_its_effect_s_key_and_its_answer_is_quoted_as_data() -> None:
     with Sink({"/refunds": Reply(body=b'{"refunded": 7}')}) as sink:
         house = house_with_refund(sink)
         session = house.start("Pay back order 7").session_id

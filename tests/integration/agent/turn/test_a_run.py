@@ -110,7 +110,7 @@ def test_a_deletion_waits_for_a_person_and_runs_once_approved() -> None:
     assert [f.path for f in house.files.list(TENANT, "", 10).files] == ["b.txt"]
 
 
-def test_a_rejected_deletion_is_told_to_the_model() -> None:
+def test_the_model_reads_that_a_deletion_was_rejected() -> None:
     model = ScriptedModel(
         [
             plans("delete"),

@@ -72,8 +72,8 @@ class CountedHouse(House):
         self.log = CountingLog(self.log, self.asked)
         self.blobs = CountingBlobs(self.asked)
         self.definitions = CountingDefinitions(self.definitions, self.asked)
-        self.repository = self.fresh_journal()
-        self.runtime = self.runtime._replace(repository=self.fresh_journal())
+        self.repository = self.fresh_repository()
+        self.runtime = self.runtime._replace(repository=self.fresh_repository())
 
 
 def turns(
@@ -140,6 +140,6 @@ def test_a_worker_that_starts_in_mid_session_reads_the_log_once_however_many_tur
     at = position(house.head(session))
     house.asked.clear()
 
-    house.fresh_journal().conversation(at)
+    house.fresh_repository().conversation(at)
 
     assert house.asked == Counter({"read": 1})

@@ -81,7 +81,7 @@ def test_usage_and_cost_are_those_of_the_models_that_answered() -> None:
     sums_are_those_of_the_steps(house, session)
 
 
-def test_whoever_watches_is_told_who_was_passed_over_and_who_answered() -> None:
+def test_the_events_say_which_model_was_passed_over_and_which_answered() -> None:
     house, session, _ = run([SCRIPT[0], BUSY, SCRIPT[2]], [ProviderTimeout("silent")], [SCRIPT[1]])
     retried = [one.event for one in house.poll(session).events if one.event.type == "llm.retried"]
     assert [(e.data["code"], e.data["model"], e.data["answered_by"]) for e in retried] == [
@@ -96,8 +96,8 @@ def test_a_providers_own_parts_are_kept_under_the_provider_that_wrote_them() -> 
     house, _, _ = run(
         [SCRIPT[0], BUSY, SCRIPT[2]], [says("", step(1, "completed", "ok"))._replace(raw=["x"])]
     )
-    thread = house.repository.conversation(house.decisions[-1].at)
-    entries = [entry for entry in thread.entries if isinstance(entry, AssistantEntry)]
+    stored = house.repository.conversation(house.decisions[-1].at)
+    entries = [entry for entry in stored.entries if isinstance(entry, AssistantEntry)]
     assert [(entry.provider, entry.raw) for entry in entries] == [
         ("anthropic", None), ("openai", ["x"]), ("anthropic", None),
     ]  # fmt: skip

@@ -38,13 +38,13 @@ def its_starter_dies(house: FragileHouse, session: str) -> None:
     house.mortal.dies_before = "start"
     with pytest.raises(Crash):
         house.say(session, "Again")
-    assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "started"
+    assert recover(house.fresh_repository(), house.workflow, TENANT, session) == "started"
 
 
 def its_execution_is_lost(house: FragileHouse, session: str) -> None:
     begun(house, session)
     house.lose(session)
-    assert recover(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+    assert recover(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
 
 
 def it_is_paused_and_resumed(house: FragileHouse, session: str) -> None:
@@ -55,9 +55,9 @@ def it_is_paused_and_resumed(house: FragileHouse, session: str) -> None:
 
 
 def it_fails_and_is_repaired(house: FragileHouse, session: str) -> None:
-    give_up(house.fresh_journal(), begun(house, session).at, "StoreUnavailable")
+    give_up(house.fresh_repository(), begun(house, session).at, "StoreUnavailable")
     house.lose(session)
-    assert repair(house.fresh_journal(), house.workflow, TENANT, session) == "restarted"
+    assert repair(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
 
 
 def begun(house: FragileHouse, session: str) -> Decision:

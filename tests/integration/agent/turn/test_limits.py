@@ -202,9 +202,7 @@ def test_identical_successful_calls_are_seen_too() -> None:
         (says("", call("list_files")), "the same call of list_files 3 times"),
     ],
 )
-def test_a_person_who_is_asked_about_circles_is_told_which_tool_and_how_often(
-    turn: ModelReply, told: str
-) -> None:
+def test_a_question_about_circles_says_which_tool_and_how_often(turn: ModelReply, told: str) -> None:
     house = House(ScriptedModel([plans("read", "write"), turn], forever=True))
     session = house.start("Go").session_id
     house.run()
@@ -235,7 +233,7 @@ def test_counters_survive_a_cold_worker() -> None:
     session = house.start("Look").session_id
 
     def cold(decision: object) -> None:
-        house.repository = house.fresh_journal()
+        house.repository = house.fresh_repository()
 
     house.run(cold)
     assert [one.type for one in house.head(session).interventions] == ["error_recovery"]
@@ -290,7 +288,7 @@ class TakesNoTurn(MemoryLog):
 def test_a_turn_that_the_store_never_takes_ends_the_run_and_its_calls_are_not_made() -> None:
     house = House(ScriptedModel([plans("write"), says("", call("create_file", path="a.md", content="x"))]))
     house.log = TakesNoTurn(house.log)
-    house.repository = house.fresh_journal()
+    house.repository = house.fresh_repository()
     session = house.start("Go").session_id
     house.run()
     head = house.head(session)
@@ -356,7 +354,7 @@ def test_a_plan_is_not_completed_while_other_calls_of_the_reply_have_to_run() ->
     assert house.head(session).state == "completed"
 
 
-def test_a_note_of_the_session_is_told_at_the_end_of_later_requests() -> None:
+def test_a_note_of_the_session_is_at_the_end_of_later_requests() -> None:
     note = says("", call("remember", text="The total is 42.", scope="session"))
     model = ScriptedModel([plans("a"), note, says("", step(1, "skipped")), completes("Now.")])
     house = House(model)

@@ -80,7 +80,7 @@ def test_an_update_that_is_no_object_is_refused_like_any_other() -> None:
     assert "not an object" in answer_to_the_plan(model.requests[1]).content.loaded
 
 
-def test_each_retry_tells_more_then_one_asks_for_less_then_a_person_is_asked() -> None:
+def test_each_retry_says_more_then_one_asks_for_less_then_a_person_is_asked() -> None:
     bad = made(steps=ONE * 11)
     house, model, session = run(bad, bad, bad, bad, bad)
     suffixes = [request.suffix for request in model.requests]

@@ -196,7 +196,7 @@ def test_a_final_answer_in_place_of_the_plan_is_explained() -> None:
     assert (head.state, head.result and head.result.answer) == ("completed", "42")
 
 
-def test_a_question_to_the_user_is_asked_and_its_answer_told_as_the_users() -> None:
+def test_a_question_to_the_user_is_asked_and_its_answer_is_a_message_of_the_user() -> None:
     house, inner = house_with(
         [
             act("update_plan", "Unclear.", action="wait_for_user", reason="Which file?"),

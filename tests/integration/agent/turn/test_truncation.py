@@ -94,7 +94,7 @@ def test_one_that_claims_the_goal_anew_is_taken_as_a_whole_reply() -> None:
     assert answer(house, session) == "Forty-two."
 
 
-def test_a_second_cut_off_in_a_row_is_told_to_the_model_and_nothing_is_joined() -> None:
+def test_the_model_reads_of_a_second_cut_off_in_a_row_and_nothing_is_joined() -> None:
     house, session, model = run(
         plans("tell"), cut("A long te"), cut("xt that does not e"), DONE, completes("Short.")
     )
@@ -142,7 +142,7 @@ def test_a_call_that_was_cut_off_is_not_run_and_asked_for_again() -> None:
     assert len(of(house, session, "tool.started")) == 1
 
 
-def test_whole_calls_before_the_cut_run_and_what_was_cut_is_told_after_them() -> None:
+def test_whole_calls_before_the_cut_run_and_the_model_reads_what_was_cut_after_their_results() -> None:
     listing = call("list_files")
     house, session, model = run(plans("look"), cut("Looking.", listing, HALF_CALL), DONE, completes("Seen."))
     assert [event.data["name"] for event in of(house, session, "tool.finished")] == ["list_files"]
@@ -165,7 +165,7 @@ def test_a_reply_that_was_cut_off_completes_no_plan() -> None:
     assert answer(house, session) == "It is so."
 
 
-def test_one_that_reached_its_limit_before_it_said_anything_is_told_to_be_shorter() -> None:
+def test_a_model_that_reached_its_limit_before_it_said_anything_is_asked_to_be_shorter() -> None:
     _, _, model = run(plans("tell"), cut("")._replace(thinking="Hm, hm"), DONE, completes("Told."))
     assert SMALLER in model.requests[2].suffix
 
@@ -187,7 +187,7 @@ def test_a_crash_does_not_begin_the_ladder_anew() -> None:
     session = house.start("Tell me").session_id
 
     def cold(_: Decision) -> None:
-        house.repository = house.fresh_journal()
+        house.repository = house.fresh_repository()
 
     house.run(cold)
     assert SMALLER in model.requests[3].suffix

@@ -31,7 +31,7 @@ def test_a_deployment_is_found_in_the_environment() -> None:
 
 
 @pytest.mark.parametrize("missing", ["ACTA_API_URL", "ACTA_TOKEN"])
-def test_an_environment_without_url_or_token_is_told_which_is_missing(missing: str) -> None:
+def test_an_environment_without_url_or_token_is_refused_with_what_is_missing(missing: str) -> None:
     environ = {"ACTA_API_URL": "https://acta.example", "ACTA_TOKEN": "a.b.c"}
     with pytest.raises(InvalidDeployment, match=missing):
         Deployment.from_environ({**environ, missing: ""})

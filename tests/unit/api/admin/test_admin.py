@@ -103,7 +103,7 @@ def test_a_path_that_decodes_to_no_plain_one_reaches_no_store(raw: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_no_method_hands_such_a_path_to_the_store(method: str) -> None:
+def test_no_method_passes_such_a_path_to_the_store(method: str) -> None:
     refused_before_the_store(method, "a/%2e%2e/x")
 
 

@@ -103,7 +103,9 @@ def test_a_session_that_is_cancelled_elsewhere_takes_its_prompt_with_it(deployme
         assert "cancelled" in terminal.rest()
 
 
-def test_a_decision_that_is_due_soon_is_told_and_what_was_typed_is_kept(deployment: FakeDeployment) -> None:
+def test_a_decision_that_is_due_soon_is_announced_and_what_was_typed_is_kept(
+    deployment: FakeDeployment,
+) -> None:
     deployment.polls(waiting())
     deployment.on("POST", RESOLVE, success({}))
     with watching(deployment) as terminal:
@@ -182,7 +184,7 @@ def test_a_decision_that_is_refused_for_good_is_explained_and_not_asked_again(
     assert "All done." in rest
 
 
-def test_who_is_known_to_lack_the_role_is_told_who_decides_and_not_asked(
+def test_who_is_known_to_lack_the_role_reads_who_decides_and_is_not_asked(
     deployment: FakeDeployment, tmp_path: Path
 ) -> None:
     token = Issuer.from_state(tmp_path, deployment.url).issue_token("acme", "ann", "member")

@@ -226,7 +226,7 @@ def test_an_answer_to_a_request_for_permission_is_refused_with_what_decides_it(
     assert [request.method for request in deployment.requests] == ["GET"]
 
 
-def test_several_that_fit_are_told_apart_by_what_they_are_about(
+def test_several_that_fit_are_listed_with_what_they_are_about(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     calls = [{"name": "delete_file", "input": {"path": "a\x1b[2J\n.txt"}}, {"name": "charge", "input": {}}]

@@ -124,5 +124,5 @@ def test_control_commands_post_to_their_route(acta: Acta, deployment: FakeDeploy
         (session("cancelled"), 4),
     ],
 )
-def test_the_exit_code_tells_how_a_session_ended(ended: dict[str, Any], code: int) -> None:
+def test_the_exit_code_says_how_a_session_ended(ended: dict[str, Any], code: int) -> None:
     assert of_session(ended) == code
