@@ -32,7 +32,7 @@ def pause(repository: SessionRepository, requester: Requester, session_id: str) 
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         if any(map(is_pause, change.head.interventions)):
-            return None
+            return _nothing_to_do(change, requester)
         if change.head.is_over or change.head.state == "idle":
             raise Conflict(f"The session is {change.head.state}; there is nothing to pause.")
         open_question(
@@ -66,7 +66,7 @@ def resume(repository: SessionRepository, workflow: Workflow, requester: Request
                     change.replace_intervention(with_pause_lifted(review))
             return CommitDraft(change, idempotency=requester.key)
         if change.head.coarse_state == "active":
-            return None
+            return _nothing_to_do(change, requester)
         raise Conflict(f"The session is {change.head.state}, not paused.")
 
     def wake() -> None:
@@ -86,7 +86,7 @@ def cancel(repository: SessionRepository, workflow: Workflow, requester: Request
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         if change.head.state == "cancelled":
-            return None
+            return _nothing_to_do(change, requester)
         if change.head.is_over:
             raise Conflict(f"The session is {change.head.state} already.")
         cancelled(change, requester.user)
@@ -98,6 +98,13 @@ def cancel(repository: SessionRepository, workflow: Workflow, requester: Request
         # For tidiness: the commit above is what cancels.
         workflow.stop(session_id, run.run_id, run.generation)
     return session.head
+
+
+def _nothing_to_do(change: Change, requester: Requester) -> CommitDraft | None:
+    """The session is as the request wants it. The record of its key is written all the same, in a commit that says
+    nothing: the same request sent again later must not act on what has come since (design §3).
+    """
+    return None if requester.key is None else CommitDraft(change, idempotency=requester.key)
 
 
 def in_flight(head: Head) -> tuple[str, ...]:

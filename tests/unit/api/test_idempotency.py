@@ -127,6 +127,45 @@ def test_a_resume_sent_again_gets_the_first_answer() -> None:
     assert (first.status, again.status, again.json) == (202, 202, first.json)
 
 
+@pytest.mark.parametrize(
+    ("before", "what", "after"),
+    [
+        (["pause"], "pause", ["resume"]),
+        (["pause", "resume"], "resume", ["pause"]),
+        (["cancel"], "cancel", ["say"]),
+    ],
+)
+def test_one_that_changed_nothing_changes_nothing_when_it_is_sent_again_later(
+    before: list[str], what: str, after: list[str]
+) -> None:
+    made = front()
+    session = started(made)
+    others: dict[str, Callable[[], object]] = {
+        "pause": lambda: made.house.pause(session),
+        "resume": lambda: made.house.resume(session),
+        "cancel": lambda: made.house.cancel(session),
+        "say": lambda: made.house.say(session, "Go on after all"),
+    }
+    for each in before:
+        others[each]()
+    first = made.control(session, what)
+    for each in after:
+        others[each]()
+    there = made.house.head(session)
+    again = made.control(session, what)
+    assert (first.status, again.status, again.json) == (202, 202, first.json)
+    assert made.house.head(session) == there
+
+
+def test_one_without_a_key_that_changes_nothing_writes_nothing() -> None:
+    made = front()
+    session = started(made)
+    made.house.pause(session)
+    before = numbers(made, session)
+    made.house.pause(session)
+    assert numbers(made, session) == before
+
+
 def test_a_decision_sent_again_gets_the_decision_that_was_made() -> None:
     house, session, one = waiting("approval_required")
     made = Front(house)
