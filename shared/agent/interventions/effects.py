@@ -147,12 +147,29 @@ def _settle_doubt(
     if open_call is not None and open_call.state == "done":
         return  # its worker was slow, not dead: the result that it logged stands
     if option == "record":
-        _answer(change, one, given["result"], ok=True)
+        _finish(change, one, given["result"], ok=True)
     elif option == "skip":
-        _answer(change, one, SKIP_EXPIRED if expired else SKIPPED, ok=False)
+        _finish(change, one, SKIP_EXPIRED if expired else SKIPPED, ok=False)
     elif open_call is not None:
         again = open_call.model_copy(update={"state": "ready", "tries": open_call.tries + 1, "starter": ""})
         change.set(calls=change.head.with_call(again).calls)
+
+
+def _finish(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
+    """The call had started, so it ends with an event like any other. Its time is unknown: nobody saw its end."""
+    call = one.tool_call
+    assert call is not None
+    _answer(change, one, text, ok=ok)
+    data = {
+        "call_id": call.call_id,
+        "effect_id": one.context.get("effect_id", ""),
+        "name": call.name,
+        "input_hash": call.input_hash,
+        "ok": ok,
+        "duration_ms": 0,
+        "bytes": len(text.encode()),
+    }
+    change.event("tool.finished", data)
 
 
 def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:

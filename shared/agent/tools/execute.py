@@ -206,11 +206,12 @@ def _finish(
             ToolEntry(call_id=call.call_id, name=call.name, content=content, ok=result.ok, whole=result.whole)
         )
     size = (result.whole or content).bytes
-    finished = {"ok": result.ok, "duration_ms": duration_ms, "bytes": size}
-    change.event("tool.finished", call.event_data | finished)
     head = change.head
-    change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     open_call = head.open_call(call.call_id)
+    if open_call is None or open_call.state != "done":  # else a person ended it, and it has its event
+        finished = {"ok": result.ok, "duration_ms": duration_ms, "bytes": size}
+        change.event("tool.finished", call.event_data | finished)
+    change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     if answered or open_call is None:
         return CommitDraft(change)
     change.set(

@@ -188,3 +188,22 @@ def test_a_deletion_that_died_after_its_effect_says_the_same_as_a_clean_one() ->
         spec, {"path": "a.txt"}, CallContext(TENANT, "s", "a", "e", 9, rerun=True)
     )
     assert first == again
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "ok"), [("record", {"result": "Paid, I saw it."}, True), ("skip", {}, False)]
+)
+def test_a_call_whose_end_a_person_tells_has_its_finish_in_the_events(
+    option: str, given: dict[str, Any], ok: bool
+) -> None:
+    house, _, session = house_with_sink("once", "after")
+    run_with_a_crash(house)
+    (asked,) = house.head(session).interventions
+    house.resolve(session, asked, option, **given)
+    house.run()
+    events = [seen.event for seen in house.poll(session).events]
+    (started,) = [event.data for event in events if event.type == "tool.started"]
+    (finished,) = [event.data for event in events if event.type == "tool.finished"]
+    assert finished == {**started, "ok": ok, "duration_ms": 0, "bytes": finished["bytes"]}
+    assert finished["bytes"] > 0
+    assert house.head(session).state == "completed"
