@@ -14,7 +14,9 @@ _DAYS = {
 
 
 def retention(days: int) -> logs.RetentionDays:
-    """CDK's value for `days`. Raises ValueError for a number not listed: CloudWatch accepts certain ones only."""
+    """CDK's value for `days` (`Environment.log_retention_days`). Raises ValueError for a number not listed: CloudWatch
+    accepts certain ones only.
+    """
     if days not in _DAYS:
         raise ValueError(f"log_retention_days is one of {sorted(_DAYS)}, not {days}")
     return _DAYS[days]

@@ -49,6 +49,8 @@ def engine_event(event: Mapping[str, Any]) -> EngineEvent:
 def seconds_for_work(remaining_ms: int, at_most: float = inf) -> float:
     """How long a model or a tool may take: what is left of the invocation once there is room to commit (design §9).
 
-    `remaining_ms`: of the invocation. `at_most`: a setting that may allow less, never more.
+    `remaining_ms`: of the invocation. `at_most`: a setting that may allow less, never more:
+    `Settings.step_deadline_seconds` for a turn, none for a tool, whose own limit comes in `_run` of
+    `shared/agent/tools/execute.py`.
     """
     return max(LEAST_SECONDS, min(at_most, remaining_ms / 1_000 - COMMIT_SECONDS))

@@ -17,7 +17,7 @@ MAX_ATTEMPTS = 4
 FIRST_PAUSE_SECONDS = 0.25
 MAX_PAUSE_SECONDS = 10.0
 ANSWER_TIMEOUT_SECONDS = 40.0
-"""Above the longest long poll (20 s) and above the gateway's own limit (30 s)."""
+"""Above the longest long poll (20 s, `functions/status/polling.py`) and above the gateway's own limit (30 s)."""
 
 Json = dict[str, Any]
 

@@ -65,8 +65,9 @@ def follow(
     """Every update from `cursor` on; 0 is the session's beginning. Raises ClientError.
 
     Ends after the update that brings the last event of an ended or idle session. The first poll returns at once; the
-    server holds each later one until there is something new, `LONG_POLL_SECONDS` at most. An outage is waited out,
-    but not before the first answer: then the address may be wrong. `pause` takes seconds.
+    server holds each later one until there is something new, `LONG_POLL_SECONDS` at most. Between polls it pauses as
+    long as the server says (`Settings.poll_after_ms`). An outage is waited out, but not before the first answer: then
+    the address may be wrong. `pause` takes seconds.
     """
     wait = 0
     outages = 0

@@ -19,7 +19,7 @@ BYTES = "application/octet-stream"
 
 
 def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
-    """A body is a file's bytes, `max_bytes` of them at most."""
+    """A body is a file's bytes, `max_bytes` of them at most (`Settings.max_file_bytes`)."""
 
     @api.get("/v1/files")
     def list_files(

@@ -15,7 +15,7 @@ from shared.settings import settings
 
 
 class Dependencies(NamedTuple):
-    """`grace`, `warn`: seconds, as in `SweepDeps`."""
+    """`grace`, `warn`: seconds, as in `SweepDeps` (`shared/agent/recovery/sweep.py`)."""
 
     repository: SessionRepository
     session_index: SessionIndex

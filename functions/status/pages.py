@@ -24,7 +24,7 @@ class Page(NamedTuple):
 
 
 def page_of_rows(rows: Iterable[Row[Item]], view: Callable[[Item], Json], limit: int) -> Page:
-    """As many rows as both bounds allow, one at least."""
+    """As many rows as both bounds allow, one at least. `limit`: the request's (`functions/status/history.py`)."""
     items: list[Json] = []
     size, following = 0, HistoryCursor()
     for row in rows:

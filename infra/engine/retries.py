@@ -8,7 +8,9 @@ A policy is a list of rules. Step Functions takes the first rule that names the 
 3. a worker that hung or died,
 4. every other error.
 
-What is left after the retries goes to the state's Catch. The reasons for the bounds are in the design, §2.
+What is left after the retries goes to the state's Catch, and from there to `shared/agent/recovery/retries_exhausted.py`
+or, for a tool call, to `abandon_call` in `shared/agent/tools/execute.py`. The reasons for the bounds are in the design,
+§2.
 """
 
 from collections.abc import Mapping
@@ -33,7 +35,10 @@ class Retrier:
     longest_pause: int = 1
 
     def to_asl(self, retry_base_seconds: int) -> dict[str, Any]:
-        """A new object for the `Retry` list of a state; pauses in seconds."""
+        """A new object for the `Retry` list of a state; pauses in seconds.
+
+        `retry_base_seconds`: `Environment.retry_base_seconds` in `infra/environments.py`.
+        """
         if self.attempts == 0:
             return {"ErrorEquals": list(self.errors), "MaxAttempts": 0}
         return {
@@ -65,7 +70,9 @@ STORE = Retrier(_STORE_ERRORS, attempts=8, longest_pause=60)
 """A throttled or unavailable store is back in seconds or minutes. The eight pauses are up to 183 retry bases long."""
 
 STORE_OR_MODEL = Retrier((*_STORE_ERRORS, *_MODEL_ERRORS), attempts=8, longest_pause=60)
-"""The same for an overloaded or unavailable model provider. A model call and its commit share the eight attempts."""
+"""The same for an overloaded or unavailable model provider. A model call and its commit share the eight attempts. An
+overloaded provider that names a Retry-After does not come here: `wait_for_provider` in `shared/agent/turn/outcomes.py`.
+"""
 
 LAMBDA_SERVICE = Retrier(
     (

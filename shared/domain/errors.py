@@ -49,8 +49,9 @@ class CommitContention(TransientError):
 class ProviderOverloaded(TransientError):
     """The provider answered 429, 503 or 529.
 
-    `retry_after`: seconds that the provider asks to wait; None: it named none. `unanswered`: how many models of
-    the same turn gave no answer in time; they may have to be paid for.
+    `retry_after`: seconds that the provider asks to wait, which `wait_for_provider` in `shared/agent/turn/outcomes.py`
+    has the engine do; None: it named none, and the engine retries. `unanswered`: how many models of the same turn gave
+    no answer in time; they may have to be paid for.
     """
 
     def __init__(self, message: str, retry_after: float | None = None, unanswered: int = 0) -> None:

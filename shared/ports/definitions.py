@@ -67,7 +67,9 @@ class Definitions(Protocol):
 
 
 class DefinitionStore(Definitions, Protocol):
-    """What admins use. These methods read the store each time, strongly consistent."""
+    """What admins use. These methods read the store each time, strongly consistent. `limit`: of one page, the query
+    parameter of a route in `functions/admin`.
+    """
 
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         """None: there is no such agent."""

@@ -178,6 +178,8 @@ class SessionLog(Protocol):
 
 
 class SessionIndex(Protocol):
+    """`limit`: of one page: the query parameter of a route in `functions/status`, or `PAGE` of the sweep."""
+
     def sessions(
         self,
         tenant: str,

@@ -43,7 +43,9 @@ class MemoryStore(Protocol):
     def list(
         self, tenant: str, *, agent_id: str | None, kind: MemoryKind | None, limit: int, cursor: str | None
     ) -> MemoryPage:
-        """`agent_id` None: all agents. `kind` None: all kinds. Raises ValueError where the cursor is not valid."""
+        """`agent_id` None: all agents. `kind` None: all kinds. `limit`: the query parameter of the route in
+        `functions/admin/memories.py`. Raises ValueError where the cursor is not valid.
+        """
         ...
 
     def update(self, tenant: str, old: Memory, new: Memory) -> None:

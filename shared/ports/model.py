@@ -1,9 +1,10 @@
 """A language model: one request, one reply.
 
 Adapters translate to a provider's wire format and back. They raise errors of `shared.domain.errors`:
-`ProviderOverloaded`, `ProviderTimeout`, `ProviderUnavailable` and `StreamBroken`, after which the engine retries;
-`ProviderRejected`, `ContextTooLong`, `ProviderKeyRefused` and `ProviderQuotaExceeded`, which end the run.
-Adapters never retry by themselves. Only the engine does, so that all attempts together keep the step's deadline.
+`ProviderOverloaded`, `ProviderTimeout`, `ProviderUnavailable` and `StreamBroken`, after which the engine retries
+(`infra/engine/retries.py`) or waits as long as the provider asks (`shared/agent/turn/outcomes.py`); `ProviderRejected`,
+`ContextTooLong`, `ProviderKeyRefused` and `ProviderQuotaExceeded`, which end the run. Adapters never retry by
+themselves. Only the engine does, so that all attempts together keep the step's deadline.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,8 @@ class ToolDefinition(NamedTuple):
 
 class StreamOptions(NamedTuple):
     """What happens while an answer arrives. `begins_within`: seconds in which its first byte must arrive; None: no such
-    limit. `on_text`: is called with each new piece of the text; it must return at once and must not raise.
+    limit; only `FallbackModel` (`shared/adapters/llm/fallback.py`) sets one. `on_text`: is called with each new piece
+    of the text; it must return at once and must not raise.
 
     An adapter that gets the whole answer at once may ignore both.
     """
@@ -36,7 +38,9 @@ class StreamOptions(NamedTuple):
 class ModelRequest(NamedTuple):
     """`system`, `tools` and `entries`: from one turn to the next they only grow at the end, so that the provider can
     cache them. All contents are loaded. `suffix`: plan status, memories and hints; it changes each turn, so it comes
-    last. `max_tokens`: of the answer. `tool_choice`: `auto`, or the name of the one tool that the model must call.
+    last. `max_tokens`: of the answer: the turn's (`TurnContext.max_output_tokens`) or a summary's, cut to what the
+    budget carries (`affordable` in `shared/agent/budget/session_budget.py`). `tool_choice`: `auto`, or the name of the
+    one tool that the model must call.
     """
 
     model: str
@@ -61,7 +65,9 @@ class TokenUsage(NamedTuple):
 
 
 class RequestedCall(NamedTuple):
-    """A tool call as the model wrote it. `input` None: it is no JSON object, and `malformed` says what is wrong."""
+    """A tool call as the model wrote it. `input` None: it is no JSON object, and `malformed` says what is wrong; the
+    model is told so by `apply_reply` (`shared/agent/turn/apply_reply.py`).
+    """
 
     name: str
     input: dict[str, Any] | None
@@ -104,5 +110,7 @@ class Model(Protocol):
         ...
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        """Makes one call. It ends within `timeout` seconds. Raises the errors named above."""
+        """Makes one call. It ends within `timeout` seconds: `Turn.seconds_left`, or a part of it. Raises the errors
+        named above.
+        """
         ...

@@ -9,7 +9,8 @@ from shared.domain.untrusted.quoting import OutsideText
 
 class CallContext(NamedTuple):
     """The call that runs. `effect_id`: the idempotency key of its effect (design §6.3). `deadline_seconds`: the time
-    that is left. `rerun`: an earlier attempt may have had the effect already.
+    that is left, and no more than the tool's `timeout_seconds` (`_run` in `shared/agent/tools/execute.py`). `rerun`: an
+    earlier attempt may have had the effect already.
     """
 
     tenant: str

@@ -41,7 +41,9 @@ class AnswerTooLarge(Exception):
 def exchange(
     target: Target, method: str, headers: Mapping[str, str], body: bytes | None, seconds: float
 ) -> HttpAnswer:
-    """Sends a request and returns its answer. `seconds`: for everything together.
+    """Sends a request and returns its answer. `seconds`: for everything together; what is left of
+    `CallContext.deadline_seconds` for a tool, `SECONDS` of `shared/adapters/notifications/webhook.py` for a
+    notification.
 
     Raises NotSent, NoAnswer, AnswerTooLarge.
     """

@@ -26,7 +26,9 @@ class BoundedGet:
         self._pool: urllib3.PoolManager | None = None
 
     def json(self, url: str, query: Mapping[str, str], seconds: float) -> dict[str, Any]:
-        """The JSON object at `url`. `seconds`: for everything together. Raises ToolFailed where there is none."""
+        """The JSON object at `url`. `seconds`: for everything together, see `MAX_SECONDS` in
+        `shared/adapters/tools/builtin/weather.py`. Raises ToolFailed where there is none.
+        """
         from urllib3.exceptions import HTTPError
 
         try:

@@ -17,6 +17,9 @@ this.
         other 4xx                                    ProviderRejected        PROVIDER_REJECTED
         a refusal as stop reason                     ModelRefused            MODEL_REFUSED
 
+Backoff is in `infra/engine/retries.py`, Wait in `shared/agent/turn/outcomes.py` (`wait_for_provider`), the compaction
+in `shared/agent/turn/turn.py`, and the reaction to `malformed` in `shared/agent/turn/apply_reply.py`.
+
 A message quotes nothing of a request's or an answer's body. It holds the provider's name, the status, the request id
 and the provider's own names for the error, and the last two only where they look like an id and like names.
 """

@@ -2,7 +2,9 @@
 
 The names are those that the SDKs list: anthropic 2.12 in `types/model.py`, openai 3.54 in `types/shared/chat_model.py`.
 A name that no pattern knows is treated like the newest models, which accept least. Patterns allow for what providers
-put around a name: `eu.anthropic.claude-…`, `openai/gpt-…`, a date or a version at the end.
+put around a name: `eu.anthropic.claude-…`, `openai/gpt-…`, a date or a version at the end. The output limit does not
+depend on the model: it is the agent's, else the deployment's (`TurnDeps.context` in
+`shared/agent/model_call/turn_context.py`).
 """
 
 import re
@@ -35,7 +37,8 @@ UNKNOWN_WINDOW = 32_000
 @cache
 def context_window(model: str) -> int:
     """Tokens of a request and its answer together; from GPT 5 on, of the request alone. It is what every model of that
-    name has, without options that a request would have to name.
+    name has, without options that a request would have to name. `Settings.context_window_tokens` goes before it
+    (`functions/step/dependencies.py`).
     """
     return next((window for name, window in _WINDOWS if re.fullmatch(name, model)), UNKNOWN_WINDOW)
 
@@ -105,7 +108,7 @@ LARGE_OUTPUT = 25_000
 
 def effort_within(model: str, max_tokens: int) -> str | None:
     """The effort to ask for over the Responses API. None: name none, the model decides. Reasoning counts as output, so
-    at its usual effort a model may use up a small limit before it answers.
+    at its usual effort a model may use up a small limit before it answers. `max_tokens`: the request's.
     """
     if max_tokens >= LARGE_OUTPUT or re.fullmatch(_ONE_EFFORT, model):
         return None

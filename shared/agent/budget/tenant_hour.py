@@ -19,7 +19,7 @@ PAUSE_SECONDS = 0.1
 
 
 class TenantHour:
-    """`limit`: tokens a tenant may use in an hour, 0: no limit."""
+    """`limit`: tokens a tenant may use in an hour (`Settings.tenant_tokens_per_hour`), 0: no limit."""
 
     def __init__(
         self, repository: SessionRepository, session_index: SessionIndex, timeouts: Timeouts, limit: int

@@ -1,6 +1,7 @@
 """What a decision does to the session, by the intervention's type and the chosen option (design §8).
 
-A person's answer and an expiry's default do the same; the record of who decided differs.
+A person's answer and an expiry's default do the same; the record of who decided differs. Which option an expiry takes:
+`shared/domain/interventions/options_and_defaults.py`.
 """
 
 from typing import Any

@@ -1,4 +1,8 @@
-"""Expiry: what nobody decided in time takes its default action, and is recorded as an expiry (design §8)."""
+"""Expiry: what nobody decided in time takes its default action, and is recorded as an expiry (design §8).
+
+Which option that is and when it is due is set where the question is opened (`opening.py`), by the rules of
+`shared/domain/interventions/options_and_defaults.py`; what the option does: `effects.py`.
+"""
 
 from collections.abc import Callable
 from datetime import datetime

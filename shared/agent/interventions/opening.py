@@ -61,7 +61,8 @@ def open_approval(
 ) -> None:
     """Withholds the call and asks for it. The decision is bound to the hash of the input (design §8).
 
-    `timeout_seconds`: where the agent's policy names none. `said`: the reply's text beside the call.
+    `timeout_seconds`: where the agent's policy names none (`Timeouts.approval`). `said`: the reply's text beside the
+    call.
     """
     change.set(
         calls=tuple(
@@ -123,7 +124,10 @@ def open_question(
 
 
 def open_hourly_limit(change: Change, until: datetime, limit: int, rules: AskingRules) -> None:
-    """The tenant's tokens of this hour are used up. The session goes on by itself when the next hour begins."""
+    """The tenant's tokens of this hour are used up. The session goes on by itself when the next hour begins.
+
+    `limit`: `Settings.tenant_tokens_per_hour`.
+    """
     said = "The tenant's tokens of this hour are used up."
     context = _asked("acta", said) | {"scope": "tenant", "tokens_per_hour": limit}
     change.open_intervention(

@@ -1,7 +1,8 @@
 """A person decides: exactly one decision per intervention, committed before the engine is woken (design §8).
 
 First what a person may give with an option (`modify` takes a whole new input for the tool, checked like any input),
-then the decision itself.
+then the decision itself. Who may decide: `require_role` in `shared/domain/interventions/intervention.py`; which options
+there are: `shared/domain/interventions/options_and_defaults.py`; what an option does: `effects.py`.
 """
 
 import json
@@ -145,7 +146,9 @@ class Resolution(NamedTuple):
 
 
 class ResolveDeps(NamedTuple):
-    """What `resolve` needs. `max_answer_chars`: an answer may be as long as any other message."""
+    """What `resolve` needs. `max_answer_chars`: an answer may be as long as any other message
+    (`Settings.max_message_chars`).
+    """
 
     repository: SessionRepository
     session_index: SessionIndex

@@ -21,7 +21,9 @@ from shared.ports.workflow import Workflow
 
 
 class NewSession(NamedTuple):
-    """`message` None: the session stays `idle` until somebody says something."""
+    """`message` None: the session stays `idle` until somebody says something. Whose limits these are, the request's,
+    the agent's or the deployment's, is decided in `functions/start/routes.py`.
+    """
 
     agent_id: str
     message: str | None

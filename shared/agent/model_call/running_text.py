@@ -25,7 +25,7 @@ def on_a_thread(work: Callable[[], None]) -> None:
 
 
 class RunningText(NamedTuple):
-    """`every`: at most one write in so much time; a turn that is over sooner has none."""
+    """`every`: at most one write in so much time (`Settings.partial_text_ms`); a turn that is over sooner has none."""
 
     partials: Partials
     clock: Clock

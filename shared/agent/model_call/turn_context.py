@@ -53,8 +53,9 @@ class TurnDeps(NamedTuple):
     """What turns need from the process; made once per function.
 
     `roll_over_events`: history entries after which the next generation starts (design §2). `max_output_tokens`: for
-    agents that name none. `context_window`: a model's, in tokens, 0 for no limit. `running_text`: where the text of a
-    running turn is shown, None: nowhere.
+    agents that name none. Both are in `Settings`. `context_window`: a model's, in tokens, 0 for no limit:
+    `Settings.context_window_tokens`, else `shared/adapters/llm/model_catalogue.py` has it. `running_text`: where the
+    text of a running turn is shown, None: nowhere.
     """
 
     repository: SessionRepository
@@ -145,7 +146,7 @@ class TurnContext(NamedTuple):
 
 class Turn(NamedTuple):
     """One turn of one session. `at`: where the engine stands; `attempt`: its retry count; `deadline`: when every model
-    that the turn asks must be done.
+    that the turn asks must be done (`load` in `shared/agent/turn/turn.py`).
     """
 
     context: TurnContext

@@ -60,6 +60,8 @@ class Snapshot(NamedTuple):
 def poll(log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cursor, wait: float) -> Snapshot:
     """Returns as soon as there are events, the session has ended, or `wait` seconds are over.
 
+    `wait`: the request's, or `STREAM_WAIT_SECONDS`; both are in `functions/status/polling.py`.
+
     Raises SessionNotFound, and CursorInvalid for a cursor beyond the log's end.
     """
     waited, looks = 0.0, 0

@@ -18,9 +18,10 @@ Unreadable = Callable[[str, Exception], None]
 
 
 class SweepDeps(NamedTuple):
-    """What a sweep needs. `grace`: seconds for which a session is left to the worker it may have. `warn`: seconds
-    before its end at which a wait is looked after. `time_is_left`: whether another session can be looked at.
-    `unreadable`: is called with the id and the error of a session that cannot be read.
+    """What a sweep needs. `grace`: seconds for which a session is left to the worker it may have
+    (`Settings.recovery_grace_seconds`). `warn`: seconds before its end at which a wait is looked after
+    (`Settings.intervention_warn_seconds`). `time_is_left`: whether another session can be looked at. `unreadable`: is
+    called with the id and the error of a session that cannot be read.
     """
 
     repository: SessionRepository

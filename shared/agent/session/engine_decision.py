@@ -1,5 +1,8 @@
 """Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end (design
 §2).
+
+Not decided here: a wait that a provider asks for (`wait_for_provider` in `shared/agent/turn/outcomes.py`), a roll-over
+(`shared/agent/turn/history_limit.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` there).
 """
 
 from typing import Literal, NamedTuple
@@ -24,7 +27,11 @@ def position(head: Head) -> Position:
 
 
 class Timeouts(NamedTuple):
-    """Seconds: how long an approval waits, and how long before its expiry the warning comes."""
+    """Seconds: how long an approval waits, and how long before its expiry the warning comes.
+
+    `approval`: `Settings.approval_timeout_seconds`, where the agent's limits name none (`TurnDeps.context` in
+    `shared/agent/model_call/turn_context.py`). `warn`: `Settings.intervention_warn_seconds`.
+    """
 
     approval: float
     warn: float

@@ -1,4 +1,8 @@
-"""Fencing: whether another run, generation or turn has taken over, so that a late worker commits and starts nothing."""
+"""Fencing: whether another run, generation or turn has taken over, so that a late worker commits and starts nothing.
+
+A cancel is no fencing: a result that comes after it is still recorded (`_finish` in `shared/agent/tools/execute.py`).
+The guard in the store is that a commit's number is taken once: `append` in `shared/adapters/dynamodb/session_log.py`.
+"""
 
 from shared.domain.errors import Fenced
 from shared.domain.session.commit import Position

@@ -1,4 +1,7 @@
-"""Keeps commits small: a text over 4 KB goes to the blob store first, then its pointer is committed (design §6.1)."""
+"""Keeps commits small: a large text goes to the blob store first, then its pointer is committed (design §6.1).
+
+What is large is decided by `Content.is_large` in `shared/domain/session/conversation.py`.
+"""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,7 @@
-"""One tool call: its start is logged, it runs, its finish is logged (design §6.3)."""
+"""One tool call: its start is logged, it runs, its finish is logged (design §6.3).
+
+What becomes of a result that comes after a cancel is decided in `_finish`.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -47,7 +50,8 @@ class CallResult(NamedTuple):
 def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, deadline_seconds: float) -> None:
     """Runs the call unless its finish is logged already.
 
-    `attempt`: the engine's retry count. `deadline_seconds`: what the tool may take. Raises what the engine retries.
+    `attempt`: the engine's retry count. `deadline_seconds`: what the invocation leaves the tool (`seconds_for_work` in
+    `shared/engine_event.py`). Raises what the engine retries.
     """
     repository = runtime.repository
     session = repository.turn(at)

@@ -26,7 +26,9 @@ class ResultText(NamedTuple):
 
 
 def result_text(said: str | OutsideText, limit: int, keep: Callable[[Content], Content]) -> ResultText:
-    """`limit`: bytes of the result that the model gets; `keep`: stores a text and returns its pointer."""
+    """`limit`: bytes of the result that the model gets (`ToolSpec.result_limit_bytes`); `keep`: stores a text and
+    returns its pointer.
+    """
     outside = said if isinstance(said, OutsideText) else None
     text = outside.cleaned if outside is not None else str(said)
     content, whole, notes = Content.of(text), None, []

@@ -7,8 +7,7 @@ from shared.agent.session.engine_decision import position, wait_decision
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.apply_reply import AppliedReply
 from shared.agent.turn.cut_off_replies import advice
-from shared.agent.turn.loop_hints import hint
-from shared.agent.turn.prompt import PLAN_RETRIES
+from shared.agent.turn.prompt import PLAN_RETRIES, hint
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision

@@ -1,4 +1,7 @@
-"""What follows a thinking turn, by the rules of design §5 (`shared/domain/rules/next_action.py`)."""
+"""What follows a thinking turn, by the rules of design §5 (`shared/domain/rules/next_action.py`).
+
+Whether a run in circles gets a hint, a question or the end is decided in `shared/domain/rules/loop_detection.py`.
+"""
 
 from typing import assert_never
 
@@ -10,8 +13,9 @@ from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.apply_reply import AppliedReply
 from shared.agent.turn.cut_off_replies import advice, is_first_half
-from shared.agent.turn.loop_hints import PreviousCall, detect_loop, hint
+from shared.agent.turn.detect_loop import PreviousCall, detect_loop
 from shared.agent.turn.outcomes import drop_calls, open_questions, open_review_if_due, run_calls, wait
+from shared.agent.turn.prompt import hint
 from shared.domain.rules.budget import tokens_left
 from shared.domain.rules.goal_marker import without_marker
 from shared.domain.rules.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action

@@ -12,7 +12,9 @@ EVENTS_PER_CALL = 24
 
 
 def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:
-    """The decision, or a roll-over where the history of this execution has `after_events` entries (design §2)."""
+    """The decision, or a roll-over where the history of this execution has `after_events` entries (design §2):
+    `Settings.roll_over_events`.
+    """
     full = head.run is not None and head.run.events >= after_events
     if decision is None or not full or decision.next in ("done", "failed"):
         return decision

@@ -1,7 +1,7 @@
 """What the model is asked in a turn: system prompt, tools, conversation, and the suffix that changes each turn.
 
 The suffix (plan status, memories, limits, hint) comes last, so that everything before it stays the same from turn to
-turn and the provider can cache it (design §9).
+turn and the provider can cache it (design §9). `hint` puts a text into the suffix of the next turn.
 """
 
 from collections.abc import Iterable
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from shared.agent.model_call.turn_context import TurnContext
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
+from shared.domain.session.change import Change
 from shared.domain.session.conversation import Entry
 from shared.domain.session.head import Head
 from shared.ports.model import ModelRequest, ToolDefinition
@@ -109,3 +110,14 @@ def _line(step: PlanStep) -> str:
     tool = f" ({step.tool})" if step.tool else ""
     result = f" -> {step.result}" if step.result else ""
     return f"{_MARKS[step.status]} {step.step_number}. {step.description}{tool}{result}"
+
+
+def hint(change: Change, text: str) -> None:
+    """Tells the model something at the end of its next request, once. It is an event as well."""
+    if not text:
+        return
+    known = change.head.progress.hint
+    change.set(
+        progress=change.head.progress.model_copy(update={"hint": f"{known}\n{text}" if known else text})
+    )
+    change.event("hint.injected", {"text": text})

@@ -30,8 +30,8 @@ from shared.agent.turn.after_planning import after_planning
 from shared.agent.turn.after_thinking import after_thinking
 from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
 from shared.agent.turn.cut_off_replies import first_half
+from shared.agent.turn.detect_loop import PreviousCall
 from shared.agent.turn.history_limit import or_roll_over
-from shared.agent.turn.loop_hints import PreviousCall
 from shared.agent.turn.outcomes import next_turn, wait_for_provider
 from shared.agent.turn.prompt import planning_request, thinking_request
 from shared.domain.definitions.agent import Purpose
@@ -54,8 +54,9 @@ from shared.ports.model import ModelReply, ModelRequest
 def take_turn(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: float) -> Decision:
     """Makes the turn, once whatever attempt this is, and returns what the engine does next.
 
-    `attempt`: the engine's retry count. `timeout`: seconds that all models of the turn may take together. Raises Fenced
-    where another run, generation or turn has taken over, and everything that the engine retries.
+    `attempt`: the engine's retry count. `timeout`: seconds that all models of the turn may take together
+    (`functions/step/handler.py`). Raises Fenced where another run, generation or turn has taken over, and everything
+    that the engine retries.
     """
     turn = load(deps, kind, at, attempt, timeout)
     if isinstance(turn, Decision):

@@ -53,7 +53,9 @@ class Fallback(FrozenModel):
 
 
 class Limits(FrozenModel):
-    """Limits of the agent's sessions, where the request that starts a session names none. None: the deployment's."""
+    """Limits of the agent's sessions, where the request that starts a session names none. None: the deployment's, in
+    `shared/settings.py`; for `max_steps` in `functions/start/routes.py`; for `cost_budget_usd` there is none.
+    """
 
     max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
     token_budget: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
@@ -100,7 +102,8 @@ class AgentDefinition(FrozenModel):
     def system(self, planning: str) -> str:
         """The system prompt. It is the same in every turn, so that the provider can cache it.
 
-        `planning`: the managed prompt that says how an agent works.
+        `planning`: the managed prompt that says how an agent works (`PLANNING` in `prompt.py`, or the tenant's
+        version).
         """
         parts = [self.system_prompt.strip(), planning.strip()]
         if self.goal.strip():

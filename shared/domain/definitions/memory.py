@@ -56,7 +56,8 @@ def relevant(memories: Sequence[Memory], query: str, limit: int, max_chars: int)
     """The memories with words of the query, sorted by BM25; of equal ones the newest first.
 
     Preferences without such words come after them, newest first: they are valid for any task. At most `limit` memories
-    with at most `max_chars` characters of text in all; one that is too long for the rest is skipped.
+    with at most `max_chars` characters of text in all; one that is too long for the rest is skipped. The callers'
+    limits are in `shared/agent/model_call/relevant_memories.py` and `shared/adapters/tools/builtin/memory.py`.
     """
     words = [_words(f"{memory.text} {' '.join(memory.tags)}") for memory in memories]
     scores = _scores(words, set(_words(query)))

@@ -37,8 +37,9 @@ class ToolSpec(FrozenModel):
     `effect`: what happens to a call that may have started and died. `read`: it runs again. `idempotent`: it runs again
     under the same effect id. `once`: it never runs again by itself, a person is asked.
     `risk`: what the tool touches. `high_stakes`: a person must approve each call. `repeatable`: identical calls do not
-    mean that the run is stuck. `timeout_seconds`: for one call. `result_limit_bytes`: the model gets the beginning of a
-    longer result, and all of it is stored.
+    mean that the run is stuck. `timeout_seconds`: for one call; the invocation may leave it less (`_run` in
+    `shared/agent/tools/execute.py`). `result_limit_bytes`: the model gets the beginning of a longer result, and all of
+    it is stored (`shared/agent/tools/results_for_model.py`).
     """
 
     name: Annotated[str, Field(pattern=TOOL_NAME_PATTERN)]

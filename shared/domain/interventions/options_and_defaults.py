@@ -45,8 +45,9 @@ ROLE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
 class Policy(FrozenModel):
     """An agent's rules for interventions of one type.
 
-    `timeout_seconds` None: the usual time of the type. `default_action`: what happens when nobody decides in time;
-    None: the usual option of the type. `role`: who may decide; None: any member of the tenant.
+    `timeout_seconds` None: the usual time of the type, `Timeouts.approval` for an approval and none for the others
+    (`shared/agent/interventions/opening.py`). `default_action`: what happens when nobody decides in time; None: the
+    usual option of the type. `role`: who may decide; None: any member of the tenant.
     """
 
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] | None = None

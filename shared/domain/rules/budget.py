@@ -51,7 +51,8 @@ def spent_usd(head: Head) -> float:
 def reserve(head: Head, request_bytes: int, max_output: int) -> Reservation | None:
     """The tokens that the next call may use; None: the budget does not allow another call.
 
-    `request_bytes`: the length of the request. `max_output`: the most tokens that the answer should have.
+    `request_bytes`: the length of the request. `max_output`: the most tokens that the answer should have, which is
+    `TurnContext.max_output_tokens` for a turn.
     """
     cost = head.budget.cost_budget_usd
     if cost is not None and spent_usd(head) >= cost:

@@ -1,4 +1,7 @@
-"""Decides after a model's reply whether the run goes on, and how (design §5). Pure functions."""
+"""Decides after a model's reply whether the run goes on, and how (design §5). Pure functions.
+
+The ladder of a run that goes in circles (hint, question, end) is in `loop_detection.py`; here its rung is only obeyed.
+"""
 
 import re
 from typing import Literal, NamedTuple
@@ -15,9 +18,10 @@ class Facts(NamedTuple):
     """What the rules look at. All of it comes from the head and the last reply.
 
     `text`: the reply's text; None: there is no reply yet. `calls`: how many calls still have to run. `undelivered`: how
-    many users' messages the model has not seen. `iteration`: Think turns so far. `text_replies`: replies in a row
-    without a call, this one included. `question`: the reason of this reply's `wait_for_user`. `closing`: the reason
-    with which this reply completes or fails the plan. `stuck`: what loop detection says after this turn.
+    many users' messages the model has not seen. `iteration`: Think turns so far. `max_steps`: `Run.max_steps`.
+    `text_replies`: replies in a row without a call, this one included. `question`: the reason of this reply's
+    `wait_for_user`. `closing`: the reason with which this reply completes or fails the plan. `stuck`: what loop
+    detection says after this turn.
     """
 
     plan: ExecutionPlan | None = None

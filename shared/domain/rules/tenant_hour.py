@@ -44,8 +44,8 @@ def tokens_missing(lease: Lease | None, hour: int, needed: int) -> int:
 def grant_size(granted: int, wanted: int, limit: int) -> int | None:
     """The tokens that a session is granted: a chunk, or what it needs where that is more or no chunk is left.
 
-    `granted`: to all sessions of the tenant in this hour. `wanted`: what the session needs. `limit`: the tenant's.
-    None: the hour has too little left.
+    `granted`: to all sessions of the tenant in this hour. `wanted`: what the session needs. `limit`: the tenant's
+    (`Settings.tenant_tokens_per_hour`). None: the hour has too little left.
     """
     for size in (max(wanted, CHUNK_TOKENS), wanted):
         if granted + size <= limit:

@@ -134,8 +134,9 @@ class Run(FrozenModel):
 
     `generation`: the engine's execution that may commit. `iteration`: counts Think turns. `turn`: counts all turns,
     planning ones too, and is part of their commit keys. `first`: the number of the commit that the current turn began
-    with. `events`: an upper bound of the events in the execution's history. `goal_id`: the id of the message that
-    began the run.
+    with. `events`: an upper bound of the events in the execution's history. `goal_id`: the id of the message that began
+    the run. `max_steps`: `Head.max_steps`; a message that comes at the limit raises it (`_grant_steps` in
+    `shared/agent/turn/after_thinking.py`).
     """
 
     run_id: str
@@ -221,22 +222,25 @@ class Progress(FrozenModel):
     """The counters that decide whether a run goes on or is stuck. They are stored, so that a crash cannot reset them
     (design §5).
 
-    `text_replies`: replies in a row without a call. `planning_attempts`: failed ones in the current planning.
-    `provider_waits`: in a row. `last_reply`, `succeeded`, `failed`, `window`: fingerprints of replies and calls, as
-    `shared.domain.rules.loop_detection` makes them. `rung`: how often the run was found stuck since it last made
-    progress, which decides between hint, question and failure.
+    `text_replies`: replies in a row without a call; bounded in `shared/domain/rules/next_action.py`.
+    `planning_attempts`: failed ones in the current planning; bounded in `shared/agent/turn/after_planning.py`.
+    `provider_waits`: in a row; bounded in `shared/agent/turn/outcomes.py`. `last_reply`, `succeeded`, `failed`,
+    `window`: fingerprints of replies and calls, as `shared.domain.rules.loop_detection` makes them. `rung`: how often
+    the run was found stuck since it last made progress, which decides between hint, question and failure.
     """
 
     text_replies: int = 0
     planning_attempts: int = 0
     provider_waits: int = 0
     cut_offs: int = 0
-    """Replies in a row that were cut off at their length limit."""
+    """Replies in a row that were cut off at their length limit: `shared/agent/turn/cut_off_replies.py`."""
     continues: str | None = None
     """The id of the cut-off message that the next reply is asked to continue; empty: none. None: no turn was made yet,
     or the previous release wrote it."""
     hint: str = ""
-    """A text for the model, at the end of the next request only."""
+    """A text for the model, at the end of the next request only: `hint` in `shared/agent/turn/prompt.py`, or a
+    person's.
+    """
     last_reply: str = ""
     same_replies: int = 0
     idle_turns: int = 0
@@ -250,6 +254,7 @@ class Head(FrozenModel):
     """A session's state after a commit.
 
     `goal`: its beginning, at most `MAX_GOAL_CHARS`. `review_every`: turns between two reviews by a person; 0: none.
+    `max_steps`: of each run. It, `review_every` and the limits in `budget` are chosen in `functions/start/routes.py`.
     `last_seq`, `last_step`: the highest numbers in use. `undelivered`: ids of users' messages that no turn has shown to
     the model yet, oldest first. `compacted_at`: the number of the commit with the last compaction, from where the
     conversation is read; 0: none.

@@ -22,7 +22,7 @@ _RESULT = re.compile(r"/2018-06-01/runtime/invocation/([^/]+)/(response|error)/?
 
 @dataclass(frozen=True)
 class Invocation:
-    """One event on its way to a process. `deadline_ms` is a Unix time."""
+    """One event on its way to a process. `deadline_ms` is a Unix time: `Function.timeout_seconds` after the start."""
 
     request_id: str
     event: bytes

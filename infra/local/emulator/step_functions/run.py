@@ -18,7 +18,7 @@ _states: Any = module("services.stepfunctions")
 
 
 class Run:
-    """`execution` is ministack's record, which the API reads."""
+    """`execution` is ministack's record, which the API reads. `timeout_seconds`: `TimeoutSeconds` of the definition."""
 
     def __init__(self, execution: dict[str, Any], timeout_seconds: float | None) -> None:
         self.execution = execution

@@ -1,4 +1,7 @@
-"""What models write, made safe to store: tool arguments as strict JSON, texts as valid Unicode."""
+"""What models write, made safe to store: tool arguments as strict JSON, texts as valid Unicode.
+
+What becomes of a call that is `malformed` is decided in `shared/agent/turn/apply_reply.py`.
+"""
 
 import json
 import math

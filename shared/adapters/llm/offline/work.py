@@ -30,7 +30,7 @@ class Work:
     """A goal and the calls that were made for it. `stages`: one for each step of the plan."""
 
     def __init__(self, goal: Goal, calls: Sequence[CallWithResult], room: int) -> None:
-        """`room`: characters that one reply may hold."""
+        """`room`: characters that one reply may hold, from the request's `max_tokens` (`_reply` in `model.py`)."""
         self.goal = goal
         written = tuple(task.path for task in goal.tasks if isinstance(task, WriteAnswers))
         self._log = CallLog(calls, room, written)

@@ -54,7 +54,8 @@ class Weather:
         self._get = BoundedGet("weather service")
 
     def at(self, location: str, deadline_seconds: float) -> str:
-        """The weather as a sentence with units. `deadline_seconds`: the time for both requests.
+        """The weather as a sentence with units. `deadline_seconds`: the time for both requests
+        (`CallContext.deadline_seconds`).
 
         Raises ToolFailed where the place is unknown or no usable answer comes in time.
         """

@@ -41,7 +41,7 @@ def _client(seconds: int) -> Any:
 
 class LambdaTool:
     """Runs calls. `client`: makes a botocore Lambda client that makes one attempt. Its argument is the time limit in
-    seconds.
+    seconds, from `CallContext.deadline_seconds`.
     """
 
     def __init__(self, client: Callable[[int], Any] = _client) -> None:

@@ -1,4 +1,4 @@
-"""Sees after a turn whether the run goes in circles, and what to tell the model then (design §5)."""
+"""Sees after a turn whether the run goes in circles (design §5). Rules: `shared/domain/rules/loop_detection.py`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -63,14 +63,3 @@ def _name(tool: str, arguments: dict[str, Any] | None) -> str:
     """A tool's name is the model's own where there is no such tool: it may be anything."""
     action = str((arguments or {}).get("action", "")) if tool == UPDATE_PLAN else ""
     return visible(f"{tool} {action}".strip()[:MAX_NAME_CHARS], keep_newlines=False)
-
-
-def hint(change: Change, text: str) -> None:
-    """Tells the model something at the end of its next request, once. It is an event as well."""
-    if not text:
-        return
-    known = change.head.progress.hint
-    change.set(
-        progress=change.head.progress.model_copy(update={"hint": f"{known}\n{text}" if known else text})
-    )
-    change.event("hint.injected", {"text": text})
