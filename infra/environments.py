@@ -63,7 +63,11 @@ class LocalWebhook:
 
 @dataclass(frozen=True)
 class Sizing:
-    """The resources of one function: `timeout` in seconds, `memory` in MB; 1,769 MB give one whole vCPU."""
+    """The resources of one function: `timeout` in seconds, `memory` in MB; 1,769 MB give one whole vCPU.
+
+    `reserved_concurrency`: that many of the account's concurrent executions are this function's alone, and it never has
+    more. None: it shares what no function has reserved. `acta deploy` checks that the account has them.
+    """
 
     memory: int
     timeout: int
@@ -72,13 +76,20 @@ class Sizing:
 
 GATEWAY_TIMEOUT = 29
 """Seconds. An HTTP API ends an integration after 30."""
+LONGEST_TOOL = 600
+"""Seconds. The longest `timeout_seconds` that a tool may have (`shared/domain/definitions/tool.py`)."""
+LAMBDA_TIMEOUT = 900
+"""Seconds. The most that Lambda gives a function."""
+MARGIN = 60
+"""Seconds of an invocation that neither a model nor a tool gets: for reading before the call, for a commit that is
+tried again after it."""
 
 SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     {
         "start": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "status": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
-        "step": Sizing(memory=1_024, timeout=150),
-        "tool": Sizing(memory=512, timeout=120),
+        "step": Sizing(memory=1_024, timeout=LAMBDA_TIMEOUT),
+        "tool": Sizing(memory=512, timeout=LONGEST_TOOL + MARGIN),
         "intervene": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "notify": Sizing(memory=256, timeout=30),
@@ -86,9 +97,10 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     }
 )
 
-# Local functions are processes on one machine. A cold start may wait for five others.
+# Local functions are processes on one machine. A cold start may wait for five others. One that hangs is ended sooner
+# than in AWS.
 LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
-    {name: Sizing(size.memory, max(size.timeout, 60)) for name, size in SIZES.items()}
+    {name: Sizing(size.memory, min(max(size.timeout, 60), 300)) for name, size in SIZES.items()}
 )
 
 
@@ -142,6 +154,16 @@ class Environment:
         if not self.is_local:
             raise UnusableValue("notifications of an environment in AWS are set in infra/environments.py")
         return replace(self, notifications=LocalWebhook(is_listening=True))
+
+    @property
+    def longest_model_seconds(self) -> int:
+        """What a model call may take. 14 minutes where `step` has the longest timeout there is."""
+        return self.sizes["step"].timeout - MARGIN
+
+    @property
+    def longest_tool_seconds(self) -> int:
+        """What a call of a tool may take."""
+        return min(LONGEST_TOOL, self.sizes["tool"].timeout - MARGIN)
 
     @property
     def functions(self) -> tuple[FunctionName, ...]:

@@ -68,6 +68,11 @@ class Settings(BaseModel):
     tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 0
     """Tokens that all sessions of a tenant may use in an hour. 0: no such limit."""
     step_deadline_seconds: Seconds = 120
+    """The least that a model call may take. It gets more where its output limit needs more."""
+    longest_model_seconds: Seconds = 840
+    """The most that a model call may take. The deployment sets it from the timeout of `step`."""
+    longest_tool_seconds: Annotated[int, Field(ge=1)] = 600
+    """The most that a call of a tool may take. The deployment sets it from the timeout of `tool`."""
     approval_timeout_seconds: Seconds = 1_800
     intervention_warn_seconds: Seconds = 300
     roll_over_events: Annotated[int, Field(ge=100)] = 15_000

@@ -5,7 +5,7 @@ from functions.admin.dependencies import Dependencies
 from functions.admin.files import add_files
 from functions.admin.memories import add_memories
 from functions.admin.prompts import add_prompts
-from functions.admin.tools import add_tools, registered
+from functions.admin.tools import Allowed, add_tools, registered
 from shared.adapters.egress.address import AddressGuard
 from shared.api.app import Api
 from shared.api.response.envelope import Response, success
@@ -14,7 +14,8 @@ from shared.api.response.envelope import Response, success
 def build(deps: Dependencies) -> Api:
     api = Api("admin", deps.settings)
     add_files(api, deps.files, deps.settings.max_file_bytes)
-    add_tools(api, deps.tools, deps.idempotency, deps.clock, AddressGuard(deps.settings))
+    allowed = Allowed(AddressGuard(deps.settings), deps.settings.longest_tool_seconds)
+    add_tools(api, deps.tools, deps.idempotency, deps.clock, allowed)
     add_agents(
         api,
         deps.definitions,

@@ -1,10 +1,11 @@
 """The tool registry: `/v1/tools` (design §7). Built-in tools can only be read; admins add their tenant's own."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from functions.admin.resource import Resource, version_tag
 from shared.adapters.egress.address import AddressGuard
-from shared.adapters.tools.tenant.definition import Unusable, check_schema, to_config
+from shared.adapters.tools.tenant.definition import Unusable, check_schema, check_timeout, to_config
 from shared.api.app import Api
 from shared.api.request.bodies import CreateTool, PutTool
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
@@ -23,8 +24,15 @@ def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:
     return {**builtins(), **own}
 
 
+class Allowed(NamedTuple):
+    """What tools may do here. `addresses`: what they may call; `seconds`: the longest that a call may take."""
+
+    addresses: AddressGuard
+    seconds: int
+
+
 def add_tools(
-    api: Api, store: ToolStore, idempotency: IdempotencyGuard, clock: Clock, guard: AddressGuard
+    api: Api, store: ToolStore, idempotency: IdempotencyGuard, clock: Clock, allowed: Allowed
 ) -> None:
     tools = Resource[ToolDefinition](
         api,
@@ -50,7 +58,7 @@ def add_tools(
     @api.post("/v1/tools")
     def create_tool(body: CreateTool) -> Response:
         tenant, now = api.caller.tenant, clock.now()
-        tool = _definition(body, body.name, guard, 1, now, now)
+        tool = _definition(body, body.name, allowed, 1, now, now)
 
         key = idempotency_key(api.request, 201)
 
@@ -75,7 +83,7 @@ def add_tools(
         _refuse_built_in(name)
         old = tools.get_as_read(name)
         tools.check_version(body.version, old.version)
-        new = _definition(body, name, guard, old.version + 1, old.created_at, clock.now())
+        new = _definition(body, name, allowed, old.version + 1, old.created_at, clock.now())
         with tools.writing():
             store.replace(api.caller.tenant, old, new)
         return tools.answer(new)
@@ -91,11 +99,12 @@ def add_tools(
 
 
 def _definition(
-    body: PutTool, name: str, guard: AddressGuard, version: int, created_at: datetime, updated_at: datetime
+    body: PutTool, name: str, allowed: Allowed, version: int, created_at: datetime, updated_at: datetime
 ) -> ToolDefinition:
     try:
+        check_timeout(body.timeout_seconds, allowed.seconds)
         check_schema(body.input_schema)
-        config = to_config(body.kind, body.config, guard)
+        config = to_config(body.kind, body.config, allowed.addresses)
     except Unusable as unusable:
         raise ValidationFailed(f"The request is not valid: {unusable}.", unusable.problems) from None
     return ToolDefinition(

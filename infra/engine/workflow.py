@@ -1,8 +1,10 @@
 """The definition of the state machine: what is deployed, what runs locally and what the tests run.
 
-`state_machine.asl.json` draws the loop, one state after the other. Two kinds of names in it are filled in:
+`state_machine.asl.json` draws the loop, one state after the other. Three kinds of names in it are filled in:
 
 - `"Retry": "${TaskRetries}"` and the like: a policy of `infra/engine/retries.py`, filled in here.
+- `"TimeoutSeconds": "${FunctionTimeout}"`: the timeout of the state's function in this environment and a little more,
+  filled in here.
 - `${StepFunctionArn}` and the like: a function's ARN, filled in by CloudFormation (`PLACEHOLDERS`).
 """
 
@@ -22,13 +24,16 @@ PLACEHOLDERS: Mapping[str, FunctionName] = {
 }
 """`${…}` in the definition -> the function whose ARN stands there once it is deployed."""
 
+FUNCTION_TIMEOUT = "${FunctionTimeout}"
+SLACK_SECONDS = 30
+"""By how much a state outlasts its function: its cold start, and the way there and back."""
+
 
 def definition(environment: Environment) -> dict[str, Any]:
     """The definition for `environment` in Amazon States Language, as a new dictionary; times in seconds.
 
     Raises ValueError for a retry base below one second, for a Task without a retry policy, and for a Task whose
-    timeout is not longer than its function's. With such a timeout the engine would start a second worker while the
-    first one still runs.
+    timeout is a number.
     """
     if environment.retry_base_seconds < 1:
         raise ValueError("retry_base_seconds is a whole number of seconds, at least 1")
@@ -36,7 +41,7 @@ def definition(environment: Environment) -> dict[str, Any]:
     for name, state in states(parsed):
         if state["Type"] == "Task":
             state["Retry"] = _retries(name, state, environment)
-            _check_timeout(name, state, environment)
+            state["TimeoutSeconds"] = state_timeout(name, state, environment)
     return parsed
 
 
@@ -55,9 +60,14 @@ def _retries(name: str, state: Mapping[str, Any], environment: Environment) -> l
     return [retrier.to_asl(environment.retry_base_seconds) for retrier in POLICIES[policy]]
 
 
-def _check_timeout(name: str, state: Mapping[str, Any], environment: Environment) -> None:
-    """The timeout of a wait for people is computed while it runs and has nothing to do with the function's."""
+def state_timeout(name: str, state: Mapping[str, Any], environment: Environment) -> int | str:
+    """Longer than the function's own: else the engine would start a second worker while the first one still runs. The
+    timeout of a wait for people is an expression, computed while it runs, and has nothing to do with the function's.
+    """
     timeout = state["TimeoutSeconds"]
-    function = PLACEHOLDERS[state["Arguments"]["FunctionName"].strip("${}")]
-    if isinstance(timeout, int) and timeout <= environment.sizes[function].timeout:
-        raise ValueError(f"{name} in {FILE.name} times out before its function {function!r} does")
+    if timeout == FUNCTION_TIMEOUT:
+        function = PLACEHOLDERS[state["Arguments"]["FunctionName"].strip("${}")]
+        return environment.sizes[function].timeout + SLACK_SECONDS
+    if isinstance(timeout, str) and timeout.startswith("{%"):
+        return timeout
+    raise ValueError(f"TimeoutSeconds of {name} in {FILE.name} is {FUNCTION_TIMEOUT} or an expression")

@@ -162,6 +162,8 @@ class ActaFunction(Construct):
             "bucket": resources.bucket.bucket_name,
             "tenant_claim": environment.tenant_claim,
             "roles_claim": environment.roles_claim,
+            "longest_model_seconds": environment.longest_model_seconds,
+            "longest_tool_seconds": environment.longest_tool_seconds,
             **environment.settings,
             "offline": environment.offline,  # what the zip contains, whatever the overrides say
         }

@@ -2,7 +2,15 @@ import sys
 
 import pytest
 
-from infra.environments import ENVIRONMENTS, UnknownEnvironment, UnusableValue, select
+from infra.environments import (
+    ENVIRONMENTS,
+    LAMBDA_TIMEOUT,
+    LONGEST_TOOL,
+    UnknownEnvironment,
+    UnusableValue,
+    select,
+)
+from shared.domain.definitions.tool import MAX_TIMEOUT_SECONDS
 
 
 def test_an_unknown_environment_is_refused_in_one_line_that_names_the_known_ones() -> None:
@@ -46,3 +54,18 @@ def test_a_retry_base_that_the_engine_cannot_wait_is_refused(seconds: str) -> No
 
 def test_a_retry_base_can_be_given_for_one_deployment() -> None:
     assert select("prod").with_retry_base("7").retry_base_seconds == 7
+
+
+def test_in_aws_a_model_has_fourteen_minutes_and_a_tool_all_that_a_definition_may_ask_for() -> None:
+    assert LONGEST_TOOL == MAX_TIMEOUT_SECONDS
+    for each in ENVIRONMENTS.values():
+        if not each.is_local:
+            assert (each.longest_model_seconds, each.longest_tool_seconds) == (840, MAX_TIMEOUT_SECONDS)
+
+
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
+def test_no_call_is_promised_more_than_its_function_has(name: str) -> None:
+    chosen = select(name)
+    assert max(size.timeout for size in chosen.sizes.values()) <= LAMBDA_TIMEOUT
+    assert chosen.longest_model_seconds < chosen.sizes["step"].timeout
+    assert chosen.longest_tool_seconds < chosen.sizes["tool"].timeout

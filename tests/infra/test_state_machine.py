@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from infra.engine.workflow import PLACEHOLDERS, definition, states
+from infra.engine.workflow import PLACEHOLDERS, SLACK_SECONDS, definition, state_timeout, states
 from infra.environments import LOCAL, PROD, Sizing
 from shared.domain import errors
 from tests.infra.conftest import Synthesised
@@ -207,12 +207,23 @@ def test_a_task_outlasts_its_function_wherever_it_is_deployed(each: Synthesised)
             assert state["TimeoutSeconds"] > each.stateless.function(function)["Timeout"], name
 
 
-@pytest.mark.parametrize("timeout", [150, 900])
-def test_a_task_that_would_end_before_or_with_its_function_is_not_deployed(timeout: int) -> None:
-    assert STATES["Tool"]["TimeoutSeconds"] == 150
-    slow = {**PROD.sizes, "tool": Sizing(memory=512, timeout=timeout)}
-    with pytest.raises(ValueError, match=r"Tool .* times out before its function 'tool'"):
-        definition(replace(PROD, sizes=slow))
+@pytest.mark.parametrize("timeout", [3, 150, 900])
+def test_a_task_outlasts_its_function_whatever_size_that_gets(timeout: int) -> None:
+    sized = replace(PROD, sizes=dict.fromkeys(PROD.sizes, Sizing(memory=512, timeout=timeout)))
+    timeouts = {
+        name: state["TimeoutSeconds"]
+        for name, state in states(definition(sized))
+        if state["Type"] == "Task" and name != "Ask"
+    }
+    assert set(timeouts.values()) == {timeout + SLACK_SECONDS}
+    assert {"Plan", "Think", "Tool", "LostTool", "RollOver"} <= set(timeouts)
+
+
+def test_a_timeout_in_numbers_is_not_taken() -> None:
+    """It would not follow the function's size."""
+    task = {"Arguments": {"FunctionName": "${ToolFunctionArn}"}, "TimeoutSeconds": 150}
+    with pytest.raises(ValueError, match=r"TimeoutSeconds of Tool .* or an expression"):
+        state_timeout("Tool", task, PROD)
 
 
 def test_every_placeholder_is_filled_and_there_is_no_other(each: Synthesised) -> None:

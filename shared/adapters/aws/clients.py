@@ -45,6 +45,21 @@ def make_client(
     )
 
 
+def keeping_alive(client: Any) -> Any:
+    """The client, whose connections stay alive while an answer takes minutes. Before its first call.
+
+    botocore has no setting for how often a silent connection is probed, and Lambda brings its own botocore. So the
+    options are added where this release keeps them, and left out where another one keeps them elsewhere.
+    """
+    from shared.adapters.egress.keepalive import KEEP_ALIVE
+
+    session = getattr(getattr(client, "_endpoint", None), "http_session", None)
+    options = getattr(session, "_socket_options", None)
+    if isinstance(options, list):
+        options.extend(KEEP_ALIVE)
+    return client
+
+
 class Service:
     """One AWS service. `client`: another client than the process's, for tests and tools."""
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from shared.adapters.egress.address import Target
+from shared.adapters.egress.keepalive import keep_alive
 
 MAX_BYTES = 2_097_152
 CHUNK_BYTES = 65_536
@@ -52,6 +53,7 @@ def exchange(
     connected = None
     try:
         connected = socket.create_connection((target.ip, target.port), seconds)
+        keep_alive(connected)
         connection.sock = _secured(connected, target, max(0.1, deadline - time.monotonic()))
     except (OSError, ValueError):  # ssl.SSLError and timeouts are OSErrors
         if connected is not None:

@@ -59,11 +59,12 @@ def test_a_function_gets_the_arguments_the_effect_s_key_and_whose_call_it_is() -
         "session_id": "ses_1",
         "tenant": "acme",
     }
-    assert waits == [55]
+    assert waits == [58]
 
 
-def test_the_wait_is_never_longer_than_the_time_left_nor_none() -> None:
-    assert run(Lambdas(b'"x"'), seconds=3.2)[1] == [1]
+@pytest.mark.parametrize(("seconds", "waited"), [(600, 600), (600.0, 600), (4, 4), (3.2, 3), (0.3, 1)])
+def test_a_function_gets_the_seconds_that_the_call_has_and_at_least_one(seconds: float, waited: int) -> None:
+    assert run(Lambdas(b'"x"'), seconds=seconds)[1] == [waited]
 
 
 def test_what_is_no_text_is_shown_as_json() -> None:

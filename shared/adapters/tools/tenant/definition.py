@@ -44,6 +44,12 @@ def to_config(kind: str, given: Mapping[str, Any], guard: AddressGuard) -> HttpC
     raise Unusable({"kind": [f"Tools of kind {kind} are not supported yet; there are http and lambda."]})
 
 
+def check_timeout(seconds: int, longest: int) -> None:
+    """Raises Unusable where this deployment cannot give a call so many seconds. `longest`: what it can give."""
+    if seconds > longest:
+        raise Unusable({"timeout_seconds": [f"A call has at most {longest} seconds in this environment."]})
+
+
 def check_schema(schema: Mapping[str, Any]) -> None:
     """Raises Unusable unless this is the JSON Schema of an object and each reference leads to a schema inside it."""
     from jsonschema import Draft202012Validator, SchemaError

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from shared.adapters.aws.clients import Service, make_client
+from shared.adapters.aws.clients import Service, keeping_alive, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.errors import StoreThrottled, StoreUnavailable, ToolFailed, ToolUnanswered
@@ -19,10 +19,6 @@ from shared.ports.tools import CallContext
 
 MAX_BYTES = 2_097_152
 SHOWN_CHARS = 1_000
-TIMEOUT_STEP_SECONDS = 5
-"""A client's time limit cannot be changed, so there is one client for each limit. Limits are rounded down to multiples
-of this, so that there are few."""
-
 LAMBDA_ERRORS = ("Extension.", "Runtime.", "Sandbox.")
 """The beginnings of error types that come from Lambda, not from the function: it timed out, crashed or was killed."""
 NOT_STARTED = frozenset((
@@ -33,10 +29,12 @@ HAS_RUN = frozenset(("Function.ResponseSizeTooLarge", "Runtime.MarshalError"))
 """The function has returned, but Lambda cannot pass on what it returned."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _client(seconds: int) -> Any:
-    """A client that makes one attempt: the SDK's repeats could have the effect twice."""
-    return make_client("lambda", read_seconds=seconds, attempts=1)
+    """A client that makes one attempt: the SDK's repeats could have the effect twice. Its time limit cannot be changed,
+    so there is one for each limit; tools name few. While the function works the connection is silent.
+    """
+    return keeping_alive(make_client("lambda", read_seconds=seconds, attempts=1))
 
 
 class LambdaTool:
@@ -57,8 +55,7 @@ class LambdaTool:
             "session_id": context.session_id,
             "tenant": context.tenant,
         }
-        seconds = int(context.deadline_seconds)
-        lambdas = Service("lambda", self._client(max(1, seconds - seconds % TIMEOUT_STEP_SECONDS)))
+        lambdas = Service("lambda", self._client(max(1, int(context.deadline_seconds))))
         try:
             answer = lambdas.call(
                 "invoke",

@@ -55,6 +55,22 @@ def test_a_tool_is_read_as_it_was_written_but_for_its_headers_values(api: AdminA
     assert "s3cret" not in str(api.admin.request("GET", "/v1/tools").json)
 
 
+@pytest.mark.parametrize(("longest", "seconds"), [(600, 600), (112, 112)])
+def test_a_call_may_have_what_the_deployment_can_give_it_and_not_a_second_more(
+    longest: int, seconds: int
+) -> None:
+    hosts = "pay.example.com"
+    api = AdminApi(
+        Settings(env="test", table="t", bucket="b", http_tool_hosts=hosts, longest_tool_seconds=longest)
+    )
+    assert create(api, timeout_seconds=seconds)["timeout_seconds"] == seconds
+    for path, method in (("/v1/tools", "POST"), ("/v1/tools/refund", "PUT")):
+        tool = {**TOOL, "timeout_seconds": seconds + 1}
+        answer = api.admin.request(method, path, json_body=tool if method == "POST" else without_name(tool))
+        assert (answer.status, list(answer.error["details"])) == (400, ["timeout_seconds"])
+        assert str(longest) in str(answer.error["details"])
+
+
 def test_what_is_left_out_is_the_careful_choice(api: AdminApi) -> None:
     least = {name: TOOL[name] for name in ("name", "description", "input_schema", "kind", "config")}
     made = api.admin.request("POST", "/v1/tools", json_body=least).data
