@@ -1,7 +1,8 @@
-"""Replies that were cut off at their length limit (design §9). Nothing of them is taken for complete.
+"""Replies that were cut off at their length limit (design §9).
 
-A text is continued once, in the next reply. After a second cut-off in a row, and for every call that was cut off, the
-model is told to work in smaller pieces.
+A call whose JSON is whole was written to its end: it counts like any other, and the model is told so. A call that was
+cut off never runs and is asked for again. A text is continued once, in the next reply. After a second cut-off in a row
+the model is told to work in smaller pieces.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,14 @@ AGAIN = (
     "Your last reply was cut off at its length limit, and a call that was cut off was not run. Make that call again, "
     "whole and with little text before it."
 )
+NO_CALL = (
+    "Your last reply was cut off at its length limit before it called anything. Make the call, with little text before "
+    "it."
+)
+CALLS_STAND = (
+    "Your last reply was cut off at its length limit, after its last call. All its calls were taken as they stand and "
+    "have their results: repeat none because of the cut, and go on with what is missing."
+)
 SMALLER = (
     "Your replies are cut off at their length limit; what was cut off was not run. Work in smaller pieces: shorter "
     "texts, and large content in several calls."
@@ -33,7 +42,9 @@ def advice(reply: ModelReply, cut_offs: int, *, planning: bool) -> str:
         return SMALLER
     if is_first_half(reply, cut_offs, planning=planning):
         return GO_ON
-    return AGAIN if reply.calls or reply.text.strip() else SMALLER
+    if reply.calls:
+        return AGAIN if reply.calls[-1].input is None else CALLS_STAND
+    return NO_CALL if reply.text.strip() else SMALLER
 
 
 def is_first_half(reply: ModelReply, cut_offs: int, *, planning: bool) -> bool:

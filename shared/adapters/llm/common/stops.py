@@ -3,7 +3,8 @@
     end         the reply is complete
     tools       the reply is complete and asks for tool calls
     max_tokens  the reply was cut off, at the output limit or because the model's window is full. A call that was cut
-                never runs. The rest is kept, and the next turn tells the model to take smaller pieces
+                never runs; one whose JSON is whole does. The rest is kept, and the next turn tells the model what was
+                cut
     pause       the provider wants to be asked again. The reply is kept as it is, nothing in it counts as an answer, and
                 another turn follows
     refusal     the model or the provider's filter declined: the run ends with `MODEL_REFUSED`

@@ -164,6 +164,14 @@ def test_a_call_cut_at_the_limit_is_malformed(model: Model, llmock: Any) -> None
     assert reply.calls[1].input == {"path": "b"}
 
 
+def test_a_last_call_that_is_whole_at_the_limit_is_a_call(model: Model, llmock: Any) -> None:
+    llmock.add(Reply(tool_calls=(ToolCall("read_file", {"path": "a"}),), finish_reason="length"))
+
+    reply = model.complete(request(), timeout=TIMEOUT)
+
+    assert (reply.calls[0].input, reply.calls[0].malformed, reply.stop) == ({"path": "a"}, None, "max_tokens")
+
+
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "bedrock"], indirect=True)
 def test_a_refusal_has_its_own_stop_reason(model: Model, llmock: Any) -> None:
     llmock.add(Reply(text="I cannot.", finish_reason="content_filter"))

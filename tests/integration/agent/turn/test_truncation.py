@@ -3,7 +3,7 @@
 import pytest
 
 from shared.agent.session.repository import SessionRepository
-from shared.agent.turn.cut_off_replies import AGAIN, GO_ON, SMALLER
+from shared.agent.turn.cut_off_replies import AGAIN, CALLS_STAND, GO_ON, NO_CALL, SMALLER
 from shared.domain.errors import StreamBroken
 from shared.domain.session.commit import Decision, Event
 from shared.domain.session.conversation import AssistantEntry, ToolEntry
@@ -150,6 +150,17 @@ def test_whole_calls_before_the_cut_run_and_the_model_reads_what_was_cut_after_t
     assert house.files.list(TENANT, "", 10, None).files == ()
 
 
+def test_a_last_call_that_is_whole_runs_once_and_is_not_asked_for_again() -> None:
+    whole = call("create_file", path="a.md", content="whole")
+    house, session, model = run(plans("write"), cut("Writing.", whole), DONE, completes("Written."))
+    assert house.files.read(TENANT, "a.md") == b"whole"
+    told = [entry for entry in model.requests[2].entries if isinstance(entry, ToolEntry)][-1]
+    assert told.ok
+    assert model.requests[2].suffix.endswith(CALLS_STAND)
+    assert AGAIN not in model.requests[2].suffix
+    assert len(of(house, session, "tool.started")) == 1
+
+
 def test_a_call_that_is_cut_off_again_is_to_be_made_in_smaller_pieces() -> None:
     _, _, model = run(plans("write"), cut("", HALF_CALL), cut("", HALF_CALL), DONE, completes("Given up."))
     assert model.requests[2].suffix.endswith(AGAIN)
@@ -171,11 +182,18 @@ def test_a_model_that_reached_its_limit_before_it_said_anything_is_asked_to_be_s
 
 
 @pytest.mark.parametrize(
-    "half", [cut("First I would"), cut("", RequestedCall("update_plan", None, "cut off"))]
+    ("half", "told"),
+    [
+        (cut("First I would"), NO_CALL),
+        (cut("", RequestedCall("update_plan", None, "cut off")), AGAIN),
+        (cut("", call("update_plan", action="create", goal=" ")), CALLS_STAND),
+    ],
 )
-def test_a_plan_that_was_cut_off_is_asked_for_again_then_in_smaller_pieces(half: ModelReply) -> None:
+def test_a_plan_that_was_cut_off_is_asked_for_again_then_in_smaller_pieces(
+    half: ModelReply, told: str
+) -> None:
     house, session, model = run(half, half, plans("tell"), DONE, completes("Told."))
-    assert AGAIN in model.requests[1].suffix
+    assert told in model.requests[1].suffix
     assert SMALLER in model.requests[2].suffix
     assert SMALLER not in model.requests[3].suffix
     assert house.head(session).state == "completed"
