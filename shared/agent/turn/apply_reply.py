@@ -98,7 +98,7 @@ def apply_reply(
             if call.malformed is not None or call.input is None:
                 raise ModelFeedback(call.malformed or "The input is not a JSON object. Send the call again.")
             if call.name == UPDATE_PLAN:
-                _update_plan(identified, change, call, specs, outcome, planning)
+                _update_plan(identified, change, call, registry, specs, outcome, planning)
                 continue
             if planning:
                 raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
@@ -130,29 +130,35 @@ def _update_plan(
     identified: IdentifiedReply,
     change: Change,
     call: ToolCall,
+    registry: Registry,
     specs: Mapping[str, ToolSpec],
     outcome: "_Outcome",
     planning: bool,
 ) -> None:
     """Applies a pure state change in this commit, whatever else the reply asks for (design §2). Raises PlanRefused."""
     arguments = call.input or {}
-    completes = arguments.get("action") == "complete"
-    if completes and planning:
+    action = arguments.get("action")
+    if action == "complete" and planning:
         raise PlanRefused(
             "STILL_PLANNING",
             "Now only a plan is made. Complete it in your next reply, if nothing is left to do.",
         )
-    if completes and identified.reply.stop == "max_tokens":
+    if action == "complete" and identified.reply.stop == "max_tokens":
         raise PlanRefused(
             "CUT_OFF",
             "Your reply was cut off at its length limit. Complete the plan in one that is whole.",
         )
-    if completes and any(map(_has_to_run, identified.calls)):
+    if action in ("complete", "fail") and any(map(_has_to_run, identified.calls)):
         raise PlanRefused(
             "CALLS_PENDING",
-            "Other calls of this reply still have to run. Complete the plan when you have seen their results.",
+            "Other calls of this reply still have to run. Close the plan when you have seen their results.",
         )
-    applied = plan_update.apply(change.head.plan, arguments, specs, change.now)
+    if action == "fail" and change.head.undelivered:
+        raise PlanRefused(
+            "NEW_MESSAGE",
+            "The user has written meanwhile. Read that first; then go on, or close the plan as failed again.",
+        )
+    applied = plan_update.apply(change.head.plan, arguments, specs, change.now, registry.check)
     if applied.update.action == "wait_for_user":
         outcome.question = applied.update.reason
     elif applied.update.action in ("complete", "fail"):

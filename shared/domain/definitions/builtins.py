@@ -38,7 +38,7 @@ _PLAN_STEP = _object(
     step_number={"type": "integer", "minimum": 1},
     description=_text("What this step does"),
     tool=_text("The one tool it mainly uses, if any"),
-    input={"type": "object", "description": "The tool's input, where it is known already"},
+    input={"type": "object", "description": "The tool's whole input, if all of it is known already"},
     requires_permission={"type": "boolean", "description": "True if a person should approve it first"},
 )
 

@@ -4,14 +4,14 @@
 PlanRefused where the rules forbid the change; the message tells the model what to do instead.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, ValidationError, field_validator
 
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import PlanRefused
+from shared.domain.errors import PlanRefused, ToolInputInvalid
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.approval import permissions_owed
 from shared.domain.plan.plan import (
@@ -115,8 +115,16 @@ class AppliedUpdate(NamedTuple):
     update: PlanUpdate
 
 
+CheckInput = Callable[[ToolSpec, Mapping[str, Any]], None]
+"""Raises ToolInputInvalid where the input does not fit the tool's schema."""
+
+
 def apply(
-    plan: ExecutionPlan | None, raw: Mapping[str, Any], tools: Mapping[str, ToolSpec], now: datetime
+    plan: ExecutionPlan | None,
+    raw: Mapping[str, Any],
+    tools: Mapping[str, ToolSpec],
+    now: datetime,
+    check_input: CheckInput,
 ) -> AppliedUpdate:
     """Applies the model's input to the plan. `tools`: the tools that this agent may use, by name. Raises
     PlanRefused.
@@ -124,7 +132,7 @@ def apply(
     update = read(raw)
     match update.action:
         case "create":
-            return _create(plan, update, tools, now)
+            return _create(plan, update, tools, now, check_input)
         case "update_step":
             return _update_step(_require_live(plan), update, now)
         case "complete":
@@ -145,7 +153,11 @@ def _require_live(plan: ExecutionPlan | None) -> ExecutionPlan:
 
 
 def _create(
-    plan: ExecutionPlan | None, update: PlanUpdate, tools: Mapping[str, ToolSpec], now: datetime
+    plan: ExecutionPlan | None,
+    update: PlanUpdate,
+    tools: Mapping[str, ToolSpec],
+    now: datetime,
+    check_input: CheckInput,
 ) -> AppliedUpdate:
     if not (update.goal or "").strip():
         raise PlanRefused(
@@ -161,6 +173,8 @@ def _create(
     for step in steps:
         if step.tool is not None and step.tool not in tools:
             raise PlanRefused("UNKNOWN_TOOL", _unknown_tool(step, tools))
+        if step.tool is not None and step.input is not None:
+            _check_step_input(step, tools[step.tool], step.input, check_input)
     steps = tuple(_with_registry_permission(step, tools) for step in steps)
     created = ExecutionPlan(
         version=1 if plan is None else plan.version + 1,
@@ -193,6 +207,20 @@ def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
         )
         for step in wanted
     )
+
+
+def _check_step_input(
+    step: PlanStep, tool: ToolSpec, planned: Mapping[str, Any], check_input: CheckInput
+) -> None:
+    """A person who reads the plan may rely on a planned input: the tool would take it as it stands."""
+    try:
+        check_input(tool, planned)
+    except ToolInputInvalid as wrong:
+        raise PlanRefused(
+            "STEP_INPUT",
+            f"Step {step.step_number}: {wrong} Correct its `input`, or leave `input` out while it is not known whole; "
+            "the call itself will have it.",
+        ) from None
 
 
 def _with_registry_permission(step: PlanStep, tools: Mapping[str, ToolSpec]) -> PlanStep:

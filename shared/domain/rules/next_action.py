@@ -87,7 +87,7 @@ def next_action(facts: Facts) -> NextAction:
         return Complete(goal_met=False, reason="max_steps")
     if facts.over_budget:
         return AskPerson("budget_exceeded", "budget_exceeded")
-    if facts.stuck is not None and facts.stuck.reaction == "fail":
+    if facts.stuck is not None and facts.stuck.reaction == "fail" and not facts.undelivered:
         return Fail("STUCK", facts.stuck.description)
     if facts.stuck is not None and facts.stuck.reaction == "ask":
         return AskPerson("error_recovery", facts.stuck.kind, facts.stuck.question)

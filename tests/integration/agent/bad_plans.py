@@ -31,6 +31,21 @@ BAD_PLANS: dict[str, Bad] = {
     "a huge goal": ({"goal": HUGE}, "SCHEMA", "at most 2000 characters"),
     "a huge tool name": ({"steps": [{"description": "a", "tool": HUGE}]}, "SCHEMA", "steps.0.tool"),
     "a huge input": ({"steps": [{"description": "a", "input": {"text": HUGE}}]}, "SCHEMA", "too long for a plan"),
+    "an input that its tool does not take": (
+        {"steps": [{"description": "a", "tool": "read_file", "input": {"file": "a.txt"}}]},
+        "STEP_INPUT",
+        "does not fit read_file: file is not a field; path is missing",
+    ),
+    "an input with a path that no store takes": (
+        {"steps": [{"description": "a", "tool": "create_file", "input": {"path": "../a", "content": "x"}}]},
+        "STEP_INPUT",
+        "leave `input` out",
+    ),
+    "an input with huge names": (
+        {"steps": [{"description": "a", "tool": "read_file", "input": {"x" * 1_500: 1}}]},
+        "STEP_INPUT",
+        "read_file",
+    ),
     "steps as a text": ({"steps": "first this, then that"}, "SCHEMA", "array of steps"),
     "steps as an object": ({"steps": {"1": "this"}}, "SCHEMA", "array of steps"),
     "a step as a text": ({"steps": ["this"]}, "SCHEMA", "steps.0"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.tools.registry import BuiltinRegistry
 from shared.domain.definitions.builtins import builtins
 from shared.domain.errors import PlanRefused
 from shared.domain.plan.plan import ExecutionPlan
@@ -15,7 +16,7 @@ TOOLS = builtins()
 
 
 def update(plan: ExecutionPlan | None, **raw: Any) -> AppliedUpdate:
-    return apply(plan, raw, TOOLS, NOW)
+    return apply(plan, raw, TOOLS, NOW, BuiltinRegistry().check)
 
 
 def created(*descriptions: str) -> ExecutionPlan:

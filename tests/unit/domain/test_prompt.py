@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.tools.registry import BuiltinRegistry
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.prompt import PLANNING
 from shared.domain.plan.update import apply
@@ -29,16 +30,20 @@ def test_the_word_the_prompt_asks_for_is_the_one_that_completes_the_goal() -> No
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example["action"])
 def test_every_call_the_prompt_shows_is_accepted_by_update_plan(example: dict[str, Any]) -> None:
-    live = apply(None, examples()[0], builtins(), NOW).plan
+    live = apply(None, examples()[0], builtins(), NOW, BuiltinRegistry().check).plan
     assert live is not None
     finished = live.model_copy(
         update={"steps": tuple(step.model_copy(update={"status": "skipped"}) for step in live.steps)}
     )
     plan = {"create": None, "complete": finished}.get(example["action"], live)
-    assert apply(plan, example, builtins(), NOW).plan is not None
+    assert apply(plan, example, builtins(), NOW, BuiltinRegistry().check).plan is not None
 
 
 def test_the_prompt_shows_each_action_of_update_plan() -> None:
     actions = {example["action"] for example in examples()}
     schema = builtins()["update_plan"].input_schema
     assert actions == set(schema["properties"]["action"]["enum"])
+
+
+def test_the_prompt_says_that_nothing_is_announced_that_the_same_reply_does_not_do() -> None:
+    assert "Never announce what you do not do in the same reply" in " ".join(PLANNING.split())

@@ -45,6 +45,69 @@ def test_a_message_at_the_step_limit_moves_it_once_and_no_further() -> None:
     assert head.run.iteration == 4
 
 
+GIVES_UP = says("", call("update_plan", action="fail", reason="There is no such file."))
+
+
+def run_with_a_message_in_turn(number: int, *turns: ModelReply, **limits: int) -> tuple[House, Head]:
+    """The message comes while the model thinks about its `number`th reply."""
+    model = ScriptedModel(turns)
+    house = House(model)
+    session = house.start("Look", **limits).session_id
+
+    def write() -> None:
+        if len(model.requests) == number:
+            house.say(session, "Then make one!")
+
+    model.meanwhile = write
+    house.run()
+    return house, house.head(session)
+
+
+def test_a_run_does_not_fail_over_a_message_that_came_while_the_model_gave_up() -> None:
+    done = (says("", step(1, "completed", "made")), completes("Made."))
+    house, head = run_with_a_message_in_turn(2, plans("look"), GIVES_UP, *done)
+    assert (head.state, head.undelivered) == ("completed", ())
+    assert head.result is not None
+    assert (head.result.goal_met, head.result.answer) == (True, "Made.")
+    rejected = [one.event for one in house.poll(head.session_id).events if one.event.type == "plan.rejected"]
+    assert [event.data["code"] for event in rejected] == ["NEW_MESSAGE"]
+
+
+def test_who_gives_up_again_after_the_message_fails() -> None:
+    _, head = run_with_a_message_in_turn(2, plans("look"), GIVES_UP, GIVES_UP)
+    assert (head.state, head.undelivered) == ("failed", ())
+    assert head.error is not None
+    assert head.error.code == "PLAN_FAILED"
+
+
+def test_a_run_that_goes_in_circles_reads_a_message_before_it_fails_for_that() -> None:
+    fails = says("", call("read_file", path="gone.txt"))
+    turns = [plans("read"), *[fails] * 4, *[says("", step(1, "skipped")), completes("Then not.")]]
+    house, head = run_with_a_message_in_turn(9, *turns)
+    (asked,) = head.interventions
+    model = house.model
+    assert isinstance(model, ScriptedModel)
+    came = len(model.requests) + 1
+    model.meanwhile = lambda: len(model.requests) == came and house.say(head.session_id, "Leave it.")
+    house.resolve(head.session_id, asked, "retry")
+    house.run()
+    ended = house.head(head.session_id)
+    assert (ended.state, ended.undelivered) == ("completed", ())
+
+
+def test_a_plan_is_not_closed_as_failed_while_calls_of_the_same_reply_still_run() -> None:
+    both = says(
+        "", call("list_files"), call("update_plan", action="fail", reason="There is nothing to read.")
+    )
+    house, head = run_with_a_message_in_turn(9, plans("look"), both, GIVES_UP)
+    codes = [
+        seen.event.data["code"]
+        for seen in house.poll(head.session_id).events
+        if seen.event.type == "plan.rejected"
+    ]
+    assert (head.state, codes) == ("failed", ["CALLS_PENDING"])
+
+
 def out_of_budget() -> tuple[House, str]:
     dear: list[ModelReply] = [turn._replace(usage=TokenUsage(9_000, 900)) for turn in (plans("look"), LOOKS)]
     end = (says("", step(1, "completed", "ok")), completes("Both done."))
