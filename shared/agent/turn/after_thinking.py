@@ -56,7 +56,10 @@ def after_thinking(
     )
     advised = advice(reply, cut_offs, planning=False)
     if stuck is not None and stuck.reaction == "hint":
-        hint(change, stuck.hint)
+        if stuck.was_told:
+            change.event("hint.injected", {"text": stuck.hint})
+        else:
+            hint(change, stuck.hint)
     match next_action(facts):
         case Complete(goal_met, reason):
             if reason == "goal_complete":

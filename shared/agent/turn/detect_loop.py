@@ -6,9 +6,10 @@ from typing import Any
 from shared.agent.turn.apply_reply import AppliedReply
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.rules.loop_detection import FinishedCall, Stuck, fingerprint, observe
+from shared.domain.rules.loop_detection import FinishedCall, Stuck, fingerprint, hint_before_reply, observe
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall, ToolEntry
+from shared.domain.session.head import Progress
 from shared.domain.untrusted.visible import visible
 from shared.ports.model import ModelReply, RequestedCall
 
@@ -32,15 +33,9 @@ def detect_loop(
     """
 
     def repeatable(name: str) -> bool:
-        return name in specs and specs[name].repeatable
+        return _is_repeatable(specs, name)
 
-    attempts = [
-        FinishedCall(
-            fingerprint(call.name, call.input), result is not None and result.ok, repeatable(call.name)
-        )
-        for call, result in previous
-        if call.name != UPDATE_PLAN or result is None or not result.ok
-    ]
+    attempts = _finished(specs, previous)
     said = fingerprint(reply.text, [[call.name, call.input] for call in reply.calls])
     counts = not reply.calls or not all(repeatable(call.name) for call in reply.calls)
     progress, stuck = observe(
@@ -48,6 +43,29 @@ def detect_loop(
     )
     change.set(progress=progress)
     return stuck and _with_tool_names(stuck, [call for call, _ in previous], reply.calls)
+
+
+def repeated_failure(
+    specs: Mapping[str, ToolSpec], progress: Progress, previous: Sequence[PreviousCall]
+) -> str:
+    """What the turn right after a call that failed again tells the model; empty: none did, or it was told before."""
+    return hint_before_reply(progress, _finished(specs, previous))
+
+
+def _finished(specs: Mapping[str, ToolSpec], previous: Sequence[PreviousCall]) -> list[FinishedCall]:
+    return [
+        FinishedCall(
+            fingerprint(call.name, call.input),
+            result is not None and result.ok,
+            _is_repeatable(specs, call.name),
+        )
+        for call, result in previous
+        if call.name != UPDATE_PLAN or result is None or not result.ok
+    ]
+
+
+def _is_repeatable(specs: Mapping[str, ToolSpec], name: str) -> bool:
+    return name in specs and specs[name].repeatable
 
 
 def _with_tool_names(stuck: Stuck, before: Sequence[ToolCall], now: Sequence[RequestedCall]) -> Stuck:

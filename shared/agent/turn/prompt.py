@@ -50,8 +50,12 @@ def planning_request(context: TurnContext, head: Head, entries: tuple[Entry, ...
     )
 
 
-def thinking_request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
-    """Offers every tool of the agent; plan status, memories and hints come last."""
+def thinking_request(
+    context: TurnContext, head: Head, entries: tuple[Entry, ...], failing: str
+) -> ModelRequest:
+    """Offers every tool of the agent; plan status, memories and hints come last. `failing`: the hint about a call that
+    has just failed again.
+    """
     return ModelRequest(
         model=context.model_name,
         system=context.system,
@@ -59,7 +63,7 @@ def thinking_request(context: TurnContext, head: Head, entries: tuple[Entry, ...
             ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in context.specs.values()
         ),
         entries=entries,
-        suffix=_turn_suffix(head, context.notes),
+        suffix=_turn_suffix(head, context.notes, failing),
         max_tokens=context.max_output_tokens,
     )
 
@@ -87,16 +91,15 @@ def _planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
     return "\n\n".join(said)
 
 
-def _turn_suffix(head: Head, notes: str) -> str:
-    """`notes`: memories of earlier sessions. What matters most comes last: plan, limits, hint."""
+def _turn_suffix(head: Head, notes: str, failing: str) -> str:
+    """`notes`: memories of earlier sessions. What matters most comes last: plan, limits, hints."""
     said = [text for text in (notes, head.scratchpad.text) if text]
     if head.plan is not None:
         said.append(_plan_status(head.plan))
     if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
         left = head.run.max_steps - head.run.iteration
         said.append(f"Only {left} of {head.run.max_steps} turns are left: bring what you have to an end.")
-    if head.progress.hint:
-        said.append(head.progress.hint)
+    said += [text for text in (head.progress.hint, failing) if text]
     return "\n\n".join(said)
 
 

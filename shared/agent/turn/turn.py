@@ -30,7 +30,7 @@ from shared.agent.turn.after_planning import after_planning
 from shared.agent.turn.after_thinking import after_thinking
 from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
 from shared.agent.turn.cut_off_replies import first_half
-from shared.agent.turn.detect_loop import PreviousCall
+from shared.agent.turn.detect_loop import PreviousCall, repeated_failure
 from shared.agent.turn.history_limit import or_roll_over
 from shared.agent.turn.outcomes import next_turn, wait_for_provider
 from shared.agent.turn.prompt import planning_request, thinking_request
@@ -227,8 +227,10 @@ def _purpose(kind: TurnKind, head: Head) -> Purpose:
 def _request(turn: Turn) -> ModelRequest:
     session = turn.session
     entries = (*session.entries, *session.pending(session.orphans()))
-    build = planning_request if turn.kind == "plan" else thinking_request
-    return build(turn.context, session.head, entries)
+    if turn.kind == "plan":
+        return planning_request(turn.context, session.head, entries)
+    failing = repeated_failure(turn.context.specs, session.head.progress, session.outcomes())
+    return thinking_request(turn.context, session.head, entries, failing)
 
 
 def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Decision | None:

@@ -76,6 +76,11 @@ class Stuck(NamedTuple):
         return HINTS[self.kind]
 
     @property
+    def was_told(self) -> bool:
+        """Whether the reply's own request had the hint: see `hint_before_reply`."""
+        return self.kind == "failing_call"
+
+    @property
     def description(self) -> str:
         """A sentence for a person about what happened."""
         named = " and ".join(dict.fromkeys(self.tools))
@@ -113,7 +118,7 @@ def observe(
     same = progress.same_replies + 1 if reply_counts and reply == progress.last_reply else 1
     unrepeatable = [call.fingerprint for call in calls if call.ok and not call.repeatable]
     window = () if plan_changed else (*progress.window, *unrepeatable)[-WINDOW:]
-    failed = [call.fingerprint for call in calls if not call.ok]
+    failed = _failures(calls)
     idle = 0 if moved else progress.idle_turns + 1
     kind = _kind(progress, failed, window, same, idle)
     after = progress.model_copy(
@@ -137,10 +142,26 @@ def observe(
     return after.model_copy(update=cleared), stuck
 
 
+def hint_before_reply(progress: Progress, calls: Sequence[FinishedCall]) -> str:
+    """What the model has to read right after `calls`; empty: nothing. That a call failed again is known before the next
+    reply, and after that reply the model may have turned elsewhere already. Everything else only the reply shows.
+    """
+    first_time = progress.rung == 0
+    return HINTS["failing_call"] if first_time and _fails_again(progress, _failures(calls)) else ""
+
+
+def _failures(calls: Sequence[FinishedCall]) -> list[str]:
+    return [call.fingerprint for call in calls if not call.ok]
+
+
+def _fails_again(progress: Progress, failed: list[str]) -> bool:
+    return any(one in progress.failed for one in failed) or len(failed) > len(set(failed))
+
+
 def _kind(
     progress: Progress, failed: list[str], window: tuple[str, ...], same: int, idle: int
 ) -> Kind | None:
-    if any(one in progress.failed for one in failed) or len(failed) > len(set(failed)):
+    if _fails_again(progress, failed):
         return "failing_call"
     if any(window.count(one) >= SAME_SUCCESSES for one in window):
         return "repeated_call"
