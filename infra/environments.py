@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from shared.domain.schema.versions import CURRENT, PREVIOUS
+
 FunctionName = Literal["start", "status", "step", "tool", "intervene", "admin", "notify", "recover"]
 Architecture = Literal["arm64", "x86_64"]
 SettingValue = str | int | float
@@ -138,6 +140,8 @@ class Environment:
     """Where interventions are sent. None: nowhere, and no function, queue or topic is deployed for it."""
     retry_base_seconds: int = 2
     """The first pause before the state machine retries; later pauses double. Whole seconds, at least 1."""
+    write_version: int = PREVIOUS
+    """The schema version that its Lambdas write. `PREVIOUS`: the release before may still run, or be deployed again."""
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     """Overrides of `shared.settings.Settings`, by field name."""
 
@@ -205,6 +209,7 @@ LOCAL = Environment(
     burst_limit=5_000,
     notifications=LocalWebhook(),
     retry_base_seconds=1,
+    write_version=CURRENT,
 )
 DEV = _own_pool("dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False)
 STAGING = _own_pool("staging", log_retention_days=30)

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
+from shared.domain.schema.versions import CURRENT, PREVIOUS
+
 PREFIX = "ACTA_"
 
 Seconds = Annotated[float, Field(gt=0)]
@@ -32,6 +34,9 @@ class Settings(BaseModel):
     state_machine_arn: str = ""
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
+
+    write_version: Annotated[int, Field(ge=PREVIOUS, le=CURRENT)] = CURRENT
+    """The schema version that is written. The previous one as long as Lambdas of the release before may run."""
 
     offline: bool = False
     """The offline stand-in is in the zip of `step`. Agents may name it, and it answers where no provider has a key."""

@@ -34,8 +34,8 @@ def dependencies() -> Dependencies:
     return Dependencies(
         settings=chosen,
         files=S3Files(chosen.bucket),
-        definitions=DynamoDefinitions(chosen.table, clock),
-        tools=DynamoToolStore(chosen.table, clock),
+        definitions=DynamoDefinitions(chosen.table, clock, write_version=chosen.write_version),
+        tools=DynamoToolStore(chosen.table, clock, write_version=chosen.write_version),
         memories=DynamoMemories(chosen.table, clock),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         clock=clock,

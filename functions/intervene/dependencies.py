@@ -37,7 +37,7 @@ def dependencies() -> Dependencies:
     return Dependencies(
         settings=chosen,
         deps=ResolveDeps(
-            repository=SessionRepository(log, blobs, clock),
+            repository=SessionRepository(log, blobs, clock, write_version=chosen.write_version),
             session_index=session_index,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
             registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).snapshot),

@@ -29,7 +29,9 @@ def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
     return Dependencies(
-        repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
+        repository=SessionRepository(
+            DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock, write_version=chosen.write_version
+        ),
         session_index=DynamoIndex(chosen.table, clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         grace=chosen.recovery_grace_seconds,

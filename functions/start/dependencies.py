@@ -34,7 +34,7 @@ def dependencies() -> Dependencies:
     return Dependencies(
         settings=chosen,
         log=log,
-        repository=SessionRepository(log, S3Blobs(chosen.bucket), clock),
+        repository=SessionRepository(log, S3Blobs(chosen.bucket), clock, write_version=chosen.write_version),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         definitions=DynamoDefinitions(chosen.table, clock),

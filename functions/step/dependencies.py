@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 def turn_deps() -> TurnDeps:
     chosen = settings()
     clock = SystemClock()
-    repository = SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock)
+    repository = SessionRepository(
+        DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock, write_version=chosen.write_version
+    )
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
     definitions = DynamoDefinitions(chosen.table, clock)
     session_index = DynamoIndex(chosen.table, clock)

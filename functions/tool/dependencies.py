@@ -32,7 +32,9 @@ def runtime() -> ToolRuntime:
         return agent.interventions if agent is not None else NO_POLICIES
 
     return ToolRuntime(
-        repository=SessionRepository(DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock),
+        repository=SessionRepository(
+            DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock, write_version=chosen.write_version
+        ),
         registry=TenantRegistry(definitions.snapshot),
         policies=policies,
         toolbox=TenantTools(

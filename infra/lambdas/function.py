@@ -164,6 +164,7 @@ class ActaFunction(Construct):
             "roles_claim": environment.roles_claim,
             "longest_model_seconds": environment.longest_model_seconds,
             "longest_tool_seconds": environment.longest_tool_seconds,
+            "write_version": environment.write_version,
             **environment.settings,
             "offline": environment.offline,  # what the zip contains, whatever the overrides say
         }

@@ -1,7 +1,6 @@
 """Agents and managed prompts in memory."""
 
 from shared.adapters.dynamodb.definition_items import (
-    AGENT_VERSION,
     PROMPT_VERSION,
     from_agent,
     from_prompt,
@@ -13,6 +12,7 @@ from shared.domain.definitions import prompt as prompts
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
+from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, PromptPage
 from shared.ports.log import IdempotencyRecord
@@ -131,7 +131,7 @@ class MemoryDefinitions:
         self._table.seeds[seed.name] = _stored(seed)
 
     def _put_agent(self, tenant: str, agent: AgentDefinition) -> None:
-        self._table.agents[tenant, agent.agent_id] = StoredDocument(AGENT_VERSION, from_agent(agent))
+        self._table.agents[tenant, agent.agent_id] = StoredDocument(CURRENT, from_agent(agent, CURRENT))
 
     def _expect(self, tenant: str, old: AgentDefinition) -> None:
         there = self.agent(tenant, old.agent_id)

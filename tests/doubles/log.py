@@ -1,6 +1,6 @@
 """The session log in memory."""
 
-from shared.adapters.storage.documents import INTERVENTION_VERSION, from_commit, from_intervention, to_commit
+from shared.adapters.storage.documents import from_commit, from_intervention, to_commit
 from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
 from shared.ports.log import (
@@ -59,9 +59,8 @@ class MemoryLog:
             if listing is not None:
                 self._table.listing[tenant, listing.session_id] = listing
             for each in extra_items.interventions:
-                stored = StoredIntervention(
-                    INTERVENTION_VERSION, each.session_id, each.state, from_intervention(each)
-                )
+                body = from_intervention(each, commit.version)
+                stored = StoredIntervention(commit.version, each.session_id, each.state, body)
                 self._table.interventions[tenant, each.intervention_id] = stored
             if record is not None:
                 self._table.records[tenant, record.route, record.key] = record

@@ -1,7 +1,8 @@
 """Tenants' tools in memory."""
 
-from shared.adapters.dynamodb.tools import TOOL_VERSION, from_tool, to_tool
+from shared.adapters.dynamodb.tools import from_tool, to_tool
 from shared.domain.definitions.tool import ToolDefinition
+from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.definitions import ToolChanged, ToolExists
 from shared.ports.log import IdempotencyRecord
@@ -40,7 +41,7 @@ class MemoryToolStore:
             del self._table.tools[tenant, old.name]
 
     def _put(self, tenant: str, tool: ToolDefinition) -> None:
-        self._table.tools[tenant, tool.name] = StoredDocument(TOOL_VERSION, from_tool(tool))
+        self._table.tools[tenant, tool.name] = StoredDocument(CURRENT, from_tool(tool, CURRENT))
 
     def _expect(self, tenant: str, old: ToolDefinition) -> None:
         there = self.get(tenant, old.name)

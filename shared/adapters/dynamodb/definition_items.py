@@ -22,24 +22,23 @@ from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged
 from shared.ports.log import IdempotencyRecord, KeyTaken
 
-AGENT_VERSION = 1
 PROMPT_VERSION = 1
 
 
-def from_agent(agent: AgentDefinition) -> bytes:
-    return dump(agent)
+def from_agent(agent: AgentDefinition, version: int) -> bytes:
+    return dump(agent, version)
 
 
 def to_agent(version: int, data: bytes) -> AgentDefinition:
-    return load("agent", AgentDefinition, version, AGENT_VERSION, data)
+    return load("agent", AgentDefinition, version, data)
 
 
 def from_prompt(prompt: Prompt) -> bytes:
-    return dump(prompt)
+    return dump(prompt, PROMPT_VERSION)
 
 
 def to_prompt(version: int, data: bytes) -> Prompt:
-    return load("prompt", Prompt, version, PROMPT_VERSION, data)
+    return load("prompt", Prompt, version, data)
 
 
 AGENT = "A#"
@@ -59,13 +58,14 @@ def agent_key(tenant: str, agent_id: str) -> Item:
     return _key(tenant_pk(tenant), AGENT + key_part(agent_id))
 
 
-def agent_item(tenant: str, agent: AgentDefinition) -> Item:
+def agent_item(tenant: str, agent: AgentDefinition, version: int) -> Item:
+    """`version`: the one to write."""
     return {
         **agent_key(tenant, agent.agent_id),
         "n": {"N": str(agent.version)},
         "c": {"S": instant(agent.created_at)},
-        "v": {"N": str(AGENT_VERSION)},
-        "z": {"B": from_agent(agent)},
+        "v": {"N": str(version)},
+        "z": {"B": from_agent(agent, version)},
     }
 
 

@@ -18,6 +18,7 @@ from shared.domain.definitions import prompt as prompts
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
+from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, PromptPage
 from shared.ports.log import IdempotencyRecord
@@ -60,13 +61,14 @@ class DynamoSnapshot:
 
 
 class DynamoDefinitions:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+    """`client`: a botocore DynamoDB client, where it is not this process's own. `write_version`: of what is stored."""
 
-    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+    def __init__(self, table: str, clock: Clock, client: Any = None, *, write_version: int = CURRENT) -> None:
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
-        self.tools = DynamoToolStore(table, clock, client)
+        self._write_version = write_version
+        self.tools = DynamoToolStore(table, clock, client, write_version=write_version)
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
     def snapshot(self, tenant: str) -> DynamoSnapshot:
@@ -120,12 +122,14 @@ class DynamoDefinitions:
         if agent.agent_id == DEFAULT_AGENT:
             raise AgentExists
         try:
-            self._change(tenant, put(self._table, items.agent_item(tenant, agent), FREE), record)
+            self._change(
+                tenant, put(self._table, items.agent_item(tenant, agent, self._write_version), FREE), record
+            )
         except DefinitionChanged:
             raise AgentExists from None
 
     def replace_agent(self, tenant: str, old: AgentDefinition, new: AgentDefinition) -> None:
-        item = items.agent_item(tenant, new)
+        item = items.agent_item(tenant, new, self._write_version)
         if old.is_built_in:
             self._change(tenant, put(self._table, item, FREE))
         else:

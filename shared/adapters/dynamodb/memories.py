@@ -42,11 +42,11 @@ MEMORY_VERSION = 1
 
 
 def from_memory(memory: Memory) -> bytes:
-    return dump(memory)
+    return dump(memory, MEMORY_VERSION)
 
 
 def to_memory(version: int, data: bytes) -> Memory:
-    return load("memory", Memory, version, MEMORY_VERSION, data)
+    return load("memory", Memory, version, data)
 
 
 MEMORY = "M#"

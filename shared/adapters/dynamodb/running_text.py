@@ -15,11 +15,11 @@ from shared.ports.running_text import PARTIAL_LIFE
 
 
 def from_partial(partial: Partial) -> bytes:
-    return dump(partial)
+    return dump(partial, PARTIAL_VERSION)
 
 
 def to_partial(version: int, data: bytes) -> Partial:
-    return load("partial text", Partial, version, PARTIAL_VERSION, data)
+    return load("partial text", Partial, version, data)
 
 
 _NOT_DELETED = "attribute_not_exists(pk) OR attribute_exists(p)"

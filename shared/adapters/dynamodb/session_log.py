@@ -106,7 +106,7 @@ class DynamoLog:
         if listing is not None:
             actions.append((put(self._table, items.listing_item(listing)), None))
         for each in extra_items.interventions:
-            actions.append((put(self._table, items.intervention_item(tenant, each)), None))
+            actions.append((put(self._table, items.intervention_item(tenant, each, commit.version)), None))
         try:
             self._dynamodb.call("transact_write_items", TransactItems=[action for action, _ in actions])
         except AwsRefused as refused:

@@ -25,10 +25,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.adapters.storage.documents import (
-    INTERVENTION_VERSION,
-    LISTING_VERSION,
-    RECORD_VERSION,
-    check_version,
+    ATTRIBUTES_VERSION,
     from_commit,
     from_intervention,
     load_json,
@@ -39,6 +36,7 @@ from shared.adapters.storage.documents import (
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
+from shared.domain.schema.convert import check_version
 from shared.domain.session.commit import Commit
 from shared.ports.log import IdempotencyRecord, IndexEntry, LeaseGrant, Live, LiveSession
 
@@ -124,7 +122,7 @@ def listing_item(entry: IndexEntry) -> Item:
         "id": {"S": entry.session_id},
         "ag": {"S": entry.agent_id},
         "st": {"S": entry.state},
-        "v": {"N": str(LISTING_VERSION)},
+        "v": {"N": str(ATTRIBUTES_VERSION)},
     }
     if entry.live is not None:
         item["live"] = {"S": entry.live.kind}
@@ -138,7 +136,7 @@ def sortable(at: datetime) -> str:
 
 
 def item_listing(tenant: str, item: Item) -> IndexEntry:
-    check_version("listing entry", int(item["v"]["N"]), LISTING_VERSION)
+    check_version("listing entry", int(item["v"]["N"]))
     state: Any = item["st"]["S"]
     live = None
     if "live" in item:
@@ -153,13 +151,14 @@ def item_live(item: Item) -> LiveSession:
     return LiveSession(tenant, session_id, datetime.fromisoformat(at))
 
 
-def intervention_item(tenant: str, intervention: Intervention) -> Item:
+def intervention_item(tenant: str, intervention: Intervention, version: int) -> Item:
+    """`version`: the one to write."""
     return {
         **intervention_key(tenant, intervention.intervention_id),
         "ss": {"S": intervention.session_id},
         "st": {"S": intervention.state},
-        "v": {"N": str(INTERVENTION_VERSION)},
-        "z": {"B": from_intervention(intervention)},
+        "v": {"N": str(version)},
+        "z": {"B": from_intervention(intervention, version)},
     }
 
 
@@ -175,14 +174,14 @@ def record_item(record: IdempotencyRecord) -> Item:
         "c": {"N": str(record.status)},
         "e": {"S": record.expires_at.isoformat()},
         "z": {"B": pack(json.dumps(dict(record.answer), separators=(",", ":")).encode())},
-        "v": {"N": str(RECORD_VERSION)},
+        "v": {"N": str(ATTRIBUTES_VERSION)},
         "ttl": {"N": str(math.ceil(record.expires_at.timestamp()))},
         **({} if record.commit is None else {"n": {"N": str(record.commit)}}),
     }
 
 
 def item_record(tenant: str, route: str, key: str, item: Item) -> IdempotencyRecord:
-    check_version("idempotency record", int(item["v"]["N"]), RECORD_VERSION)
+    check_version("idempotency record", int(item["v"]["N"]))
     return IdempotencyRecord(
         tenant=tenant,
         route=route,

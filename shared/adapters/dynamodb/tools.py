@@ -10,19 +10,18 @@ from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.adapters.storage.documents import dump, load
 from shared.adapters.storage.keys import key_part
 from shared.domain.definitions.tool import ToolDefinition
+from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged, ToolChanged, ToolExists
 from shared.ports.log import IdempotencyRecord
 
-TOOL_VERSION = 1
 
-
-def from_tool(tool: ToolDefinition) -> bytes:
-    return dump(tool)
+def from_tool(tool: ToolDefinition, version: int) -> bytes:
+    return dump(tool, version)
 
 
 def to_tool(version: int, data: bytes) -> ToolDefinition:
-    return load("tool", ToolDefinition, version, TOOL_VERSION, data)
+    return load("tool", ToolDefinition, version, data)
 
 
 TOOL = "F#"
@@ -31,9 +30,10 @@ AS_READ = "n = :n AND c = :c"
 
 
 class DynamoToolStore:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+    """`client`: a botocore DynamoDB client, where it is not this process's own. `write_version`: of what is stored."""
 
-    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+    def __init__(self, table: str, clock: Clock, client: Any = None, *, write_version: int = CURRENT) -> None:
+        self._write_version = write_version
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
@@ -56,12 +56,12 @@ class DynamoToolStore:
 
     def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
         try:
-            self._change(tenant, put(self._table, _item(tenant, tool), FREE), record)
+            self._change(tenant, put(self._table, self._item(tenant, tool), FREE), record)
         except DefinitionChanged:
             raise ToolExists from None
 
     def replace(self, tenant: str, old: ToolDefinition, new: ToolDefinition) -> None:
-        self._change_as_read(tenant, put(self._table, _item(tenant, new), AS_READ, **_as_stored(old)))
+        self._change_as_read(tenant, put(self._table, self._item(tenant, new), AS_READ, **_as_stored(old)))
 
     def delete(self, tenant: str, old: ToolDefinition) -> None:
         self._change_as_read(tenant, delete(self._table, _key(tenant, old.name), AS_READ, **_as_stored(old)))
@@ -75,14 +75,14 @@ class DynamoToolStore:
     def _change(self, tenant: str, decisive: Action, record: IdempotencyRecord | None = None) -> None:
         change_definition(self._dynamodb, self._table, self._clock, tenant, decisive, record)
 
+    def _item(self, tenant: str, tool: ToolDefinition) -> Item:
+        version = self._write_version
+        body: Item = {"v": {"N": str(version)}, "z": {"B": from_tool(tool, version)}}
+        return {**_key(tenant, tool.name), **_as_stored(tool), **body}
+
 
 def _key(tenant: str, name: str) -> Item:
     return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": TOOL + key_part(name)}}
-
-
-def _item(tenant: str, tool: ToolDefinition) -> Item:
-    body: Item = {"v": {"N": str(TOOL_VERSION)}, "z": {"B": from_tool(tool)}}
-    return {**_key(tenant, tool.name), **_as_stored(tool), **body}
 
 
 def _tool(item: Item) -> ToolDefinition:

@@ -7,8 +7,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 
-from shared.domain.errors import PoisonedSession, SchemaUnknown
-from shared.domain.rules.compaction import COMPACTED_VERSION, Compacted
+from shared.domain.errors import PoisonedSession
+from shared.domain.rules.compaction import Compacted
+from shared.domain.schema.convert import as_written, read_json, to_json
+from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 from shared.domain.session.head import Head
@@ -65,17 +67,23 @@ def stored(content: Content, head: Head, blobs: BlobStore) -> Content:
     return content.offloaded(blobs.put(head.tenant, head.session_id, content.loaded))
 
 
+def in_version(commit: Commit, version: int) -> Commit:
+    """The commit as it is once it was written in `version` and read again, the compacted conversation in it too."""
+    if version == CURRENT:
+        return commit
+    if commit.compacted is not None and commit.compacted.text is not None:
+        text = to_json(read_compacted(commit.compacted.text), version).decode()
+        commit = commit.model_copy(update={"compacted": Content.of(text)})
+    return as_written(commit, version)
+
+
 def read_compacted(text: str) -> Compacted:
     """A compacted conversation from its JSON. Raises SchemaUnknown, PoisonedSession."""
     try:
-        version = json.loads(text)["version"]
-        if version == COMPACTED_VERSION:
-            return Compacted.model_validate_json(text)
+        version = int(json.loads(text)["version"])
     except (ValueError, KeyError, TypeError):
         raise PoisonedSession("a stored conversation cannot be read") from None
-    raise SchemaUnknown(
-        f"a stored conversation has schema version {version}, this release knows {COMPACTED_VERSION}"
-    )
+    return read_json("conversation", Compacted, version, text)
 
 
 def pointers(entries: Iterable[Entry]) -> list[str]:

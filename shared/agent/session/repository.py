@@ -6,6 +6,7 @@ from datetime import datetime
 
 from shared.agent.session.large_texts import (
     E,
+    in_version,
     load_call,
     offloaded,
     offloaded_entries,
@@ -16,6 +17,7 @@ from shared.agent.session.large_texts import (
 from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
 from shared.domain.rules.compaction import Compacted
+from shared.domain.schema.versions import CURRENT
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision, Position
 from shared.domain.session.conversation import Content, ToolCall
@@ -70,9 +72,15 @@ Build = Callable[[Session, Change], CommitDraft | None]
 
 
 class SessionRepository:
-    """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives."""
+    """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives.
 
-    def __init__(self, log: SessionLog, blobs: BlobStore, clock: Clock) -> None:
+    `write_version`: the schema version of its commits (`shared.domain.schema.versions`).
+    """
+
+    def __init__(
+        self, log: SessionLog, blobs: BlobStore, clock: Clock, *, write_version: int = CURRENT
+    ) -> None:
+        self._write_version = write_version
         self._log = log
         self._blobs = blobs
         self.clock = clock
@@ -136,7 +144,7 @@ class SessionRepository:
             draft = build(session, change)
             if draft is None:
                 return None
-            commit = change.commit(key, draft.decision, draft.delivered)
+            commit = in_version(change.commit(key, draft.decision, draft.delivered), self._write_version)
             extra_items = TransactionItems(
                 listing=_listing(session.head, commit),
                 interventions=change.interventions,
@@ -166,7 +174,7 @@ class SessionRepository:
 
     def create(self, key: str, change: Change, draft: CommitDraft) -> Commit:
         """Commit 1 of a new session."""
-        commit = change.commit(key, draft.decision)
+        commit = in_version(change.commit(key, draft.decision), self._write_version)
         extra_items = TransactionItems(
             listing=_listing(None, commit), idempotency=_record(draft.idempotency, commit)
         )

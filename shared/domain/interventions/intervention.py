@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 from shared.domain.errors import RoleMissing
-from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.options_and_defaults import InterventionType
+from shared.domain.schema.stored_model import StoredModel
 
 InterventionState = Literal["pending", "resolved", "expired", "withdrawn"]
 
 
-class PendingCall(FrozenModel):
+class PendingCall(StoredModel):
     """The call that a person decides on. `input`: as it would run; where it is `shortened`, only the beginning.
     `input_hash`: made from the complete input, so that the decision is valid for this input only.
     """
@@ -23,7 +23,7 @@ class PendingCall(FrozenModel):
     shortened: bool = False
 
 
-class Intervention(FrozenModel):
+class Intervention(StoredModel):
     """`context`: what the person is shown, by type. `default_action`: what happens at `timeout_at`; None: it waits
     until somebody decides. `warned`: the warning before the timeout was given. `role`: the role that may decide; None:
     any member of the tenant. State `withdrawn`: the session ended before anybody decided.

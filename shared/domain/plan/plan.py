@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from shared.domain.frozen_model import FrozenModel
+from shared.domain.schema.stored_model import StoredModel
 
 MAX_STEPS = 10
 MAX_RESULT_CHARS = 1_000
@@ -25,7 +25,7 @@ STEP_TRANSITIONS: dict[StepStatus, frozenset[StepStatus]] = {
 }
 
 
-class PlanStep(FrozenModel):
+class PlanStep(StoredModel):
     """`tool`: the tool that the step mainly uses, if any. `evidence`: ids of the newest successful tool calls made
     while the step was in progress. `permitted`: a person has approved a call that the step asks permission for.
     """
@@ -53,7 +53,7 @@ class PlanStep(FrozenModel):
         return self.model_copy(update={"evidence": (*self.evidence, call_id)[-MAX_EVIDENCE:]})
 
 
-class ExecutionPlan(FrozenModel):
+class ExecutionPlan(StoredModel):
     """`version`: 1 for the session's first plan, then counted up with each new one. `current_step_index`: the index in
     `steps` of the first open step; the length of `steps` where none is open. `owed`: tools that an earlier version
     asked permission for and nobody has approved since (`shared.domain.interventions.approval`).

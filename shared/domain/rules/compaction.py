@@ -9,10 +9,9 @@ The cut is always before a reply, so a call and its result stay together.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from shared.domain.frozen_model import FrozenModel
+from shared.domain.schema.stored_model import VersionedModel
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
 
-COMPACTED_VERSION = 1
 ELIDE_BYTES = 2_048
 """Smaller results stay: a handle is not much shorter, and reading the result again costs a turn."""
 MIN_MESSAGES_BYTES = 1_000
@@ -43,14 +42,13 @@ def max_request_bytes(window: int, max_output: int, bytes_per_token: float) -> i
     return int(request_limits(window, max_output).max_tokens * bytes_per_token)
 
 
-class Compacted(FrozenModel):
+class Compacted(VersionedModel):
     """The whole conversation after a compaction. A worker that knows nothing of the session starts from it.
 
     `entries`: what the model has seen. `waiting`: users' messages that it has not seen yet. `results`: results of the
     last reply's calls.
     """
 
-    version: int = COMPACTED_VERSION
     entries: tuple[Entry, ...]
     waiting: tuple[UserEntry, ...] = ()
     results: tuple[ToolEntry, ...] = ()

@@ -6,12 +6,12 @@ tenant never exceeds its limit. At most one chunk per running session stays unus
 
 from datetime import UTC, datetime
 
-from shared.domain.frozen_model import FrozenModel
+from shared.domain.schema.stored_model import StoredModel
 
 CHUNK_TOKENS = 20_000
 
 
-class Lease(FrozenModel):
+class Lease(StoredModel):
     """The tokens that a session was granted in an hour. `hour`: hours since 1970, UTC."""
 
     hour: int

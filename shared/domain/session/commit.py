@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from shared.domain.frozen_model import FrozenModel
+from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import Content, Entry
 from shared.domain.session.head import Head
 
@@ -29,22 +30,22 @@ class EventDraft(FrozenModel):
     data: dict[str, Any] = Field(default_factory=dict)
 
 
-class Event(FrozenModel):
-    """`seq`: 1, 2, 3, … in the session, without gaps. `step_number`: the step of the step log; None: outside a step."""
+class Event(StoredModel):
+    """`seq`: 1, 2, 3, … in the session, without gaps. `step_number`: the step of the step log; None: outside a step.
+    `type`: an `EventType`, or one that the next release has added.
+    """
 
     seq: int
     at: datetime
-    type: EventType
+    type: str
     step_number: int | None = None
     data: dict[str, Any] = Field(default_factory=dict)
 
 
-COMMIT_VERSION = 1
-
 NextState = Literal["plan", "think", "act", "ask", "wait", "roll_over", "done", "failed"]
 
 
-class Position(FrozenModel):
+class Position(StoredModel):
     """The point in the run that the engine has reached. The state machine carries this and the decision, nothing else.
 
     `first`: the number of the commit that this turn began with. Workers read the log from there.
@@ -66,7 +67,7 @@ class Position(FrozenModel):
         return f"{self.run_id}/{call_id}/{kind}"
 
 
-class Decision(FrozenModel):
+class Decision(StoredModel):
     """What the engine does next.
 
     `calls`: for `act`, the ids of the calls to run. `wait_seconds` and `then`: for `wait`, how long
@@ -87,7 +88,7 @@ class Decision(FrozenModel):
         return self.model_dump(mode="json", exclude_none=True)
 
 
-class StepRecord(FrozenModel):
+class StepRecord(StoredModel):
     """A row of the step log. `attempt`: the engine's retry count. Tokens are 0 where no model was called. `cost_usd`
     None: the model's price is unknown.
     """
@@ -111,14 +112,13 @@ def milliseconds(start: datetime, end: datetime) -> int:
     return max(0, round((end - start).total_seconds() * 1000))
 
 
-class Commit(FrozenModel):
+class Commit(VersionedModel):
     """`entries`: replies and results join the conversation in this order. A user's entry joins it later, with the
     commit that names the message in `delivered`.
     `decision`: what the engine does next. A repeated attempt returns it unchanged.
     `compacted`: a `Compacted` as JSON. It is the conversation from this commit on.
     """
 
-    version: int = COMMIT_VERSION
     number: int
     key: str
     at: datetime

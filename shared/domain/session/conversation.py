@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from shared.domain.frozen_model import FrozenModel
+from shared.domain.schema.stored_model import StoredModel
 
 INLINE_BYTES = 4_096
 """A text with more bytes goes to the blob store, so that a commit stays small (design §6.1)."""
 
 
-class Content(FrozenModel):
+class Content(StoredModel):
     """A text, or a pointer to it. `text` None: the text is in the blob store under the name `blob` and is not loaded.
     `bytes`: its length in UTF-8.
     """
@@ -46,7 +46,7 @@ class Content(FrozenModel):
         return Content(text=None, blob=blob, bytes=self.bytes)
 
 
-class ToolCall(FrozenModel):
+class ToolCall(StoredModel):
     """A call that the model asked for. `effect_id`: issued by Acta, never by the model.
 
     `input` None: the model sent no JSON object, because the text was malformed or cut off. `malformed` then says what
@@ -68,7 +68,7 @@ class ToolCall(FrozenModel):
         return {"call_id": self.call_id, "effect_id": self.effect_id, "name": self.name, "input_hash": hashed}
 
 
-class UserEntry(FrozenModel):
+class UserEntry(StoredModel):
     """A message that a person wrote. Origin `summary`: a summary that stands in the place of earlier turns."""
 
     kind: Literal["user"] = "user"
@@ -77,7 +77,7 @@ class UserEntry(FrozenModel):
     origin: Literal["user", "summary"] = "user"
 
 
-class AssistantEntry(FrozenModel):
+class AssistantEntry(StoredModel):
     """A model's reply. `continues`: the id of the message that was cut off and that this one continues without a gap.
 
     `raw`: the parts that only `provider` understands, such as signatures of thinking; only that provider gets them
@@ -95,7 +95,7 @@ class AssistantEntry(FrozenModel):
     continues: str = ""
 
 
-class ToolEntry(FrozenModel):
+class ToolEntry(StoredModel):
     """The result of a call; each call has one. `ok` False: the text starts with `Error:` and says what to do instead.
     `whole`: the complete result, if `content` is only a part; the tool `read_result` reads it page by page.
     """

@@ -9,14 +9,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.rules.tenant_hour import Lease
+from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
 
 
-class OpenCall(FrozenModel):
+class OpenCall(StoredModel):
     """A call of the last reply.
 
     State `withheld`: a person must approve the call first, or must say whether it had its effect.
@@ -52,7 +52,7 @@ MAX_NOTES_CHARS = 4_000
 """All notes together."""
 
 
-class Scratchpad(FrozenModel):
+class Scratchpad(StoredModel):
     """The notes that the agent keeps for the rest of the session, oldest first."""
 
     notes: Annotated[tuple[str, ...], Field(max_length=MAX_NOTES)] = ()
@@ -79,7 +79,6 @@ class Scratchpad(FrozenModel):
         return "\n".join(["Your notes of this session:", *(f"- {note}" for note in self.notes)])
 
 
-HEAD_VERSION = 1
 MAX_GOAL_CHARS = 1_000
 """The head keeps the beginning of the goal. The run's first message is the complete goal."""
 BYTES_PER_TOKEN = 3.0
@@ -122,14 +121,14 @@ class IllegalTransition(ValueError):
     """A bug: `TRANSITIONS` does not have this change of state."""
 
 
-class Restarts(FrozenModel):
+class Restarts(StoredModel):
     """How often recovery has started the engine again in `turn` without asking a person."""
 
     turn: int = 0
     count: int = 0
 
 
-class Run(FrozenModel):
+class Run(StoredModel):
     """The work on one goal.
 
     `generation`: the engine's execution that may commit. `iteration`: counts Think turns. `turn`: counts all turns,
@@ -150,7 +149,7 @@ class Run(FrozenModel):
     restarts: Restarts = Field(default_factory=Restarts)
 
 
-class Usage(FrozenModel):
+class Usage(StoredModel):
     """What the session has used. `input_tokens` includes `cached_input_tokens`. `cost_usd` None: the price of at least
     one call is unknown.
     """
@@ -167,7 +166,7 @@ class Usage(FrozenModel):
         return self.input_tokens + self.output_tokens
 
 
-class Budget(FrozenModel):
+class Budget(StoredModel):
     """Limits, and what is charged to them.
 
     `vanished_tokens`: charged for attempts that died and may have to be paid for; no step of the step log has them.
@@ -184,7 +183,7 @@ class Budget(FrozenModel):
     bytes_per_token: float = BYTES_PER_TOKEN
 
 
-class Result(FrozenModel):
+class Result(StoredModel):
     """How the run ended. `answer`: the beginning of the answer, at most `MAX_ANSWER_CHARS`. `message_id`: the message
     that has the complete answer; if that message continues another one, the answer is both, one after the other.
     """
@@ -195,12 +194,12 @@ class Result(FrozenModel):
     message_id: str | None = None
 
 
-class Failure(FrozenModel):
+class Failure(StoredModel):
     code: str
     message: str
 
 
-class Wait(FrozenModel):
+class Wait(StoredModel):
     """The engine's task token while it waits for people. The token never leaves the server (design §8).
 
     `entered`: when the engine entered the wait; None: the previous release wrote it. `attempt`: the engine's retry
@@ -218,7 +217,7 @@ class Wait(FrozenModel):
         return (self.entered, self.attempt) < (other.entered, other.attempt)
 
 
-class Progress(FrozenModel):
+class Progress(StoredModel):
     """The counters that decide whether a run goes on or is stuck. They are stored, so that a crash cannot reset them
     (design §5).
 
@@ -250,7 +249,7 @@ class Progress(FrozenModel):
     rung: int = 0
 
 
-class Head(FrozenModel):
+class Head(VersionedModel):
     """A session's state after a commit.
 
     `goal`: its beginning, at most `MAX_GOAL_CHARS`. `review_every`: turns between two reviews by a person; 0: none.
@@ -260,7 +259,6 @@ class Head(FrozenModel):
     conversation is read; 0: none.
     """
 
-    version: int = HEAD_VERSION
     tenant: str
     session_id: str
     agent_id: str

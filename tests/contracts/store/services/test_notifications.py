@@ -14,6 +14,7 @@ from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.notifications.sns import Topic
 from shared.adapters.notifications.sqs import Queue
 from shared.domain.interventions.notification import notification_of
+from shared.domain.schema.versions import CURRENT
 from shared.ports.notifier import NotDelivered
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.documents import make_intervention
@@ -39,7 +40,7 @@ def brought(aws: Aws, *records: dict[str, Any]) -> list[tuple[str, str | None, b
 
 def put(aws: Aws, tenant: str, name: str) -> items.Item:
     intervention = make_intervention("ses_1", name)
-    aws.dynamodb.put_item(TableName=aws.table, Item=items.intervention_item(tenant, intervention))
+    aws.dynamodb.put_item(TableName=aws.table, Item=items.intervention_item(tenant, intervention, CURRENT))
     return items.intervention_key(tenant, name)
 
 

@@ -24,7 +24,8 @@ from shared.adapters.storage.documents import (
 from shared.agent.session.large_texts import load_entry, read_compacted
 from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.interventions.intervention import Intervention
-from shared.domain.session.commit import COMMIT_VERSION, Commit
+from shared.domain.schema.versions import CURRENT, NEXT
+from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import AssistantEntry, Content
 from tests.contracts.store.documents import full_commit, largest_commit, make_commit
 from tests.contracts.store.strategies import documents
@@ -38,13 +39,13 @@ BILLED_BYTES = 400 * 1_024
 @EXAMPLES
 @given(documents(Commit))
 def test_any_commit_comes_back_exactly(commit: Commit) -> None:
-    assert to_commit(COMMIT_VERSION, from_commit(commit)) == commit
+    assert to_commit(CURRENT, from_commit(commit)) == commit
 
 
 @EXAMPLES
 @given(documents(Intervention))
 def test_any_intervention_comes_back_exactly(intervention: Intervention) -> None:
-    assert to_intervention(1, from_intervention(intervention)) == intervention
+    assert to_intervention(CURRENT, from_intervention(intervention, CURRENT)) == intervention
 
 
 def test_a_commit_with_a_seven_step_plan_stays_small_and_the_largest_stays_storable() -> None:
@@ -62,15 +63,22 @@ def test_every_dictionary_ever_used_is_still_the_one_it_was() -> None:
 def test_a_document_of_an_unknown_version_or_dictionary_is_refused_without_quoting_it() -> None:
     stored = from_commit(make_commit("secret-tenant", "ses_1", 1))
     foreign = zlib.compressobj(zdict=b"another dictionary")
-    newer_head = unpack(stored).replace(b'"head":{"version":1', b'"head":{"version":2')
-    newer_shape = newer_head.replace(b'"tenant":', b'"secret_field":1,"tenant":')
+    newer_head = unpack(stored).replace(b'"head":{"version":2', b'"head":{"version":4')
+    next_head = unpack(stored).replace(b'"head":{"version":2', b'"head":{"version":3')
+    new_state = next_head.replace(b'"state":"idle"', b'"state":"secret"')
     bad: list[Callable[[], object]] = [
-        lambda: to_commit(COMMIT_VERSION + 1, stored),
-        lambda: to_commit(COMMIT_VERSION, foreign.compress(b"x" * 99) + foreign.flush()),
-        lambda: to_commit(COMMIT_VERSION, pack(newer_head)),
-        lambda: to_commit(COMMIT_VERSION, pack(newer_shape)),
-        lambda: to_intervention(2, stored),
-        lambda: read_compacted('{"version": 2, "text": "secret"}'),
+        lambda: to_commit(NEXT + 1, stored),
+        lambda: to_commit(0, stored),
+        lambda: to_commit(CURRENT, foreign.compress(b"x" * 99) + foreign.flush()),
+        lambda: to_commit(CURRENT, pack(newer_head)),
+        lambda: to_commit(CURRENT, pack(new_state)),
+        lambda: to_commit(NEXT, pack(new_state)),
+        lambda: to_commit(NEXT, pack(b'{"secret": 1}')),
+        lambda: to_intervention(NEXT, stored),
+        lambda: to_agent(NEXT + 1, stored),
+        lambda: to_agent(NEXT, stored),
+        lambda: read_compacted('{"version": 4, "text": "secret"}'),
+        lambda: read_compacted('{"version": 3, "text": "secret"}'),
     ]
     for read in bad:
         with pytest.raises(SchemaUnknown) as raised:
@@ -83,13 +91,13 @@ def test_a_damaged_document_of_a_known_version_poisons_its_session_alone_and_is_
     no_commit = pack(b'{"version": 1, "text": "secret"}')
     entry = AssistantEntry(message_id="m", content=Content.of(""), private=Content(blob="b", bytes=9))
     bad: list[Callable[[], object]] = [
-        lambda: to_commit(COMMIT_VERSION, stored[:-9]),
-        lambda: to_commit(COMMIT_VERSION, stored + b"secret"),
-        lambda: to_commit(COMMIT_VERSION, b"no zlib, a secret"),
-        lambda: to_commit(COMMIT_VERSION, b""),
-        lambda: to_commit(COMMIT_VERSION, no_commit),
-        lambda: to_commit(COMMIT_VERSION, pack(b'{"secret')),
-        lambda: to_commit(COMMIT_VERSION, pack(b"\xff secret")),
+        lambda: to_commit(CURRENT, stored[:-9]),
+        lambda: to_commit(CURRENT, stored + b"secret"),
+        lambda: to_commit(CURRENT, b"no zlib, a secret"),
+        lambda: to_commit(CURRENT, b""),
+        lambda: to_commit(CURRENT, no_commit),
+        lambda: to_commit(CURRENT, pack(b'{"secret')),
+        lambda: to_commit(CURRENT, pack(b"\xff secret")),
         lambda: to_intervention(1, no_commit),
         lambda: to_agent(1, no_commit),
         lambda: to_prompt(1, no_commit),
@@ -115,12 +123,12 @@ def test_a_commit_with_any_byte_changed_is_never_misread(place: int) -> None:
     place %= len(stored)
     stored[place] ^= 0x55
     with pytest.raises((PoisonedSession, SchemaUnknown)):
-        to_commit(COMMIT_VERSION, bytes(stored))
+        to_commit(CURRENT, bytes(stored))
 
 
 def test_a_document_compressed_without_a_dictionary_is_read() -> None:
     commit = full_commit("t", "ses_1", 1)
-    assert to_commit(COMMIT_VERSION, zlib.compress(commit.model_dump_json().encode())) == commit
+    assert to_commit(CURRENT, zlib.compress(commit.model_dump_json().encode())) == commit
 
 
 def test_encoding_and_decoding_cost_is_shown() -> None:
@@ -132,11 +140,11 @@ def test_encoding_and_decoding_cost_is_shown() -> None:
         from_commit(commit)
     middle = time.process_time()
     for _ in range(rounds):
-        to_commit(COMMIT_VERSION, stored)
+        to_commit(CURRENT, stored)
     ended = time.process_time()
     print(
         f"\ncommit with a 7-step plan: {len(stored):,} bytes; "
         f"encode {(middle - began) / rounds * 1e6:.0f} µs, "
         f"decode {(ended - middle) / rounds * 1e6:.0f} µs of CPU"
     )
-    assert to_commit(COMMIT_VERSION, stored) == commit
+    assert to_commit(CURRENT, stored) == commit

@@ -10,6 +10,7 @@ from moto import mock_aws
 
 from shared.adapters.dynamodb import table_layout as items
 from shared.domain.interventions.intervention import Intervention
+from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
 from shared.ports.log import TOMBSTONE_LIFE, IndexEntry, LeaseGrant
 from tests.contracts.store.backends import Aws, moto_aws
@@ -83,7 +84,7 @@ def test_no_document_of_a_session_ever_ends_by_itself_whatever_is_in_it(
     entry = IndexEntry(tenant, "s", commit.head.agent_id, commit.head.coarse_state)
     for item in (
         items.commit_item(named, ["i"]),
-        items.intervention_item(tenant, intervention.model_copy(update={"intervention_id": "i"})),
+        items.intervention_item(tenant, intervention.model_copy(update={"intervention_id": "i"}), CURRENT),
         items.listing_item(entry),
     ):
         assert "ttl" not in item

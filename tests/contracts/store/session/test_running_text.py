@@ -6,7 +6,8 @@ import pytest
 
 from shared.adapters.dynamodb import table_layout as items
 from shared.domain.errors import SchemaUnknown
-from shared.domain.session.running_text import PARTIAL_VERSION, Partial
+from shared.domain.schema.versions import NEXT
+from shared.domain.session.running_text import Partial
 from shared.ports.running_text import PARTIAL_LIFE
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit
@@ -71,7 +72,7 @@ def test_it_does_not_outlive_its_turn_by_long_and_is_not_kept_in_the_clear(aws: 
 def test_another_release_s_text_is_refused(aws: Aws, tenant: str) -> None:
     partials = aws_stores(aws).partials
     partials.put(tenant, "ses_1", SAID)
-    other = {**stored(aws, tenant), "v": {"N": str(PARTIAL_VERSION + 1)}}
+    other = {**stored(aws, tenant), "v": {"N": str(NEXT + 1)}}
     aws.dynamodb.put_item(TableName=aws.table, Item=other)
     with pytest.raises(SchemaUnknown):
         partials.get(tenant, "ses_1")

@@ -1,0 +1,39 @@
+"""The version of what is stored, and the fields that each version adds (design §6.7).
+
+A release reads its own version, older ones, and the next one. It writes `CURRENT`, or the version before it while
+Lambdas of the release before it may still run (`ACTA_WRITE_VERSION`). So old and new Lambdas work on the same sessions.
+
+To add a field to a stored model: give it a default that means what its absence means, and name it in `ADDED`, under the
+model's name and the version that no release has written yet. A nested model that is new needs no entry: it is reached
+through its field. A field that is to start with something else than its default gets an upcaster (`convert.py`).
+Nothing stored is renamed, removed or narrowed, and an existing field gets no new kind of value that the release before
+cannot read: `tests/contracts/releases` compares all that with the fields that release has.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+CURRENT = 2
+"""What this release writes once the release before it is gone."""
+NEXT = CURRENT + 1
+"""The newest version that is read: fields that are unknown are kept and written back."""
+PREVIOUS = CURRENT - 1
+"""The oldest version that is written."""
+
+ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType({2: {}})
+"""Version -> name of the model -> fields that the version adds, such as `2: {"Head": frozenset({"outage"})}`."""
+
+
+Fields = frozenset[tuple[str, str]]
+"""Pairs of a model's name and a field's."""
+
+
+def added_after(version: int) -> Fields:
+    """The fields that readers of `version` do not know."""
+    return frozenset(
+        (model, field)
+        for later, models in ADDED.items()
+        if later > version
+        for model, fields in models.items()
+        for field in fields
+    )

@@ -1,0 +1,141 @@
+"""Documents in the version before, in this release's and in the next one's: read, kept whole and written back."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from shared.adapters.storage.documents import from_commit, pack, to_commit, to_intervention, unpack
+from shared.agent.session.large_texts import in_version, read_compacted
+from shared.domain.errors import PoisonedSession
+from shared.domain.rules.compaction import Compacted
+from shared.domain.schema.convert import as_written, left_out, read_json, to_json
+from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS, added_after
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Commit, Position
+from shared.domain.session.conversation import Content, ToolEntry, UserEntry
+from tests.contracts.store.documents import NOW, decision_at, full_commit, make_commit, make_intervention
+from tests.contracts.store.strategies import documents
+
+pytestmark = pytest.mark.contract
+
+EXAMPLES = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+
+def in_json(commit: Commit) -> dict[str, Any]:
+    parsed: dict[str, Any] = json.loads(unpack(from_commit(commit)))
+    return parsed
+
+
+def stored_as(version: int, commit: Commit) -> bytes:
+    return pack(to_json(commit, version))
+
+
+@EXAMPLES
+@given(documents(Commit))
+def test_any_commit_in_the_version_before_is_read_in_today_s_shape(commit: Commit) -> None:
+    read = to_commit(PREVIOUS, stored_as(PREVIOUS, commit))
+    assert read.version == read.head.version == CURRENT
+    assert read == as_written(commit, PREVIOUS).model_copy(update={"version": CURRENT, "head": read.head})
+
+
+def test_a_commit_in_the_version_before_says_so_and_has_none_of_the_new_fields() -> None:
+    commit = in_version(full_commit("t", "ses_1", 1), PREVIOUS)
+    written = in_json(commit)
+    assert (commit.version, written["version"], written["head"]["version"]) == (PREVIOUS,) * 3
+    names = {name for _, name in added_after(PREVIOUS)}
+    assert not names & set(names_in(written)), "a field has the name of a new one, or a new one was written"
+
+
+def names_in(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [*value, *(name for each in value.values() for name in names_in(each))]
+    return [name for each in value for name in names_in(each)] if isinstance(value, list) else []
+
+
+def test_what_is_left_out_is_left_out_wherever_the_model_stands() -> None:
+    gone = frozenset(
+        {("OpenCall", "tries"), ("PlanStep", "permitted"), ("ToolCall", "malformed"), ("PendingCall", "shortened"),
+         ("Run", "restarts"), ("Commit", "step")}
+    )  # fmt: skip
+    written = full_commit("t", "ses_1", 1).model_dump(mode="json", exclude=left_out(Commit, gone))
+    left = set(names_in(written))
+    assert not left & {"tries", "permitted", "malformed", "shortened", "restarts", "step"}
+    assert {"amended", "evidence", "input_content", "input_hash", "goal_id", "decision"} <= left
+    assert left_out(Commit, frozenset()) == {}
+
+
+def test_a_new_field_that_would_take_another_model_s_with_it_is_refused() -> None:
+    with pytest.raises(ValueError, match="content"):
+        left_out(Commit, frozenset({("ToolEntry", "content")}))
+
+
+def test_fields_of_the_next_release_are_kept_and_written_back() -> None:
+    newer = in_json(full_commit("t", "ses_1", 1)) | {"version": NEXT, "of_next": 1}
+    head = newer["head"]
+    head |= {"version": NEXT, "of_next": {"deep": [1]}}
+    for part in (head["run"], head["plan"]["steps"][0], head["calls"][0], head["interventions"][0], head["usage"],
+                 head["budget"], newer["events"][0], newer["entries"][0], newer["entries"][1]["calls"][0],
+                 newer["decision"]["at"]):  # fmt: skip
+        part["of_next"] = "kept"
+    newer["events"][1]["type"] = "of.next"
+    commit = to_commit(NEXT, pack(json.dumps(newer).encode()))
+    assert commit.version == commit.head.version == CURRENT
+    written = in_json(commit)
+    assert names_in(written).count("of_next") == 12
+    assert to_commit(CURRENT, from_commit(commit)) == commit
+
+    change = Change(commit.head, commit.number + 1, NOW)
+    change.set(goal="another")
+    following = in_json(change.commit("key"))
+    assert following["head"]["of_next"] == {"deep": [1]}
+    assert following["head"]["run"]["of_next"] == "kept"
+
+
+def test_a_head_of_the_next_version_in_a_commit_of_this_one_is_read() -> None:
+    stored = in_json(make_commit("t", "ses_1", 1))
+    stored["head"]["version"] = NEXT
+    assert to_commit(CURRENT, pack(json.dumps(stored).encode())).head.version == CURRENT
+
+
+def test_a_field_that_no_model_has_is_never_written_by_mistake() -> None:
+    with pytest.raises(TypeError, match="stat"):
+        make_commit("t", "ses_1", 1).head.model_copy(update={"stat": "idle"})
+
+
+def test_a_definition_of_the_next_release_is_read_without_what_is_unknown() -> None:
+    from shared.adapters.dynamodb.definition_items import from_agent, to_agent
+    from shared.domain.definitions.agent import built_in
+
+    stored = json.loads(unpack(from_agent(built_in(), CURRENT)))
+    stored |= {"of_next": 1, "limits": stored["limits"] | {"of_next": 1}}
+    assert to_agent(NEXT, pack(json.dumps(stored).encode())) == built_in()
+    with pytest.raises(PoisonedSession):
+        to_agent(CURRENT, pack(json.dumps(stored).encode()))
+
+
+def test_an_intervention_of_the_next_release_keeps_what_is_unknown() -> None:
+    newer = json.loads(to_json(make_intervention("ses_1", "int_1"), CURRENT)) | {"of_next": 1}
+    read = to_intervention(NEXT, pack(json.dumps(newer).encode()))
+    assert json.loads(to_json(read, CURRENT))["of_next"] == 1
+
+
+def test_a_compacted_conversation_is_written_in_the_commit_s_version() -> None:
+    entries = (
+        UserEntry(message_id="m", content=Content.of("go")),
+        ToolEntry(call_id="c", name="x", content=Content.of("")),
+    )
+    change = Change(make_commit("t", "ses_1", 1).head, 2, NOW)
+    change.compact(Compacted(entries=entries))
+    commit = in_version(change.commit("key", decision_at("t", "ses_1")), PREVIOUS)
+    assert commit.compacted is not None
+    assert json.loads(commit.compacted.loaded)["version"] == PREVIOUS
+    assert commit.compacted.bytes == len(commit.compacted.loaded.encode())
+    assert read_compacted(commit.compacted.loaded) == Compacted(entries=entries)
+
+
+def test_a_position_with_what_the_next_release_added_is_understood() -> None:
+    at = decision_at("t", "ses_1").at
+    newer = json.dumps(at.model_dump() | {"of_next": 1})
+    assert read_json("position", Position, CURRENT, newer).key("plan") == at.key("plan")
