@@ -10,7 +10,7 @@ from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, page
 from shared.api.response.views import session_view
-from shared.domain.errors import FinalError, ValidationFailed
+from shared.domain.errors import FinalError, SchemaUnknown, ValidationFailed
 from shared.domain.session.head import CoarseState, Head, SessionState
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 
@@ -45,7 +45,7 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
         """None, too, for a session that cannot be read: one that is damaged, or of a later release, hides no other."""
         try:
             commit = log.latest(entry.tenant, entry.session_id)
-        except FinalError as error:
+        except (FinalError, SchemaUnknown) as error:
             api.telemetry.failure(error, session_id=entry.session_id)
             return None
         return None if commit is None else commit.head

@@ -3,11 +3,11 @@
     ActaError
     ├── EngineError          the state machine reacts, by class name (Retry / Catch)
     │   ├── TransientError   retried with backoff
-    │   │   ├── StoreThrottled, StoreUnavailable, CommitContention
+    │   │   ├── StoreThrottled, StoreUnavailable, CommitContention, SchemaUnknown
     │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken
     │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
-    │       └── Fenced, Refused, SchemaUnknown, PoisonedSession
+    │       └── Fenced, Refused, PoisonedSession
     ├── SessionError         the run ends `failed` with `code`
     │   └── AgentMissing, PriceUnknown, ModelRefused, ProviderRejected, ContextTooLong, ProviderKeyRefused,
     │       ProviderQuotaExceeded
@@ -44,6 +44,13 @@ class StoreUnavailable(TransientError):
 
 class CommitContention(TransientError):
     """Each attempt at a commit, or at a lease of the tenant's hour, was overtaken by another writer."""
+
+
+class SchemaUnknown(TransientError):
+    """A stored document has a schema version that this release does not know. The document is left as it is.
+
+    A newer release wrote it: one is being deployed, or was rolled back. The attempt that reaches its Lambda succeeds.
+    """
 
 
 class ProviderOverloaded(TransientError):
@@ -94,10 +101,6 @@ class Fenced(FinalError):
 
 class Refused(FinalError):
     """This Lambda does not understand the event that the state machine sent."""
-
-
-class SchemaUnknown(FinalError):
-    """A stored document has a schema version that this release does not know. The document is left as it is."""
 
 
 class PoisonedSession(FinalError):

@@ -18,7 +18,7 @@ STATES = dict(states(MACHINE))
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
 TRANSIENT = {each.__name__ for each in errors.TransientError.__subclasses__()}
 FINAL = {each.__name__ for each in errors.FinalError.__subclasses__()}
-STORE = {"StoreThrottled", "StoreUnavailable", "CommitContention"}
+STORE = {"StoreThrottled", "StoreUnavailable", "CommitContention", "SchemaUnknown"}
 ENGINE = re.compile(r"States|Lambda|Sandbox|Runtime")
 ID_FIELDS = {"op", "at", "attempt", "call_id", "task_token", "entered", "error"}
 

@@ -11,6 +11,7 @@ from shared.api.routes import MethodNotAllowed
 from shared.domain.errors import (
     CallerError,
     Fenced,
+    SchemaUnknown,
     SessionNotFound,
     TransientError,
     Unavailable,
@@ -47,6 +48,8 @@ def caller_error(error: Exception) -> CallerError | None:
             return ValidationFailed(f"This is not a usable file path: {error}.", {"path": [f"{error}."]})
         case Fenced():  # deleted since the request began
             return SessionNotFound("There is no such session.")
+        case SchemaUnknown():
+            return Unavailable("Another release of Acta stored this. Try again when its deployment is done.")
         case TransientError():
             return Unavailable("Acta cannot reach its storage just now. Try again in a moment.")
         case _:

@@ -37,11 +37,11 @@ def test_a_call_that_kills_its_workers_is_lost_and_the_others_are_not(machine: M
 
 
 def test_a_loss_that_cannot_be_settled_ends_the_run(machine: Machine) -> None:
-    script = {"tool": {"call_a": [raises("Fenced")]}, "lost_tool": {"call_a": [raises("SchemaUnknown")]}}
+    script = {"tool": {"call_a": [raises("Fenced")]}, "lost_tool": {"call_a": [raises("PoisonedSession")]}}
     run = machine.run("act", script, calls=["call_a"])
     assert run.status == "FAILED"
     assert run.states[-2:] == ["GiveUp", "Failed"]
-    assert [each["error"] for each in run.to("give_up")] == ["SchemaUnknown"]
+    assert [each["error"] for each in run.to("give_up")] == ["PoisonedSession"]
 
 
 def test_more_calls_than_run_at_once_all_run(machine: Machine) -> None:

@@ -7,7 +7,7 @@ import pytest
 from shared.domain import errors
 from tests.integration.state_machine.machine import DONE, Json, Machine, answers, raises
 
-STORE = ["StoreThrottled", "StoreUnavailable", "CommitContention"]
+STORE = ["StoreThrottled", "StoreUnavailable", "CommitContention", "SchemaUnknown"]
 TRANSIENT = [each.__name__ for each in errors.TransientError.__subclasses__()]
 FINAL = [each.__name__ for each in errors.FinalError.__subclasses__()]
 

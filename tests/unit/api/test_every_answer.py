@@ -77,7 +77,7 @@ def test_an_empty_answer_has_no_body() -> None:
         (errors.Unavailable("x"), 503, "UNAVAILABLE"),
         (errors.StoreThrottled("x"), 503, "UNAVAILABLE"),
         (errors.CommitContention("x"), 503, "UNAVAILABLE"),
-        (errors.SchemaUnknown("x"), 500, "INTERNAL_ERROR"),
+        (errors.SchemaUnknown("x"), 503, "UNAVAILABLE"),
         (errors.PoisonedSession("x"), 500, "INTERNAL_ERROR"),
         (ZeroDivisionError("x"), 500, "INTERNAL_ERROR"),
     ],
