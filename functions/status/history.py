@@ -36,7 +36,11 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
         rows = of_session.plan_versions(HistoryCursor.parse(cursor))
         versions = page_of_rows(rows, plan_view, limit)
         return success(
-            {"plan": plan_view(current), "versions": versions.items, "next_cursor": versions.next_cursor}
+            {
+                "plan": plan_view(current, of_session.head.plan_status),
+                "versions": versions.items,
+                "next_cursor": versions.next_cursor,
+            }
         )
 
     @api.get("/v1/sessions/{session_id}/steps")

@@ -1,4 +1,6 @@
-"""How a run ends: completed, failed or cancelled. Every open intervention is withdrawn with it."""
+"""How a run ends: completed, failed or cancelled. It withdraws every open intervention and closes a live plan."""
+
+from typing import Literal
 
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft
@@ -10,6 +12,7 @@ from shared.domain.session.head import MAX_ANSWER_CHARS, Failure, Result
 def failed(change: Change, code: str, message: str) -> CommitDraft:
     """`code` and `message` are shown to the user (design §3, `error`)."""
     _withdraw(change)
+    _close_plan(change, "failed", code.lower())
     change.set(error=Failure(code=code, message=message), calls=())
     change.to_state("failed", code.lower())
     change.event("run.finished", {"state": "failed", "code": code})
@@ -29,6 +32,7 @@ def completed(
     person who finished the run, if one did.
     """
     _withdraw(change, by)
+    _close_plan(change, "completed" if reason == "goal_complete" else "failed", reason)
     kept = answer
     if answer is not None and len(answer) > MAX_ANSWER_CHARS:
         kept = answer[: MAX_ANSWER_CHARS - 1] + "…"
@@ -44,11 +48,26 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     finish may still be recorded. `by` None: nobody decided in time.
     """
     _withdraw(change, by)
+    _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
     change.set(calls=tuple(call.model_copy(update={"state": "started"}) for call in begun))
     change.to_state("cancelled", "cancelled")
     change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
     return CommitDraft(change)
+
+
+def _close_plan(change: Change, status: Literal["completed", "failed"], reason: str) -> None:
+    """Tells that a live plan ends with its run, `completed` with all its steps finished, else `failed`, and why.
+
+    A plan that was not completed is stored as it stands: `Head.plan_status` shows it closed while the run is over, and
+    the next run, or a repair, may take it up again with the permissions that it owes.
+    """
+    plan = change.head.plan
+    if plan is None or not plan.is_live:
+        return
+    if status == "completed":
+        change.set(plan=plan.model_copy(update={"status": status, "updated_at": change.now}))
+    change.event("plan.closed", {"version": plan.version, "status": status, "reason": reason})
 
 
 def _withdraw(change: Change, by: str | None = None) -> None:

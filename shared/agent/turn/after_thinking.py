@@ -62,8 +62,6 @@ def after_thinking(
             hint(change, stuck.hint)
     match next_action(facts):
         case Complete(goal_met, reason):
-            if reason == "goal_complete":
-                _close_plan(change)
             answer, message = _answer(applied), applied.message_id
             return completed(change, goal_met=goal_met, reason=reason, answer=answer, message_id=message)
         case Fail(code, reason):
@@ -109,14 +107,6 @@ def _grant_steps(change: Change) -> None:
     head, run = change.head, change.head.run
     if run is not None and head.undelivered and run.iteration >= run.max_steps:
         change.set(run=run.model_copy(update={"max_steps": run.iteration + head.max_steps}))
-
-
-def _close_plan(change: Change) -> None:
-    """The marker alone completed a run whose steps are all finished: the plan is as complete as its run."""
-    plan = change.head.plan
-    if plan is not None and plan.is_live:
-        change.set(plan=plan.model_copy(update={"status": "completed", "updated_at": change.now}))
-        change.event("plan.closed", {"version": plan.version, "status": "completed"})
 
 
 def _answer(applied: AppliedReply) -> str | None:

@@ -104,7 +104,8 @@ def _turn_suffix(head: Head, notes: str, failing: str) -> str:
 
 
 def _plan_status(plan: ExecutionPlan) -> str:
-    lines = [f"Plan, version {plan.version} ({plan.status}): {plan.goal}"]
+    status = "executing" if plan.is_live else plan.status
+    lines = [f"Plan, version {plan.version} ({status}): {plan.goal}"]
     lines += map(_line, plan.steps)
     return "\n".join(lines)
 

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from shared.domain.interventions.intervention import Intervention, PendingCall, is_shortened, reviewed_calls
-from shared.domain.plan.plan import ExecutionPlan, PlanStep
+from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
 from shared.domain.rules.budget import tokens_left
 from shared.domain.session.commit import Event, StepRecord
 from shared.domain.session.head import Head
@@ -43,7 +43,7 @@ def session_view(head: Head, answer: str | None = None) -> Json:
             "iteration": run.iteration,
             "max_steps": run.max_steps,
         },
-        "plan": head.plan and plan_view(head.plan),
+        "plan": head.plan and plan_view(head.plan, head.plan_status),
         "usage": usage_view(head),
         "budget": {
             "token_budget": head.budget.token_budget,
@@ -87,13 +87,14 @@ def usage_view(head: Head) -> Json:
     }
 
 
-def plan_view(plan: ExecutionPlan) -> Json:
+def plan_view(plan: ExecutionPlan, status: PlanStatus | None = None) -> Json:
+    """`status`: as it is now; None: as the version was made."""
     return {
         "version": plan.version,
         "goal": plan.goal,
         "steps": [_plan_step(step) for step in plan.steps],
         "current_step_index": plan.current_step_index,
-        "status": plan.status,
+        "status": status or plan.status,
         "risks": list(plan.risks),
         "created_at": instant(plan.created_at),
         "updated_at": instant(plan.updated_at),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from shared.domain.interventions.intervention import Intervention
-from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.plan.plan import ExecutionPlan, PlanStatus
 from shared.domain.rules.tenant_hour import Lease
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
@@ -301,6 +301,23 @@ class Head(VersionedModel):
     @property
     def is_over(self) -> bool:
         return self.state in TERMINAL
+
+    @property
+    def plan_status(self) -> PlanStatus | None:
+        """The plan's status as it is now; None: there is no plan. One that nobody closed is where its session is. It
+        has failed while its run is over: a run that met its goal has closed its plan as completed.
+        """
+        if self.plan is None:
+            return None
+        if not self.plan.is_live:
+            return self.plan.status
+        match self.state:
+            case "planning" | "waiting_for_user":
+                return self.state
+            case "completed" | "failed" | "cancelled":
+                return "failed"
+            case _:
+                return "executing"
 
     @property
     def unfinished_calls(self) -> tuple[OpenCall, ...]:

@@ -42,6 +42,8 @@ def check(before: Commit | None, commit: Commit) -> None:
     assert head.state == state
     assert (head.state == "waiting_for_user") <= bool(head.interventions)
     assert bool(head.interventions) <= (head.state == "waiting_for_user")
+    if head.plan is not None and head.is_over:
+        assert head.plan_status in ("completed", "failed")
     if before is None or before.head.run is None or head.run is None:
         return
     then, now = before.head.run, head.run
