@@ -4,8 +4,9 @@ Settings reach every Lambda and secrets only the function that uses them, both t
 value is written to a template or a file.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
@@ -37,9 +38,14 @@ DEPLOYED_FIELDS = frozenset(
 """Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""
 REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given", "ACTA_OFFLINE": "true"}
 NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
+EMULATOR_OPTIONS = {
+    "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
+    "ACTA_AWS_INVOCATION_CHECK_URL": "invocation-check",
+}
+"""Variables that are options of the emulator, for tests (`infra/local/emulator/README.md`)."""
 OWN_VARIABLES = frozenset(
-    ("ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL", "ACTA_TOKEN",
-     "ACTA_STATE", NOTIFY_SECRET)
+    (*EMULATOR_OPTIONS, "ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL",
+     "ACTA_TOKEN", "ACTA_STATE", NOTIFY_SECRET)
 )  # fmt: skip
 ONLY_FOR: Mapping[str, FunctionName] = {
     **dict.fromkeys(PROVIDER_VARIABLES, "step"),
@@ -61,6 +67,8 @@ class LocalConfig:
     context: Mapping[str, str]
     aws_port: int | None = None
     lambda_endpoint: str | None = None
+    emulator_options: Mapping[str, str] = field(default_factory=dict)
+    """By the option's name."""
     unknown: tuple[str, ...] = ()
     """ACTA_ variables that nothing reads: most likely misspelt."""
 
@@ -92,6 +100,7 @@ class LocalConfig:
             context={**retry_context(environ), **notify_context(environ)},
             aws_port=port(environ),
             lambda_endpoint=endpoint(environ),
+            emulator_options=emulator_options(environ),
             unknown=tuple(sorted(name for name in environ if name.startswith(PREFIX) and name not in known)),
         )
 
@@ -117,13 +126,25 @@ def port(environ: Mapping[str, str]) -> int | None:
 
 
 def endpoint(environ: Mapping[str, str]) -> str | None:
-    text = environ.get("ACTA_LAMBDA_AWS_ENDPOINT_URL", "")
+    return url(environ, "ACTA_LAMBDA_AWS_ENDPOINT_URL")
+
+
+def url(environ: Mapping[str, str], name: str) -> str | None:
+    text = environ.get(name, "")
     if not text:
         return None
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SettingsError(f"ACTA_LAMBDA_AWS_ENDPOINT_URL must be an http or https URL, not {text!r}")
+        raise SettingsError(f"{name} must be an http or https URL, not {text!r}")
     return text
+
+
+def emulator_options(environ: Mapping[str, str]) -> dict[str, str]:
+    pause = environ.get("ACTA_AWS_LONGEST_PAUSE_SECONDS", "")
+    if pause and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", pause):
+        raise SettingsError(f"ACTA_AWS_LONGEST_PAUSE_SECONDS must be a number of seconds, not {pause!r}")
+    url(environ, "ACTA_AWS_INVOCATION_CHECK_URL")
+    return {option: environ[name] for name, option in EMULATOR_OPTIONS.items() if environ.get(name)}
 
 
 def retry_context(environ: Mapping[str, str]) -> Mapping[str, str]:

@@ -43,7 +43,8 @@ class EmulatorProcess:
     `lambda_environment` holds the variables of every Lambda, `function_environments` those of one, by the
     function's name; keys belong into the second. Both go through a pipe. `environment` is the emulator's own, by
     default the few variables of this process that an interpreter needs. `lambda_endpoint` is the Lambdas'
-    AWS_ENDPOINT_URL, by default the emulator. Output goes to `<state_dir>/emulator.log`.
+    AWS_ENDPOINT_URL, by default the emulator. `options`: further options of the command line, by name
+    (`infra/local/emulator/settings.py`). Output goes to `<state_dir>/emulator.log`.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class EmulatorProcess:
         lambda_environment: Mapping[str, str] | None = None,
         function_environments: Mapping[str, Mapping[str, str]] | None = None,
         environment: Mapping[str, str] | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> None:
         self.port = port or free_port()
         self.url = f"http://{HOST}:{self.port}"
@@ -76,6 +78,8 @@ class EmulatorProcess:
         ]
         if lambda_endpoint:
             self._command += ["--lambda-endpoint", lambda_endpoint]
+        for name, value in (options or {}).items():
+            self._command += [f"--{name}", value]
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
         self._log_start = 0

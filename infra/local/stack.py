@@ -127,6 +127,7 @@ class LocalStack:
             state_dir=self.state.aws,
             port=self.config.aws_port,
             lambda_endpoint=self.config.lambda_endpoint,
+            options=self.config.emulator_options,
             lambda_environment=self.config.for_every_function(self.environ),
             function_environments=self.config.for_one_function(self.environ),
         )

@@ -11,13 +11,21 @@ from collections.abc import Callable
 from infra.local.emulator import api_gateway, dynamodb, own_environment, sqs, web_page_guard
 from infra.local.emulator.lambdas import execution
 from infra.local.emulator.settings import Settings
-from infra.local.emulator.step_functions import data, definitions, engine, start_and_stop, tokens
+from infra.local.emulator.step_functions import (
+    data,
+    definitions,
+    engine,
+    invocation_check,
+    start_and_stop,
+    tokens,
+)
 
 GAPS: tuple[Callable[[Settings], None], ...] = (
     own_environment.leave_host_alone,
     web_page_guard.guard_custom_runtimes,
     execution.run_python_functions,
     engine.replace_engine,
+    invocation_check.ask_before_invocations,
     data.evaluate_patiently,
     data.assign_at_once,
     start_and_stop.start_once,

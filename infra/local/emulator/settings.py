@@ -31,6 +31,11 @@ class Settings:
     lambda_endpoint: str
     lambda_environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     function_environments: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    longest_pause_seconds: float | None = None
+    """Of the state machines: a Wait or the interval before a Retry ends after this time at the latest. None: as in the
+    definition."""
+    invocation_check_url: str | None = None
+    """Asked before a state machine invokes a Lambda, and may refuse it. None: nobody is asked."""
     supervised: bool = False
     """End in order once standard input is closed: an emulator does not outlive the starter that holds the other end."""
 
@@ -62,6 +67,17 @@ def from_arguments(arguments: Sequence[str], standard_input: IO[bytes]) -> Setti
     )
     parser.add_argument("--lambda-endpoint", metavar="URL", help="AWS_ENDPOINT_URL of the Lambdas")
     parser.add_argument(
+        "--longest-pause",
+        type=float,
+        metavar="SECONDS",
+        help="of a state machine's waits and retry intervals",
+    )
+    parser.add_argument(
+        "--invocation-check",
+        metavar="URL",
+        help="asked before a state machine invokes a Lambda; may refuse it",
+    )
+    parser.add_argument(
         "--supervised",
         action="store_true",
         help="the first line of standard input has the Lambdas' variables; end when it is closed",
@@ -79,5 +95,7 @@ def from_arguments(arguments: Sequence[str], standard_input: IO[bytes]) -> Setti
         lambda_endpoint=parsed.lambda_endpoint or f"http://{HOST}:{parsed.port}",
         lambda_environment=variables.get("every", {}),
         function_environments=variables.get("one", {}),
+        longest_pause_seconds=parsed.longest_pause,
+        invocation_check_url=parsed.invocation_check,
         supervised=parsed.supervised,
     )

@@ -23,6 +23,7 @@ KEYED = "keyed"
 
 THOROUGH = (
     "test_emulator_process",
+    "test_options",
     "test_queues",
     "test_table_streams",
     "test_task_tokens",

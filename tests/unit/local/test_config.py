@@ -42,11 +42,17 @@ def test_the_stacks_own_variables_are_read_here() -> None:
             "ACTA_AWS_PORT": "4600",
             "ACTA_LAMBDA_AWS_ENDPOINT_URL": "http://127.0.0.1:9",
             "ACTA_RETRY_BASE_SECONDS": "3",
+            "ACTA_AWS_LONGEST_PAUSE_SECONDS": "0.5",
+            "ACTA_AWS_INVOCATION_CHECK_URL": "http://127.0.0.1:10",
         }
     )
     assert (config.aws_port, config.lambda_endpoint) == (4600, "http://127.0.0.1:9")
+    assert config.emulator_options == {
+        "longest-pause": "0.5",
+        "invocation-check": "http://127.0.0.1:10",
+    }
     assert config.context == {"retry_base_seconds": "3"}
-    assert config.lambda_env == ()
+    assert (config.lambda_env, config.unknown) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -58,6 +64,8 @@ def test_the_stacks_own_variables_are_read_here() -> None:
         ("ACTA_AWS_PORT", "70000"),
         ("ACTA_AWS_PORT", "http"),
         ("ACTA_LAMBDA_AWS_ENDPOINT_URL", "127.0.0.1:4566"),
+        ("ACTA_AWS_LONGEST_PAUSE_SECONDS", "soon"),
+        ("ACTA_AWS_INVOCATION_CHECK_URL", "127.0.0.1:10"),
         ("ACTA_RETRY_BASE_SECONDS", "0.5"),
         ("ACTA_PROVIDER", "oracle"),
         ("ACTA_PROVIDER", "anthropic"),

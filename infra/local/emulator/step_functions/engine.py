@@ -33,17 +33,21 @@ _log = logging.getLogger("acta.states")
 
 def replace_engine(settings: Settings) -> None:
     """Patches: `services.stepfunctions._run_execution`."""
-    _states._run_execution = run_execution
+
+    def run(arn: str) -> None:
+        run_execution(arn, settings.longest_pause_seconds)
+
+    _states._run_execution = run
     saved_state.before_saving(RUNS.freeze)
 
 
-def run_execution(arn: str) -> None:
+def run_execution(arn: str, longest_pause: float | None) -> None:
     """Run an execution that ministack recorded as RUNNING to its end, on the calling thread."""
     execution = _states._executions.get(arn)
     if execution is None:
         return
     definition = json.loads(_states._state_machines[execution["stateMachineArn"]]["definition"])
-    run = Run(execution, definition.get("TimeoutSeconds"))
+    run = Run(execution, definition.get("TimeoutSeconds"), longest_pause)
     RUNS.enter(run)
     try:
         if execution["status"] != "RUNNING":  # stopped before it began

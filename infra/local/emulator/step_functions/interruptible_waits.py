@@ -74,10 +74,20 @@ class Latch:
 
 
 class Scope:
-    def __init__(self, deadline: float | None = None, parent: Scope | None = None) -> None:
+    """`deadline`: a time of `time.monotonic`. `longest_pause`: seconds that one `sleep` takes at most; None: as long as
+    it is told.
+    """
+
+    def __init__(
+        self,
+        deadline: float | None = None,
+        parent: Scope | None = None,
+        longest_pause: float | None = None,
+    ) -> None:
         self._root: Scope = parent._root if parent else self
         self._lock: threading.Lock = parent._lock if parent else threading.Lock()
         self._deadline = deadline
+        self._longest_pause = longest_pause
         self._parent = parent
         self._children: set[Scope] = set()
         self._latches: set[Latch] = set()
@@ -144,6 +154,8 @@ class Scope:
     def sleep(self, seconds: float) -> None:
         """Raises Interrupted."""
         self.check()
+        longest = self._root._longest_pause
+        seconds = seconds if longest is None else min(seconds, longest)
         latch = Latch()
         if seconds > 0:
             with self.holding(latch):

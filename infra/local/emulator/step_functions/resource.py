@@ -9,7 +9,7 @@ from typing import Any
 
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import REGION
-from infra.local.emulator.step_functions import errors
+from infra.local.emulator.step_functions import errors, invocation_check
 
 _states: Any = module("services.stepfunctions")
 _lambda: Any = module("services.lambda_svc")
@@ -89,6 +89,7 @@ def _invoke_function(reference: str, event: Any) -> tuple[Any, str]:
     function, config, name = _lambda._get_func_record_for_ref(reference)
     if not function or not config:
         raise errors.failed("Lambda.ResourceNotFoundException", f"Function not found: {name}")
+    invocation_check.check(name, event)
     record = _lambda._execution_record_for_config(function, config)
     result = _lambda._execute_function_with_config_scope(record, event)
     body = result.get("body")

@@ -18,11 +18,16 @@ _states: Any = module("services.stepfunctions")
 
 
 class Run:
-    """`execution` is ministack's record, which the API reads. `timeout_seconds`: `TimeoutSeconds` of the definition."""
+    """`execution` is ministack's record, which the API reads. `timeout_seconds`: `TimeoutSeconds` of the definition.
+    `longest_pause`: see `Settings.longest_pause_seconds`.
+    """
 
-    def __init__(self, execution: dict[str, Any], timeout_seconds: float | None) -> None:
+    def __init__(
+        self, execution: dict[str, Any], timeout_seconds: float | None, longest_pause: float | None
+    ) -> None:
         self.execution = execution
-        self.scope = Scope(None if timeout_seconds is None else time.monotonic() + timeout_seconds)
+        deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+        self.scope = Scope(deadline, longest_pause=longest_pause)
         self.lock = threading.RLock()
 
     def record(self, scope: Scope, kind: str, details: Mapping[str, Any] | None = None) -> None:
