@@ -8,6 +8,7 @@ from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
+from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
 from shared.ports.log import SessionIndex
 from shared.ports.workflow import Workflow
@@ -15,13 +16,16 @@ from shared.settings import settings
 
 
 class Dependencies(NamedTuple):
-    """`grace`, `warn`: seconds, as in `SweepDeps` (`shared/agent/recovery/sweep.py`)."""
+    """`grace`, `warn`: seconds, as in `SweepDeps` (`shared/agent/recovery/sweep.py`). `unreadable`: what this process
+    could not read.
+    """
 
     repository: SessionRepository
     session_index: SessionIndex
     workflow: Workflow
     grace: float
     warn: float
+    unreadable: Unreadable
 
 
 @cache
@@ -36,4 +40,5 @@ def dependencies() -> Dependencies:
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         grace=chosen.recovery_grace_seconds,
         warn=chosen.intervention_warn_seconds,
+        unreadable=Unreadable(),
     )

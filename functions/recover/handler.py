@@ -48,8 +48,9 @@ def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
             deps.workflow,
             grace=deps.grace,
             warn=deps.warn,
+            unreadable=deps.unreadable,
             time_is_left=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS,
-            unreadable=lambda session_id, error: telemetry.failure(error, session_id=session_id),
+            told=lambda what, error: telemetry.failure(error, at=what),
         ),
         everything=everything,
     )

@@ -10,6 +10,7 @@ release does not know.
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, Protocol
+from zlib import crc32
 
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.session.commit import Commit
@@ -35,20 +36,28 @@ class GrantChanged(Exception):
     """Another session was granted tokens of this hour in the meantime. Nothing was written."""
 
 
-LiveKind = Literal["active", "waiting", "parked"]
-"""Sessions that recovery looks at. `active`: with work to do. `waiting`: the wait for people ends at a time. `parked`:
-it ends only when a person decides."""
+LiveKind = Literal["active", "woken", "waiting", "parked"]
+"""Sessions that recovery looks at. `active`: with work to do. `woken`: all questions are decided, and the execution
+that waited for that has not made its next turn yet. `waiting`: the wait for people ends at a time. `parked`: it ends
+only when a person decides."""
+LIVE_SHARDS = 16
+"""Each kind of live session is stored in so many parts: a table takes only so many writes a second under one key."""
+
+
+def live_shard(session_id: str) -> int:
+    """The part that a session's entry is in, from 0 on."""
+    return crc32(session_id.encode()) % LIVE_SHARDS
 
 
 class Live(NamedTuple):
-    """`at`: since when a session is active or parked; when the wait of a waiting one ends."""
+    """`at`: since when a session is active, woken or parked; when the wait of a waiting one ends."""
 
     kind: LiveKind
     at: datetime
 
 
 class IndexEntry(NamedTuple):
-    """A session in its tenant's listing. Written only when its coarse state or the end of its wait changes.
+    """A session in its tenant's listing. Written only when its coarse state or what recovery looks for changes.
 
     `live` None: recovery has nothing to look at, or the first release wrote the entry.
     """
@@ -142,10 +151,13 @@ class LiveSession(NamedTuple):
 
 
 class LivePage(NamedTuple):
-    """Sessions of all tenants, oldest first. `cursor` None: this is the last page."""
+    """Sessions of all tenants, oldest first. `cursor` None: this is the last page. `damaged`: entries of the page that
+    cannot be read.
+    """
 
     sessions: tuple[LiveSession, ...]
     cursor: str | None
+    damaged: int = 0
 
 
 class InterventionPage(NamedTuple):
@@ -194,9 +206,14 @@ class SessionIndex(Protocol):
         """
         ...
 
-    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+    def live(
+        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+    ) -> LivePage:
         """Sessions of all tenants whose `at` is earlier than `before`; None: all. Eventually consistent. Raises
         ValueError where the cursor is not valid.
+
+        `shard`: see `live_shard`. None: the entries that the release before wrote, which knew neither shards nor the
+        kind `woken`: its `active` ones may be woken.
         """
         ...
 

@@ -49,20 +49,23 @@ class MemoryIndex:
         )
         return SessionPage(tuple(found), following)
 
-    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+    def live(
+        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+    ) -> LivePage:
         with self._table.lock:
-            entries = list(self._table.listing.values())
+            entries = list(self._table.live.get((kind, shard), {}).values())
         found = sorted(
             (each.live.at, each.session_id, each.tenant)
             for each in entries
-            if each.live is not None and each.live.kind == kind and (before is None or each.live.at < before)
+            if each.live is not None and (before is None or each.live.at < before)
         )
-        start = 0 if cursor is None else int(from_cursor(kind, cursor))
+        partition = f"{kind}#{shard}"
+        start = 0 if cursor is None else int(from_cursor(partition, cursor))
         page = found[start : start + max(limit, 1)]
         following = start + len(page)
         return LivePage(
             tuple(LiveSession(tenant, session_id, at) for at, session_id, tenant in page),
-            to_cursor(kind, str(following)) if following < len(found) else None,
+            to_cursor(partition, str(following)) if following < len(found) else None,
         )
 
     def interventions(

@@ -57,7 +57,7 @@ class MemoryLog:
             ids = tuple(each.intervention_id for each in extra_items.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)
             if listing is not None:
-                self._table.listing[tenant, listing.session_id] = listing
+                self._table.put_listing(listing)
             for each in extra_items.interventions:
                 body = from_intervention(each, commit.version)
                 stored = StoredIntervention(commit.version, each.session_id, each.state, body)
@@ -71,7 +71,7 @@ class MemoryLog:
                 for intervention_id in commit.interventions:
                     self._table.interventions.pop((tenant, intervention_id), None)
             self._table.deleted.add((tenant, session_id))
-            self._table.listing.pop((tenant, session_id), None)
+            self._table.remove_listing(tenant, session_id)
             self._table.partials.pop((tenant, session_id), None)
 
     def _is_taken(self, record: IdempotencyRecord) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 from threading import RLock
 from typing import NamedTuple
 
-from shared.ports.log import IdempotencyRecord, IndexEntry, KeyTaken
+from shared.ports.log import IdempotencyRecord, IndexEntry, KeyTaken, LiveKind, live_shard
 
 
 class StoredCommit(NamedTuple):
@@ -38,6 +38,8 @@ class MemoryTable:
         self.deleted: set[tuple[str, str]] = set()
         """Sessions whose commits keep their numbers and nothing else."""
         self.listing: dict[tuple[str, str], IndexEntry] = {}
+        self.live: dict[tuple[LiveKind, int | None], dict[tuple[str, str], IndexEntry]] = {}
+        """Kind and shard -> the entries of the listing that are in it."""
         self.interventions: dict[tuple[str, str], StoredIntervention] = {}
         self.granted: dict[tuple[str, int], int] = {}
         self.records: dict[tuple[str, str, str], IdempotencyRecord] = {}
@@ -47,6 +49,20 @@ class MemoryTable:
         self.memories: dict[tuple[str, str], StoredDocument] = {}
         self.tools: dict[tuple[str, str], StoredDocument] = {}
         self.partials: dict[tuple[str, str], StoredDocument] = {}
+
+    def put_listing(self, entry: IndexEntry, *, sharded: bool = True) -> None:
+        """`sharded` False: as the release before wrote it."""
+        name = entry.tenant, entry.session_id
+        self.remove_listing(*name)
+        self.listing[name] = entry
+        if entry.live is not None:
+            partition = (entry.live.kind, live_shard(entry.session_id) if sharded else None)
+            self.live.setdefault(partition, {})[name] = entry
+
+    def remove_listing(self, tenant: str, session_id: str) -> None:
+        self.listing.pop((tenant, session_id), None)
+        for entries in self.live.values():
+            entries.pop((tenant, session_id), None)
 
     def take_key(self, record: IdempotencyRecord | None, now: datetime) -> None:
         """Inside the lock. Raises KeyTaken, before anything else is written."""

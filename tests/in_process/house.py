@@ -62,7 +62,7 @@ class House:
     def __init__(self, model: Model, **settings: Any) -> None:
         self.settings = Settings(**{"env": "test", "table": "t", "bucket": "b", **settings})
         self.clock = FakeClock()
-        table = MemoryTable()
+        self.table = table = MemoryTable()
         self.log = MemoryLog(table, self.clock)
         self.index = MemoryIndex(table, self.clock)
         self.blobs = MemoryBlobs()

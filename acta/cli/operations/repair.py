@@ -50,7 +50,7 @@ def repair(arguments: Namespace) -> int:
         return exit_codes.OK
     for line in report_lines(answer, environment):
         print(line)
-    return exit_codes.SESSION_FAILED if answer["unreadable"] else exit_codes.OK
+    return exit_codes.SESSION_FAILED if answer["unreadable"] or answer["unanswered"] else exit_codes.OK
 
 
 def request_for(arguments: Namespace) -> Mapping[str, Any]:
@@ -85,5 +85,9 @@ def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:
     if tally["unreadable"]:
         log = recovery_function(environment)
         yield f"{tally['unreadable']} could not be looked at: the log of {log} says which and why"
+    if tally["unanswered"]:
+        yield f"AWS throttled or did not answer {tally['unanswered']} of the requests: repair again"
     if tally["left"]:
         yield f"{tally['left']} were left for lack of time: repair again"
+    if tally["unread"]:
+        yield "there was no time to look for all of them: repair again"

@@ -50,24 +50,29 @@ class DynamoIndex:
         found, following = self._page(tenant, items.LISTING, filters, values, limit, cursor)
         return SessionPage(tuple(items.item_listing(tenant, item) for item in found), following)
 
-    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+    def live(
+        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+    ) -> LivePage:
+        partition = items.live_partition(kind, shard)
         request: dict[str, Any] = {
             "TableName": self._table,
             "IndexName": items.LIVE_INDEX,
             "Limit": max(limit, 1),
-            "KeyConditionExpression": "live = :kind",
-            "ExpressionAttributeValues": {":kind": {"S": kind}},
+            "KeyConditionExpression": "live = :live",
+            "ExpressionAttributeValues": {":live": {"S": partition}},
         }
         if before is not None:
             request["KeyConditionExpression"] += " AND live_at < :before"
             request["ExpressionAttributeValues"][":before"] = {"S": items.sortable(before)}
         if cursor is not None:
-            request["ExclusiveStartKey"] = json.loads(from_cursor(kind, cursor))
+            request["ExclusiveStartKey"] = json.loads(from_cursor(partition, cursor))
         answer = self._dynamodb.call("query", **request)
         last = answer.get("LastEvaluatedKey")
+        sessions = tuple(skip_damaged(items.item_live, answer["Items"]))
         return LivePage(
-            tuple(items.item_live(item) for item in answer["Items"]),
-            None if last is None else to_cursor(kind, json.dumps(last, separators=(",", ":"))),
+            sessions,
+            None if last is None else to_cursor(partition, json.dumps(last, separators=(",", ":"))),
+            damaged=len(answer["Items"]) - len(sessions),
         )
 
     def interventions(

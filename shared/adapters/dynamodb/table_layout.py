@@ -14,8 +14,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         ttl whole seconds since 1970
     T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
 
-The index `live` has keys only. `live` is the kind; `live_at` is {time}#{session}#{tenant}, which orders by time and has
-the names as they are: in `pk` and `sk` a long name is a hash.
+The index `live` has keys only. `live` is {kind}#{shard:02d}; the release before wrote the kind alone. `live_at` is
+{time}#{session}#{tenant}, which orders by time and has the names as they are: in `pk` and `sk` a long name is a hash.
 """
 
 import hashlib
@@ -38,7 +38,15 @@ from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.schema.convert import check_version
 from shared.domain.session.commit import Commit
-from shared.ports.log import IdempotencyRecord, IndexEntry, LeaseGrant, Live, LiveSession
+from shared.ports.log import (
+    IdempotencyRecord,
+    IndexEntry,
+    LeaseGrant,
+    Live,
+    LiveKind,
+    LiveSession,
+    live_shard,
+)
 
 Item = dict[str, dict[str, Any]]
 
@@ -125,9 +133,14 @@ def listing_item(entry: IndexEntry) -> Item:
         "v": {"N": str(ATTRIBUTES_VERSION)},
     }
     if entry.live is not None:
-        item["live"] = {"S": entry.live.kind}
+        item["live"] = {"S": live_partition(entry.live.kind, live_shard(entry.session_id))}
         item["live_at"] = {"S": f"{sortable(entry.live.at)}#{entry.session_id}#{entry.tenant}"}
     return item
+
+
+def live_partition(kind: LiveKind, shard: int | None) -> str:
+    """The index's partition key. `shard` None: as the release before wrote it."""
+    return kind if shard is None else f"{kind}#{shard:02d}"
 
 
 def sortable(at: datetime) -> str:
@@ -140,15 +153,18 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
     state: Any = item["st"]["S"]
     live = None
     if "live" in item:
-        kind: Any = item["live"]["S"]
+        kind: Any = item["live"]["S"].partition("#")[0]
         live = Live(kind, item_live(item).at)
     return IndexEntry(tenant, item["id"]["S"], item["ag"]["S"], state, live)
 
 
 def item_live(item: Item) -> LiveSession:
-    """From a listing item, or from the index's copy of its keys."""
-    at, session_id, tenant = item["live_at"]["S"].split("#", 2)
-    return LiveSession(tenant, session_id, datetime.fromisoformat(at))
+    """From a listing item, or from the index's copy of its keys. Raises PoisonedSession."""
+    try:
+        at, session_id, tenant = item["live_at"]["S"].split("#", 2)
+        return LiveSession(tenant, session_id, datetime.fromisoformat(at))
+    except (KeyError, ValueError):
+        raise PoisonedSession("an entry of the index of live sessions cannot be read") from None
 
 
 def intervention_item(tenant: str, intervention: Intervention, version: int) -> Item:

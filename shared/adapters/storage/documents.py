@@ -26,6 +26,7 @@ _HAS_DICTIONARY = 0x20
 
 _Document = TypeVar("_Document", bound=FrozenModel)
 _Stored = TypeVar("_Stored")
+_Read = TypeVar("_Read")
 
 
 def pack(data: bytes) -> bytes:
@@ -75,8 +76,8 @@ def load_json(what: str, data: bytes) -> Any:
         raise PoisonedSession(f"a stored {what} is not JSON") from None
 
 
-def skip_damaged(read: Callable[[_Stored], _Document], found: Iterable[_Stored]) -> Iterator[_Document]:
-    """Reads what a listing has found and leaves out damaged documents, so that the others can be listed."""
+def skip_damaged(read: Callable[[_Stored], _Read], found: Iterable[_Stored]) -> Iterator[_Read]:
+    """Reads what a listing has found and leaves out what is damaged, so that the others can be listed."""
     for stored in found:
         with suppress(PoisonedSession):
             yield read(stored)

@@ -1,27 +1,42 @@
-"""Finds, each minute, the sessions whose execution is gone and those whose wake-up was lost (design §2)."""
+"""Finds, each minute, the sessions whose execution is gone and those whose wake-up was lost (design §2).
 
-from collections.abc import Callable, Iterator
+It is the net below `recover`'s other caller: executions that end are told of at once. So what it has to withstand
+matters more than how soon it finds something. Nothing that one request meets stops the others: not a throttled page of
+the index, nor a list of executions that breaks off, nor a session that cannot be read. What there was no time for has
+its chance in the next scan, which begins with another shard and goes through each in another order.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from itertools import islice
+from typing import NamedTuple, get_args
+from zlib import crc32
 
 from shared.agent.recovery.recover import RecoveryResult, recover
+from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import Fenced, SessionNotFound
-from shared.ports.log import LiveKind, LiveSession, SessionIndex
+from shared.domain.errors import Fenced, SessionNotFound, StoreThrottled, StoreUnavailable
+from shared.ports.log import LIVE_SHARDS, LiveKind, LiveSession, SessionIndex
 from shared.ports.workflow import Workflow
 
 PAGE = 500
-WOKEN_WITHIN = timedelta(hours=1)
-"""For so long after a session became active a lost wake-up is looked for."""
+WAKE_SECONDS = 5.0
+"""For so long after a decision the one who decided is left to wake the execution."""
+SCAN_SECONDS = 60
+SHARDS: tuple[int | None, ...] = (*range(LIVE_SHARDS), None)
+"""None: the entries that the release before wrote."""
+MOST_LISTED = 100_000
+"""Running executions that are asked for. The list may not take the time that the sessions need."""
 
-Unreadable = Callable[[str, Exception], None]
+Told = Callable[[str, Exception], None]
 
 
 class SweepDeps(NamedTuple):
     """What a sweep needs. `grace`: seconds for which a session is left to the worker it may have
     (`Settings.recovery_grace_seconds`). `warn`: seconds before its end at which a wait is looked after
-    (`Settings.intervention_warn_seconds`). `time_is_left`: whether another session can be looked at. `unreadable`: is
-    called with the id and the error of a session that cannot be read.
+    (`Settings.intervention_warn_seconds`). `time_is_left`: whether another request can be made. `unreadable`: what the
+    scans before this one could not read. `told`: is called with each error and what it was met at: a session's id,
+    `index` or `executions`.
     """
 
     repository: SessionRepository
@@ -29,13 +44,17 @@ class SweepDeps(NamedTuple):
     workflow: Workflow
     grace: float
     warn: float
+    unreadable: Unreadable
     time_is_left: Callable[[], bool] = lambda: True
-    unreadable: Unreadable = lambda session_id, error: None
+    told: Told = lambda what, error: None
 
 
 class Tally(NamedTuple):
-    """Numbers of sessions. `looked`: that were read; `failed`: given up; `unreadable`: that raised an error; `left`:
-    for which no time was left.
+    """Numbers of sessions. `looked`: that were read; `failed`: given up; `unreadable`: that are damaged or another
+    release's; `put_off`: that were unreadable before and are not due again.
+
+    `left`: for which no time was left. `unread`: shards of the index, by kind, for which none was left. `unanswered`:
+    requests that AWS throttled or did not answer, for a session, a page of the index or the list of executions.
     """
 
     looked: int = 0
@@ -44,54 +63,155 @@ class Tally(NamedTuple):
     woken: int = 0
     failed: int = 0
     unreadable: int = 0
+    put_off: int = 0
     left: int = 0
+    unread: int = 0
+    unanswered: int = 0
 
     def plus(self, *names: str) -> "Tally":
         return self._replace(**{name: getattr(self, name) + 1 for name in names})
 
 
 def sweep(deps: SweepDeps, *, everything: bool = False) -> Tally:
-    """Recovers every session that needs it; those without an execution come first.
+    """Recovers every session that needs it, as far as there is time, and returns what it did.
 
-    `everything`: looks at every live session, however young, and at those that wait for people without a deadline. An
-    error of one session does not stop the others. Raises what the index and the engine's listing raise.
+    `everything`: looks at every live session, however young, at those that wait for people without a deadline, and at
+    those that are at work. Raises what the index raises where not one page of it could be read.
     """
-    running = frozenset(deps.workflow.running())
-    lost, doubtful = [], []
-    for kind, session in _live(deps, everything):
-        if session.session_id not in running:
-            lost.append(session)
-        elif everything or (kind == "active" and session.at > deps.repository.clock.now() - WOKEN_WITHIN):
-            doubtful.append(session)
-    tally = Tally()
-    for session in (*lost, *doubtful):
-        tally = tally.plus(*_look(deps, session)) if deps.time_is_left() else tally.plus("left")
-    return tally
+    return _Scan(deps, everything).made()
 
 
-def _live(deps: SweepDeps, everything: bool) -> Iterator[tuple[LiveKind, LiveSession]]:
-    late = deps.repository.clock.now() - timedelta(seconds=deps.grace)
-    soon = late + timedelta(seconds=deps.warn)
-    wanted: dict[LiveKind, datetime | None] = {"active": late, "waiting": soon}
-    if everything:
-        wanted = {"active": None, "waiting": None, "parked": None}
-    for kind, before in wanted.items():
+class _Found(NamedTuple):
+    """Sessions of one shard. `lost`: without an execution, or perhaps without a wake-up. `at_work`: whose execution
+    runs, and that are looked at all the same.
+    """
+
+    lost: list[LiveSession]
+    at_work: list[LiveSession]
+
+
+class _Scan:
+    def __init__(self, deps: SweepDeps, everything: bool) -> None:
+        self._deps = deps
+        self._everything = everything
+        self._now = deps.repository.clock.now()
+        self._number = int(self._now.timestamp() // SCAN_SECONDS)
+        self._tally = Tally()
+        self._pages = 0
+        self._error: Exception | None = None
+
+    def made(self) -> Tally:
+        running = self._running()
+        last: list[LiveSession] = []
+        for shard in _from_another(self._number):
+            found = self._found(shard, running)
+            for session in self._in_turn(found.lost):
+                if self._deps.unreadable.has(session):
+                    last.append(session)
+                else:
+                    self._look(session)
+            last += found.at_work
+        for session in self._in_turn(last):
+            self._look(session)
+        if self._error is not None and not self._pages:
+            raise self._error
+        return self._tally
+
+    def _running(self) -> frozenset[str]:
+        """The sessions with an execution, as far as they can be told. One that is missing here is looked at needlessly;
+        what is found there decides.
+        """
+        found: set[str] = set()
+        try:
+            for session_id in islice(self._deps.workflow.running(), MOST_LISTED):
+                found.add(session_id)
+        except Exception as error:
+            self._met(error, "executions")
+        return frozenset(found)
+
+    def _found(self, shard: int | None, running: frozenset[str]) -> _Found:
+        found = _Found([], [])
+        for kind, before in self._wanted.items():
+            # An execution that the release before woke, or did not, is an active one like any other.
+            may_be_woken = kind == "woken" or (kind == "active" and shard is None)
+            for session in self._live(kind, shard, before):
+                if kind == "woken" or session.session_id not in running:
+                    found.lost.append(session)
+                elif may_be_woken or self._everything:
+                    found.at_work.append(session)
+        return found
+
+    @property
+    def _wanted(self) -> Mapping[LiveKind, datetime | None]:
+        """The kinds to read, and the time before which a session's has to be; None: any."""
+        if self._everything:
+            return dict.fromkeys(get_args(LiveKind))
+        late = self._now - timedelta(seconds=self._deps.grace)
+        soon = late + timedelta(seconds=self._deps.warn)
+        decided = self._now - timedelta(seconds=min(self._deps.grace, WAKE_SECONDS))
+        return {"woken": decided, "active": late, "waiting": soon}
+
+    def _live(self, kind: LiveKind, shard: int | None, before: datetime | None) -> Iterator[LiveSession]:
         cursor: str | None = None
         while True:
-            page = deps.session_index.live(kind, before=before, limit=PAGE, cursor=cursor)
-            yield from ((kind, session) for session in page.sessions)
+            if not self._deps.time_is_left():
+                self._count("unread")
+                return
+            try:
+                page = self._deps.session_index.live(kind, shard, before=before, limit=PAGE, cursor=cursor)
+            except Exception as error:
+                self._met(error, "index")
+                return
+            self._pages += 1
+            self._count(*["unreadable"] * page.damaged)
+            yield from page.sessions
             cursor = page.cursor
             if cursor is None:
-                break
+                return
+
+    def _look(self, session: LiveSession) -> None:
+        unreadable = self._deps.unreadable
+        if not self._everything and not unreadable.is_due(session, self._now):
+            self._count("put_off")
+            return
+        if not self._deps.time_is_left():
+            self._count("left")
+            return
+        self._count("looked")
+        outcome: RecoveryResult
+        try:
+            outcome = recover(self._deps.repository, self._deps.workflow, session.tenant, session.session_id)
+        except (SessionNotFound, Fenced):  # deleted; the index is a moment behind
+            outcome = "nothing"
+        except Exception as error:  # whatever it is, it is this session's alone
+            self._met(error, session.session_id)
+            if _is_away(error):
+                unreadable.unanswered(session, self._now)
+            else:
+                unreadable.failed(session, self._now)
+            return
+        unreadable.forget(session)
+        if outcome != "nothing":
+            self._count(outcome)
+
+    def _met(self, error: Exception, what: str) -> None:
+        self._error = error
+        self._deps.told(what, error)
+        self._count("unanswered" if _is_away(error) else "unreadable")
+
+    def _in_turn(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
+        """In an order of this scan's own, so that with too many of them none is always among the last."""
+        return sorted(sessions, key=lambda one: crc32(f"{self._number}/{one.session_id}".encode()))
+
+    def _count(self, *names: str) -> None:
+        self._tally = self._tally.plus(*names)
 
 
-def _look(deps: SweepDeps, session: LiveSession) -> tuple[str, ...]:
-    """What to count."""
-    try:
-        outcome: RecoveryResult = recover(deps.repository, deps.workflow, session.tenant, session.session_id)
-    except (SessionNotFound, Fenced):  # deleted; the index is a moment behind
-        return ("looked",)
-    except Exception as error:  # whatever it is, it is this session's alone
-        deps.unreadable(session.session_id, error)
-        return ("looked", "unreadable")
-    return ("looked",) if outcome == "nothing" else ("looked", outcome)
+def _from_another(number: int) -> tuple[int | None, ...]:
+    """All shards. Each scan begins with another one than the scan before."""
+    start = number % len(SHARDS)
+    return (*SHARDS[start:], *SHARDS[:start])
+
+
+def _is_away(error: Exception) -> bool:
+    return isinstance(error, StoreThrottled | StoreUnavailable)

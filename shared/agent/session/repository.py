@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from shared.agent.session.large_texts import (
     E,
@@ -30,6 +31,7 @@ from shared.ports.log import (
     IndexEntry,
     LeaseGrant,
     Live,
+    LiveKind,
     NumberTaken,
     SessionLog,
     TransactionItems,
@@ -253,28 +255,35 @@ def _record(key: IdempotencyKey | None, commit: Commit) -> IdempotencyRecord | N
 
 
 def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
-    """The index item, where it has to be written: the coarse state has changed, or a wait by itself now ends at another
-    time. Otherwise None: a plain put is cheaper than a transaction (design §6.1).
+    """The index item, where it has to be written: the coarse state or what recovery looks for has changed. Otherwise
+    None: a plain put is cheaper than a transaction (design §6.1).
     """
     head = commit.head
-    same = before is not None and before.coarse_state == head.coarse_state and commit.number > 1
-    if (
-        same
-        and before is not None
-        and (head.coarse_state != "waiting_for_user" or _ends(before) == _ends(head))
-    ):
+    sought = _sought(head)
+    now = (head.coarse_state, sought)
+    if before is not None and commit.number > 1 and (before.coarse_state, _sought(before)) == now:
         return None
-    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse_state, _live(head, commit.at))
+    live = None if sought is None else Live(sought.kind, sought.ends or commit.at)
+    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse_state, live)
 
 
-def _live(head: Head, at: datetime) -> Live | None:
-    """What recovery has to know of the session to find it when its execution is lost (design §2)."""
+class _Sought(NamedTuple):
+    """As what recovery looks for a session. `ends`: when its wait ends by itself."""
+
+    kind: LiveKind
+    ends: datetime | None = None
+
+
+def _sought(head: Head) -> _Sought | None:
+    """What recovery has to know of the session to find it when its execution or its wake-up is lost (design §2). None:
+    it is at rest.
+    """
     match head.coarse_state:
         case "active":
-            return Live("active", at)
+            return _Sought("active" if head.wait is None else "woken")
         case "waiting_for_user":
             ends = _ends(head)
-            return Live("parked", at) if ends is None else Live("waiting", ends)
+            return _Sought("parked") if ends is None else _Sought("waiting", ends)
         case _:
             return None
 

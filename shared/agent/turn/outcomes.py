@@ -85,7 +85,10 @@ def wait_for_provider(change: Change, error: ProviderOverloaded, then: TurnKind)
 
 
 def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
-    """Moves the run to its next turn, which begins with this commit. `thought`: whether it counts as an iteration."""
+    """Moves the run to its next turn, which begins with this commit. `thought`: whether it counts as an iteration.
+
+    An execution that makes a turn waits for nobody: recovery need not look whether it was woken.
+    """
     run = change.head.run
     if run is None:
         raise Fenced("the session has no run")
@@ -95,4 +98,4 @@ def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
         "iteration": run.iteration + (1 if thought else 0),
         "events": run.events + EVENTS_PER_TURN + EVENTS_PER_CALL * calls,
     }
-    change.set(run=run.model_copy(update=moved))
+    change.set(run=run.model_copy(update=moved), wait=None)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
 from shared.adapters.aws.clients import make_client
@@ -41,10 +41,15 @@ MOST_MEMORIES = 5
 """The bound per agent in these suites."""
 
 
+class ListQuickly(Protocol):
+    def __call__(self, entries: Sequence[IndexEntry], sharded: bool = True) -> None: ...
+
+
 @dataclass(frozen=True)
 class Stores:
     """`other_log`, `other_blobs` and so on: a second worker's. `set_version` makes a stored commit one of another
-    release's, `spoil` damages it; `list_quickly` fills a listing without a commit for each.
+    release's, `spoil` damages it; `list_quickly` fills a listing without a commit for each, as the release before
+    wrote it where it is not `sharded`.
     """
 
     log: SessionLog
@@ -62,7 +67,7 @@ class Stores:
     partials: Partials
     clock: FakeClock
     set_version: Callable[[str, str, int, int], None]
-    list_quickly: Callable[[Sequence[IndexEntry]], None]
+    list_quickly: ListQuickly
     spoil: Callable[[str, str, int], None]
     spoil_intervention: Callable[[str, str], None]
 
@@ -142,8 +147,9 @@ def memory_stores() -> Stores:
         there = table.interventions[tenant, intervention_id]
         table.interventions[tenant, intervention_id] = there._replace(body=SPOILED)
 
-    def list_quickly(entries: Sequence[IndexEntry]) -> None:
-        table.listing.update({(entry.tenant, entry.session_id): entry for entry in entries})
+    def list_quickly(entries: Sequence[IndexEntry], sharded: bool = True) -> None:
+        for entry in entries:
+            table.put_listing(entry, sharded=sharded)
 
     return Stores(
         log=MemoryLog(table, clock),
@@ -192,11 +198,13 @@ def aws_stores(aws: Aws) -> Stores:
             ExpressionAttributeValues={":z": {"B": SPOILED}},
         )
 
-    def list_quickly(entries: Sequence[IndexEntry]) -> None:
+    def list_quickly(entries: Sequence[IndexEntry], sharded: bool = True) -> None:
         for start in range(0, len(entries), 25):
-            puts = [
-                {"PutRequest": {"Item": items.listing_item(each)}} for each in entries[start : start + 25]
-            ]
+            found = [(each, items.listing_item(each)) for each in entries[start : start + 25]]
+            for entry, item in found:
+                if entry.live is not None and not sharded:
+                    item["live"] = {"S": entry.live.kind}
+            puts = [{"PutRequest": {"Item": item}} for _, item in found]
             aws.dynamodb.batch_write_item(RequestItems={aws.table: puts})
 
     return Stores(

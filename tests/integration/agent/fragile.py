@@ -1,6 +1,6 @@
 """A house whose executions can be lost, and workers that die just before they ask the engine for something."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -8,6 +8,7 @@ import pytest
 from shared.adapters.tools.registry import BuiltinRegistry
 from shared.agent.interventions.resolve import ResolveDeps
 from shared.agent.recovery.sweep import SweepDeps, Tally, sweep
+from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
@@ -57,6 +58,7 @@ class FragileHouse(House):
         self.mortal = self.workflow = MortalWorkflow()
         self.resolve_deps = ResolveDeps(self.fresh_repository(), self.index, self.workflow, self.registry)
         self.sink = Sink()
+        self.unreadable = Unreadable()
         self.files.write(TENANT, "a.md", b"x")
         self._effect = effect
 
@@ -84,10 +86,10 @@ class FragileHouse(House):
         with pytest.raises(Crash):
             self.run(before)
 
-    def sweep(self, *, everything: bool = False, time_is_left: bool = True) -> Tally:
+    def sweep(self, *, everything: bool = False, time_is_left: Callable[[], bool] = lambda: True) -> Tally:
         return sweep(self.sweep_deps(time_is_left), everything=everything)
 
-    def sweep_deps(self, time_is_left: bool = True) -> SweepDeps:
+    def sweep_deps(self, time_is_left: Callable[[], bool]) -> SweepDeps:
         self.told: list[tuple[str, str]] = []
         return SweepDeps(
             self.fresh_repository(),
@@ -95,8 +97,9 @@ class FragileHouse(House):
             self.workflow,
             grace=GRACE,
             warn=WARN,
-            time_is_left=lambda: time_is_left,
-            unreadable=lambda session, error: self.told.append((session, type(error).__name__)),
+            time_is_left=time_is_left,
+            unreadable=self.unreadable,
+            told=lambda what, error: self.told.append((what, type(error).__name__)),
         )
 
     def recover(self) -> Tally:

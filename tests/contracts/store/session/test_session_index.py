@@ -1,13 +1,25 @@
 """A tenant's listings: newest first, in pages whose cursors are good for nothing else."""
 
+import itertools
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 import pytest
 
+from shared.adapters.dynamodb.table_layout import listing_item
 from shared.domain.interventions.intervention import InterventionState
 from shared.domain.session.head import CoarseState
-from shared.ports.log import IndexEntry, InterventionPage, Live, LiveKind, LiveSession, TransactionItems
-from tests.contracts.store.backends import Stores
+from shared.ports.log import (
+    LIVE_SHARDS,
+    IndexEntry,
+    InterventionPage,
+    Live,
+    LiveKind,
+    LiveSession,
+    TransactionItems,
+    live_shard,
+)
+from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention
 
 pytestmark = pytest.mark.contract
@@ -81,33 +93,97 @@ def test_an_entry_keeps_what_recovery_wrote_down(stores: Stores, tenant: str) ->
     assert page.entries == (entry,)
 
 
-def live(stores: Stores, kind: LiveKind, *tenants: str, before: datetime | None = None) -> list[LiveSession]:
-    """Page after page, of these tenants: other tests' are there too."""
-    pages = [stores.index.live(kind, before=before, limit=2, cursor=None)]
-    while (cursor := pages[-1].cursor) is not None:
-        pages.append(stores.index.live(kind, before=before, limit=2, cursor=cursor))
-    return [each for page in pages for each in page.sessions if each.tenant in tenants]
+SHARDED = tuple(range(LIVE_SHARDS))
 
 
-@pytest.mark.parametrize("kind", ["active", "waiting", "parked"])
+def live(
+    stores: Stores,
+    kind: LiveKind,
+    *tenants: str,
+    before: datetime | None = None,
+    shards: Iterable[int | None] = SHARDED,
+) -> list[LiveSession]:
+    """Shard after shard, page after page, of these tenants: other tests' are there too."""
+    found: list[LiveSession] = []
+    for shard in shards:
+        cursor: str | None = None
+        while True:
+            page = stores.index.live(kind, shard, before=before, limit=2, cursor=cursor)
+            found += [each for each in page.sessions if each.tenant in tenants]
+            cursor = page.cursor
+            if cursor is None:
+                break
+    return found
+
+
+def of_one_shard(count: int) -> list[str]:
+    """Ids of sessions whose entries stand together."""
+    names = (f"ses_{n}" for n in itertools.count())
+    return list(itertools.islice((name for name in names if live_shard(name) == 7), count))
+
+
+KINDS: tuple[LiveKind, ...] = ("active", "woken", "waiting", "parked")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sharded", [True, False])
 def test_live_sessions_of_all_tenants_come_oldest_first_by_kind(
-    stores: Stores, tenant: str, kind: LiveKind
+    stores: Stores, tenant: str, kind: LiveKind, sharded: bool
 ) -> None:
     other = f"{tenant}#{'long:' * 60}"
     times = [NOW + timedelta(microseconds=n) for n in range(5)]
+    names = [((tenant, other)[n % 2], session) for n, session in enumerate(reversed(of_one_shard(5)))]
     stores.list_quickly(
-        [
-            IndexEntry((tenant, other)[n % 2], f"ses_{5 - n}", "a", "active", Live(kind, at))
-            for n, at in enumerate(times)
-        ]
-        + [IndexEntry(tenant, "ses_none", "a", "completed")]
+        [IndexEntry(*name, "a", "active", Live(kind, at)) for name, at in zip(names, times, strict=True)]
+        + [IndexEntry(tenant, "ses_none", "a", "completed")],
+        sharded,
     )
 
-    wanted = [LiveSession((tenant, other)[n % 2], f"ses_{5 - n}", at) for n, at in enumerate(times)]
-    assert live(stores, kind, tenant, other) == wanted
-    assert live(stores, kind, tenant, other, before=times[3]) == wanted[:3]
-    others: set[LiveKind] = {"active", "waiting", "parked"}
-    assert [live(stores, each, tenant, other) for each in others - {kind}] == [[], []]
+    wanted = [LiveSession(*name, at) for name, at in zip(names, times, strict=True)]
+    here: tuple[int | None, ...] = (7,) if sharded else (None,)
+    elsewhere = {*SHARDED, None} - {*here}
+    assert live(stores, kind, tenant, other, shards=here) == wanted
+    assert live(stores, kind, tenant, other, shards=here, before=times[3]) == wanted[:3]
+    assert live(stores, kind, tenant, other, shards=elsewhere) == []
+    assert [live(stores, each, tenant, other, shards=here) for each in KINDS if each != kind] == [[]] * 3
+
+
+def test_live_sessions_are_spread_over_all_shards(stores: Stores, tenant: str) -> None:
+    entries = [
+        IndexEntry(tenant, f"ses_{n}", "a", "active", Live("active", NOW)) for n in range(20 * LIVE_SHARDS)
+    ]
+    stores.list_quickly(entries)
+
+    sizes = [len(live(stores, "active", tenant, shards=[shard])) for shard in SHARDED]
+
+    assert sum(sizes) == len(entries)
+    assert min(sizes) > 0
+
+
+def test_an_entry_of_the_release_before_moves_to_its_shard_when_it_is_written_again(
+    stores: Stores, tenant: str
+) -> None:
+    stores.list_quickly([IndexEntry(tenant, "ses_1", "a", "active", Live("active", NOW))], sharded=False)
+    woken = IndexEntry(tenant, "ses_1", "a", "active", Live("woken", NOW))
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(listing=woken))
+
+    assert live(stores, "active", tenant, shards=[*SHARDED, None]) == []
+    assert live(stores, "woken", tenant) == [LiveSession(tenant, "ses_1", NOW)]
+    page = stores.index.sessions(tenant, states=(), agent_id=None, limit=5, cursor=None)
+    assert page.entries == (woken,)
+
+
+def test_an_entry_that_cannot_be_read_is_counted_and_hides_no_other(aws: Aws, tenant: str) -> None:
+    stores = aws_stores(aws)
+    first, damaged = of_one_shard(2)
+    stores.list_quickly([IndexEntry(tenant, first, "a", "active", Live("active", NOW))])
+    item = listing_item(IndexEntry(tenant, damaged, "a", "active", Live("active", NOW)))
+    aws.dynamodb.put_item(TableName=aws.table, Item=item | {"live_at": {"S": "long ago"}})
+
+    page = stores.index.live("active", 7, before=None, limit=500, cursor=None)
+
+    assert LiveSession(tenant, first, NOW) in page.sessions
+    assert page.damaged == 1
 
 
 def test_a_session_leaves_the_live_ones_when_it_is_over_or_gone(stores: Stores, tenant: str) -> None:

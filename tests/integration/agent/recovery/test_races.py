@@ -8,7 +8,7 @@ from shared.agent.recovery.restart import MOST_RESTARTS, restart
 from shared.agent.recovery.sweep import Tally
 from shared.domain.errors import SchemaUnknown
 from shared.domain.session.commit import Commit, Decision
-from shared.ports.log import LiveKind, LivePage
+from shared.ports.log import LIVE_SHARDS, LiveKind, LivePage
 from tests.doubles.index import MemoryIndex
 from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
@@ -27,7 +27,7 @@ def test_a_session_that_is_at_work_is_not_disturbed() -> None:
     session = house.start("Tidy up").session_id
     house.run_until("think")
 
-    assert house.recover() == Tally(looked=1)
+    assert house.recover() == Tally()  # its execution runs, and it waits for nobody
     assert house.sweep(everything=True) == Tally(looked=1)
     assert generation(house.head(session)) == 1
 
@@ -184,9 +184,29 @@ def test_what_there_was_no_time_for_is_counted_and_left_for_the_next_minute() ->
     session = house.start("Tidy up").session_id
     house.lose(session)
     house.clock.advance(GRACE + 1)
+    kinds = 3
+    shards = LIVE_SHARDS + 1
 
-    assert house.sweep(time_is_left=False) == Tally(left=1)
+    assert house.sweep(time_is_left=lambda: False) == Tally(unread=kinds * shards)
+    house.index = index = FindingIndex(house)
+    tally = house.sweep(time_is_left=lambda: not index.has_found)
+    assert (tally.looked, tally.left) == (0, 1)
     assert house.sweep() == Tally(looked=1, restarted=1)
+
+
+class FindingIndex(MemoryIndex):
+    """`has_found`: whether it has told of any live session."""
+
+    def __init__(self, house: House) -> None:
+        vars(self).update(vars(house.index))
+        self.has_found = False
+
+    def live(
+        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+    ) -> LivePage:
+        page = super().live(kind, shard, before=before, limit=limit, cursor=cursor)
+        self.has_found = self.has_found or bool(page.sessions)
+        return page
 
 
 class ShortPages(MemoryIndex):
@@ -195,17 +215,19 @@ class ShortPages(MemoryIndex):
     def __init__(self, house: House) -> None:
         vars(self).update(vars(house.index))
 
-    def live(self, kind: LiveKind, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
-        return super().live(kind, before=before, limit=min(limit, 2), cursor=cursor)
+    def live(
+        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+    ) -> LivePage:
+        return super().live(kind, shard, before=before, limit=min(limit, 2), cursor=cursor)
 
 
 def test_sessions_on_every_page_of_the_index_are_recovered() -> None:
     house = FragileHouse([])
     house.index = ShortPages(house)
-    for _ in range(7):
+    for _ in range(5 * LIVE_SHARDS):
         house.lose(house.start("Tidy up").session_id)
 
-    assert house.recover() == Tally(looked=7, restarted=7)
+    assert house.recover() == Tally(looked=5 * LIVE_SHARDS, restarted=5 * LIVE_SHARDS)
 
 
 def test_sessions_at_rest_and_deleted_ones_are_not_looked_at() -> None:

@@ -6,7 +6,7 @@ from shared.agent.recovery.restart import restart
 from shared.agent.recovery.sweep import Tally
 from shared.agent.session.engine_decision import position
 from shared.domain.session.commit import Commit, Decision
-from shared.ports.log import NO_ITEMS, TransactionItems
+from shared.ports.log import NO_ITEMS, TransactionItems, live_shard
 from shared.ports.model import TokenUsage
 from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
@@ -164,7 +164,8 @@ def test_the_listing_is_written_when_a_wait_begins_to_end_by_itself_and_not_when
 
     paused, asked = house.head(session).interventions
     assert (paused.timeout_at, log.written) == (None, 3)  # active, parked, waiting
-    (found,) = house.index.live("waiting", before=None, limit=2, cursor=None).sessions
+    shard = live_shard(session)
+    (found,) = house.index.live("waiting", shard, before=None, limit=2, cursor=None).sessions
     assert (found.session_id, found.at) == (session, asked.timeout_at)
 
     house.clock.advance(1_800 - WARN)

@@ -33,15 +33,19 @@ def test_a_session_is_somebody_s_and_on_the_local_stack_the_demo_tenant_s() -> N
 
 def test_every_outcome_and_every_count_has_its_words() -> None:
     assert set(OUTCOMES) == set(RecoveryResult.__args__)  # type: ignore[attr-defined]
-    assert {*COUNTS, "looked", "unreadable", "left"} == set(Tally._fields)
+    told = {*COUNTS, "looked", "unreadable", "unanswered", "left", "unread"}
+    assert told == set(Tally._fields) - {"put_off"}  # a repair puts nothing off
 
 
 def test_what_was_done_is_reported_and_what_was_not_done_is_not() -> None:
     assert list(report_lines(QUIET | {"looked": 1}, "dev")) == ["looked at 1 session: nothing to repair"]
-    assert list(report_lines(QUIET | {"looked": 7, "restarted": 2, "unreadable": 1, "left": 3}, "dev")) == [
+    did = {"looked": 7, "restarted": 2, "unreadable": 1, "left": 3, "unread": 5, "unanswered": 4}
+    assert list(report_lines(QUIET | did, "dev")) == [
         "looked at 7 sessions: 2 went on in a new execution",
         "1 could not be looked at: the log of acta-dev-recover says which and why",
+        "AWS throttled or did not answer 4 of the requests: repair again",
         "3 were left for lack of time: repair again",
+        "there was no time to look for all of them: repair again",
     ]
 
 
