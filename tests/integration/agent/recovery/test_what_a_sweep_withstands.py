@@ -184,7 +184,7 @@ def test_a_session_that_can_be_read_again_goes_on() -> None:
 
 def test_each_scan_begins_with_another_shard_and_goes_through_one_in_another_order() -> None:
     house, sessions = with_lost_sessions()
-    log = RefusingLog(house, {session: THROTTLED for session in sessions})
+    log = RefusingLog(house, dict.fromkeys(sessions, THROTTLED))
     house.log = log
     orders = []
     for _ in SHARDS:
