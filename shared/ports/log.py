@@ -42,6 +42,9 @@ that waited for that has not made its next turn yet. `waiting`: the wait for peo
 only when a person decides."""
 LIVE_SHARDS = 16
 """Each kind of live session is stored in so many parts: a table takes only so many writes a second under one key."""
+SHARDED_SINCE = 2
+"""The first version of commits whose listing is written in shards and knows the kind `woken`. Before, a woken session
+is an active one."""
 
 
 def live_shard(session_id: str) -> int:
@@ -212,8 +215,8 @@ class SessionIndex(Protocol):
         """Sessions of all tenants whose `at` is earlier than `before`; None: all. Eventually consistent. Raises
         ValueError where the cursor is not valid.
 
-        `shard`: see `live_shard`. None: the entries that the release before wrote, which knew neither shards nor the
-        kind `woken`: its `active` ones may be woken.
+        `shard`: see `live_shard`. None: the entries that were written with commits before `SHARDED_SINCE`, whose
+        `active` sessions may be woken ones.
         """
         ...
 

@@ -8,7 +8,15 @@ from datetime import datetime
 from threading import RLock
 from typing import NamedTuple
 
-from shared.ports.log import IdempotencyRecord, IndexEntry, KeyTaken, LiveKind, live_shard
+from shared.domain.schema.versions import CURRENT
+from shared.ports.log import (
+    SHARDED_SINCE,
+    IdempotencyRecord,
+    IndexEntry,
+    KeyTaken,
+    LiveKind,
+    live_shard,
+)
 
 
 class StoredCommit(NamedTuple):
@@ -50,9 +58,12 @@ class MemoryTable:
         self.tools: dict[tuple[str, str], StoredDocument] = {}
         self.partials: dict[tuple[str, str], StoredDocument] = {}
 
-    def put_listing(self, entry: IndexEntry, *, sharded: bool = True) -> None:
-        """`sharded` False: as the release before wrote it."""
+    def put_listing(self, entry: IndexEntry, version: int = CURRENT) -> None:
+        """`version`: of the commit that it comes with."""
         name = entry.tenant, entry.session_id
+        sharded = version >= SHARDED_SINCE
+        if entry.live is not None and entry.live.kind == "woken" and not sharded:
+            entry = entry._replace(live=entry.live._replace(kind="active"))
         self.remove_listing(*name)
         self.listing[name] = entry
         if entry.live is not None:

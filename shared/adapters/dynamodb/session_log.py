@@ -104,7 +104,7 @@ class DynamoLog:
         if lease is not None:
             actions.append((_grant(self._table, lease), GrantChanged))
         if listing is not None:
-            actions.append((put(self._table, items.listing_item(listing)), None))
+            actions.append((put(self._table, items.listing_item(listing, commit.version)), None))
         for each in extra_items.interventions:
             actions.append((put(self._table, items.intervention_item(tenant, each, commit.version)), None))
         try:

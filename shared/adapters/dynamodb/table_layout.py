@@ -37,8 +37,10 @@ from shared.adapters.storage.keys import key_part
 from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.schema.convert import check_version
+from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
 from shared.ports.log import (
+    SHARDED_SINCE,
     IdempotencyRecord,
     IndexEntry,
     LeaseGrant,
@@ -124,7 +126,10 @@ def is_tombstone(item: Item) -> bool:
     return "z" not in item
 
 
-def listing_item(entry: IndexEntry) -> Item:
+def listing_item(entry: IndexEntry, version: int = CURRENT) -> Item:
+    """`version`: that of the commit it is written with. In the one before, recovery of the release before finds the
+    session as well.
+    """
     item = {
         **listing_key(entry.tenant, entry.session_id),
         "id": {"S": entry.session_id},
@@ -132,14 +137,19 @@ def listing_item(entry: IndexEntry) -> Item:
         "st": {"S": entry.state},
         "v": {"N": str(ATTRIBUTES_VERSION)},
     }
-    if entry.live is not None:
+    if entry.live is not None and version < SHARDED_SINCE:
+        item["live"] = {
+            "S": live_partition("active" if entry.live.kind == "woken" else entry.live.kind, None)
+        }
+    elif entry.live is not None:
         item["live"] = {"S": live_partition(entry.live.kind, live_shard(entry.session_id))}
+    if entry.live is not None:
         item["live_at"] = {"S": f"{sortable(entry.live.at)}#{entry.session_id}#{entry.tenant}"}
     return item
 
 
 def live_partition(kind: LiveKind, shard: int | None) -> str:
-    """The index's partition key. `shard` None: as the release before wrote it."""
+    """The index's partition key. `shard` None: as it was before `SHARDED_SINCE`."""
     return kind if shard is None else f"{kind}#{shard:02d}"
 
 

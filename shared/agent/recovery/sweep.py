@@ -24,7 +24,7 @@ WAKE_SECONDS = 5.0
 """For so long after a decision the one who decided is left to wake the execution."""
 SCAN_SECONDS = 60
 SHARDS: tuple[int | None, ...] = (*range(LIVE_SHARDS), None)
-"""None: the entries that the release before wrote."""
+"""None: the entries that commits in the version before wrote (`SHARDED_SINCE`)."""
 MOST_LISTED = 100_000
 """Running executions that are asked for. The list may not take the time that the sessions need."""
 
@@ -132,7 +132,7 @@ class _Scan:
     def _found(self, shard: int | None, running: frozenset[str]) -> _Found:
         found = _Found([], [])
         for kind, before in self._wanted.items():
-            # An execution that the release before woke, or did not, is an active one like any other.
+            # Where no kind `woken` was written, a woken session is an active one like any other.
             may_be_woken = kind == "woken" or (kind == "active" and shard is None)
             for session in self._live(kind, shard, before):
                 if kind == "woken" or session.session_id not in running:

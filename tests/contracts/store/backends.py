@@ -17,6 +17,7 @@ from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
+from shared.domain.schema.versions import CURRENT
 from shared.ports.blobs import BlobStore
 from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
@@ -42,14 +43,14 @@ MOST_MEMORIES = 5
 
 
 class ListQuickly(Protocol):
-    def __call__(self, entries: Sequence[IndexEntry], sharded: bool = True) -> None: ...
+    def __call__(self, entries: Sequence[IndexEntry], version: int = CURRENT) -> None: ...
 
 
 @dataclass(frozen=True)
 class Stores:
     """`other_log`, `other_blobs` and so on: a second worker's. `set_version` makes a stored commit one of another
-    release's, `spoil` damages it; `list_quickly` fills a listing without a commit for each, as the release before
-    wrote it where it is not `sharded`.
+    release's, `spoil` damages it; `list_quickly` fills a listing without a commit for each, as commits of that
+    version write it.
     """
 
     log: SessionLog
@@ -147,9 +148,9 @@ def memory_stores() -> Stores:
         there = table.interventions[tenant, intervention_id]
         table.interventions[tenant, intervention_id] = there._replace(body=SPOILED)
 
-    def list_quickly(entries: Sequence[IndexEntry], sharded: bool = True) -> None:
+    def list_quickly(entries: Sequence[IndexEntry], version: int = CURRENT) -> None:
         for entry in entries:
-            table.put_listing(entry, sharded=sharded)
+            table.put_listing(entry, version)
 
     return Stores(
         log=MemoryLog(table, clock),
@@ -198,13 +199,12 @@ def aws_stores(aws: Aws) -> Stores:
             ExpressionAttributeValues={":z": {"B": SPOILED}},
         )
 
-    def list_quickly(entries: Sequence[IndexEntry], sharded: bool = True) -> None:
+    def list_quickly(entries: Sequence[IndexEntry], version: int = CURRENT) -> None:
         for start in range(0, len(entries), 25):
-            found = [(each, items.listing_item(each)) for each in entries[start : start + 25]]
-            for entry, item in found:
-                if entry.live is not None and not sharded:
-                    item["live"] = {"S": entry.live.kind}
-            puts = [{"PutRequest": {"Item": item}} for _, item in found]
+            puts = [
+                {"PutRequest": {"Item": items.listing_item(each, version)}}
+                for each in entries[start : start + 25]
+            ]
             aws.dynamodb.batch_write_item(RequestItems={aws.table: puts})
 
     return Stores(

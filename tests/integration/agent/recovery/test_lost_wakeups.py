@@ -5,6 +5,7 @@ many others (design §2).
 import pytest
 
 from shared.agent.recovery.sweep import WAKE_SECONDS, Tally
+from shared.domain.schema.versions import PREVIOUS
 from shared.ports.log import LIVE_SHARDS, LiveKind, live_shard
 from tests.in_process.house import TENANT
 from tests.integration.agent.fragile import ASKS, GRACE, SCRIPT, Crash, FragileHouse, generation
@@ -136,10 +137,7 @@ def test_an_answer_and_an_expiry_leave_a_woken_session_as_an_approval_does() -> 
 
 def as_the_release_before_wrote_it(house: FragileHouse, session: str) -> None:
     """Its entry has no shard, and is `active` where a decision was made."""
-    entry = house.table.listing[TENANT, session]
-    assert entry.live is not None
-    live = entry.live._replace(kind="active")
-    house.table.put_listing(entry._replace(live=live), sharded=False)
+    house.table.put_listing(house.table.listing[TENANT, session], PREVIOUS)
 
 
 def test_a_wake_up_that_was_lost_under_the_release_before_is_found() -> None:
