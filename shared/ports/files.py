@@ -36,8 +36,11 @@ class FileStore(Protocol):
         """Raises FileMissing."""
         ...
 
-    def write(self, tenant: str, path: str, data: bytes) -> bool:
-        """Creates or replaces the file. True: it is new."""
+    def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
+        """Creates or replaces the file. True: it is new. `write_id`: who repeats a write under the id that it had is
+        told what it did the first time, and nothing is written again while the file is still that one; None: an id of
+        its own.
+        """
         ...
 
     def delete(self, tenant: str, path: str) -> None:

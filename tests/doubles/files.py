@@ -12,6 +12,8 @@ from shared.ports.files import FileInfo, FileMissing, FilePage
 class _File(NamedTuple):
     data: bytes
     modified_at: datetime
+    write_id: str | None
+    was_new: bool
 
 
 class MemoryFiles:
@@ -35,11 +37,13 @@ class MemoryFiles:
         except KeyError:
             raise FileMissing("no such file") from None
 
-    def write(self, tenant: str, path: str, data: bytes) -> bool:
+    def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
         key = (tenant, check_path(path))
-        is_new = key not in self._files
-        self._files[key] = _File(data, self._clock.now())
-        return is_new
+        there = self._files.get(key)
+        if there is not None and write_id is not None and there.write_id == write_id:
+            return there.was_new
+        self._files[key] = _File(data, self._clock.now(), write_id, there is None)
+        return there is None
 
     def delete(self, tenant: str, path: str) -> None:
         if self._files.pop((tenant, check_path(path)), None) is None:

@@ -2,6 +2,7 @@
 
 from datetime import UTC
 from typing import Any
+from uuid import uuid4
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
@@ -14,6 +15,8 @@ from shared.ports.files import FileInfo, FileMissing, FilePage
 MAX_KEY_BYTES = 1_024
 MAX_PAGE = 1_000
 _ABSENT = ("404", "NoSuchKey", "NotFound")
+_WRITE, _IS_NEW = "write", "is-new"
+"""Names in an object's metadata: the id of the write that made it, and whether there was no file before."""
 _PRESENT = ("412", "PreconditionFailed", "409", "ConditionalRequestConflict")
 
 
@@ -49,18 +52,37 @@ class S3Files:
         except AwsRefused as refused:
             raise _missing(refused) from None
 
-    def write(self, tenant: str, path: str, data: bytes) -> bool:
+    def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
         # The first put fails where the file exists. So one request is enough for a new file, and the answer is certain:
-        # between a look and a put somebody else could write the file.
-        target = {"Bucket": self._bucket, "Key": _key(tenant, path), "Body": data}
+        # between a look and a put somebody else could write the file. The file there may be this very write's: its
+        # answer was lost, and the SDK or a later attempt has repeated it.
+        mine = write_id or uuid4().hex
+        target = {"Bucket": self._bucket, "Key": _key(tenant, path)}
         try:
-            self._s3.call("put_object", **target, IfNoneMatch="*")
+            self._put(target, data, mine, is_new=True)
         except AwsRefused as refused:
             if refused.code not in _PRESENT:
                 raise
-            self._s3.call("put_object", **target)
-            return False
+            done = self._earlier(target, mine)
+            if done is None:
+                self._put(target, data, mine, is_new=False)
+            return done is True
         return True
+
+    def _put(self, target: dict[str, str], data: bytes, mine: str, *, is_new: bool) -> None:
+        condition = {"IfNoneMatch": "*"} if is_new else {}
+        metadata = {_WRITE: mine, _IS_NEW: "yes" if is_new else "no"}
+        self._s3.call("put_object", **target, Body=data, Metadata=metadata, **condition)
+
+    def _earlier(self, target: dict[str, str], mine: str) -> bool | None:
+        """What this write did when it was made before: whether the file was new. None: the file is another write's."""
+        try:
+            metadata = self._s3.call("head_object", **target)["Metadata"]
+        except AwsRefused as refused:
+            if refused.code not in _ABSENT:
+                raise
+            return None  # deleted since
+        return metadata.get(_IS_NEW) == "yes" if metadata.get(_WRITE) == mine else None
 
     def delete(self, tenant: str, path: str) -> None:
         # S3 reports no error where there is nothing to delete, so this looks first.

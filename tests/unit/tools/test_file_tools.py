@@ -151,6 +151,14 @@ def test_a_new_file_is_created_and_an_old_one_replaced() -> None:
     assert desk.files.read("acme", "a/notes.md") == b"x"
 
 
+def test_a_call_that_is_made_again_says_what_it_did_the_first_time() -> None:
+    desk = Desk().has("old.md")
+    for path, done in (("new.md", "Created"), ("old.md", "Replaced")):
+        for rerun in (False, True):
+            desk.context = desk.context._replace(effect_id=path, rerun=rerun)
+            assert desk.run("create_file", path=path, content="x") == f"{done} {path}, 1 byte."
+
+
 def test_a_file_over_the_limit_is_not_written() -> None:
     desk = Desk()
     assert "1001 bytes, a file at most 1000" in desk.fails("create_file", path="a", content="x" * 1_001)

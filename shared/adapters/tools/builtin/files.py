@@ -1,5 +1,6 @@
 """The built-in tools for files and the weather (design §7). A result is a sentence of Acta's or a text from outside."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -34,7 +35,7 @@ class BuiltinTools:
                     return self._read(tenant, usable_path(arguments["path"]))
                 case "create_file":
                     path = usable_path(arguments["path"])
-                    return self._create(tenant, path, arguments["content"], context.rerun)
+                    return self._create(tenant, path, arguments["content"], context.effect_id)
                 case "delete_file":
                     return self._delete(tenant, usable_path(arguments["path"]), context.rerun)
                 case "get_weather":
@@ -59,8 +60,10 @@ class BuiltinTools:
             raise not_text(path, data)
         return OutsideText("file", path, text, exact=True)
 
-    def _create(self, tenant: str, path: str, content: str, rerun: bool) -> str:
-        """`rerun`: an earlier attempt of this call may have made the file, so the result always says that it is new."""
+    def _create(self, tenant: str, path: str, content: str, effect_id: str) -> str:
+        """`effect_id`: names the write together with its content, so that however often it is made, the result says
+        what the first one did.
+        """
         try:
             data = content.encode()
         except UnicodeEncodeError:
@@ -71,8 +74,8 @@ class BuiltinTools:
             raise ToolFailed(
                 f"the content has {len(data)} bytes, a file at most {self._max_file_bytes}. Split it up."
             )
-        new = self._files.write(tenant, path, data)
-        done = "Created" if new or rerun else "Replaced"
+        write_id = f"{effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
+        done = "Created" if self._files.write(tenant, path, data, write_id) else "Replaced"
         return f"{done} {path}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}."
 
     def _delete(self, tenant: str, path: str, rerun: bool) -> str:

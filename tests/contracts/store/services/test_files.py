@@ -1,9 +1,11 @@
 """A tenant's files: by path, in path order, never another tenant's."""
 
 from datetime import UTC, timedelta
+from typing import Any
 
 import pytest
 
+from shared.adapters.s3.files import S3Files
 from shared.domain.untrusted.path import PathRefused
 from shared.ports.files import FileMissing
 from tests.contracts.store.backends import Aws, Stores, aws_stores
@@ -27,6 +29,38 @@ def test_a_file_is_read_as_it_was_written(stores: Stores, tenant: str) -> None:
     assert stores.files.read(tenant, "notes/käse 📁.bin") == data
     assert stores.files.write(tenant, "notes/käse 📁.bin", b"") is False
     assert stores.files.read(tenant, "notes/käse 📁.bin") == b""
+
+
+def test_a_write_that_is_repeated_is_told_what_it_did_the_first_time(stores: Stores, tenant: str) -> None:
+    assert [stores.files.write(tenant, "a.md", b"x", "first") for _ in range(2)] == [True, True]
+    assert [stores.files.write(tenant, "a.md", b"y", "second") for _ in range(2)] == [False, False]
+    assert stores.files.read(tenant, "a.md") == b"y"
+    stores.files.delete(tenant, "a.md")
+    assert stores.files.write(tenant, "a.md", b"y", "second") is True
+
+
+class LosesAnswers:
+    """An S3 client whose every put is done, then its answer is lost: it makes the request again, as the SDK does."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def put_object(self, **request: Any) -> Any:
+        self._client.put_object(**request)
+        return self._client.put_object(**request)
+
+
+@pytest.mark.parametrize("write_id", [None, "mine"])
+def test_on_aws_a_write_whose_answer_was_lost_knows_that_the_file_is_its_own(
+    aws: Aws, tenant: str, write_id: str | None
+) -> None:
+    files = S3Files(aws.bucket, LosesAnswers(aws.s3))
+    assert files.write(tenant, "a.md", b"x", write_id) is True
+    assert files.read(tenant, "a.md") == b"x"
+    assert files.write(tenant, "a.md", b"y") is False
 
 
 def test_a_listing_gives_size_and_time(stores: Stores, tenant: str) -> None:

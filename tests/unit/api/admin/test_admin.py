@@ -110,7 +110,7 @@ def test_no_method_passes_such_a_path_to_the_store(method: str) -> None:
 class Untouchable(MemoryFiles):
     """A storage that no request gets to."""
 
-    def write(self, tenant: str, path: str, data: bytes) -> bool:
+    def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
         raise AssertionError(path)
 
     def read(self, tenant: str, path: str) -> bytes:
@@ -128,7 +128,7 @@ def refused_before_the_store(method: str, raw: str) -> None:
 
 def test_a_path_the_store_refuses_is_the_callers_mistake() -> None:
     class Narrow(MemoryFiles):
-        def write(self, tenant: str, path: str, data: bytes) -> bool:
+        def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
             raise PathRefused("the path is longer than 900 bytes")
 
     answer = Gateway(build(admin_root(SETTINGS, Narrow(FakeClock()))).handler).request(
