@@ -1,0 +1,115 @@
+"""The release before reads what this one writes for it, and leaves alone what it does not understand."""
+
+import base64
+import json
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from pydantic import BaseModel
+
+from shared.adapters.dynamodb.definition_items import PROMPT_VERSION, from_prompt
+from shared.adapters.dynamodb.memories import MEMORY_VERSION, from_memory
+from shared.adapters.dynamodb.running_text import from_partial
+from shared.adapters.storage.documents import dump
+from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits
+from shared.domain.definitions.memory import Memory
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, seed
+from shared.domain.definitions.tool import HttpConfig, ToolDefinition
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.options_and_defaults import Policy
+from shared.domain.rules.compaction import Compacted
+from shared.domain.schema.convert import to_json
+from shared.domain.schema.versions import CURRENT, PREVIOUS
+from shared.domain.session.commit import Commit
+from shared.domain.session.running_text import PARTIAL_VERSION, Partial
+from tests.contracts.store.documents import NOW, full_commit, largest_commit
+from tests.contracts.store.strategies import documents
+from tests.releases import previous
+
+pytestmark = pytest.mark.contract
+
+EXAMPLES = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+READER = Path(previous.__file__).with_name("old_reader.py")
+
+
+Example = TypeVar("Example", bound=BaseModel)
+
+
+class Written(NamedTuple):
+    kind: str
+    version: int
+    body: bytes
+
+
+AGENT = AgentDefinition(
+    agent_id="keeper", name="Keeper", goal="Keeps the reports.", tools=("read_file",), provider="anthropic",
+    model="m", limits=Limits(max_steps=20), high_stakes=("notify",), version=3, created_at=NOW, updated_at=NOW,
+    interventions={"error_recovery": Policy(timeout_seconds=60, default_action="retry")},
+    fallbacks=(Fallback(model="other"),),
+)  # fmt: skip
+TOOL = ToolDefinition(
+    name="notify", description="Tells.", input_schema={"type": "object"}, kind="http", effect="once", risk="network",
+    config=HttpConfig(url="https://desk.example/hook", method="POST"), version=1, created_at=NOW, updated_at=NOW,
+)  # fmt: skip
+MEMORY = Memory(memory_id="m", agent_id="keeper", kind="fact", text="A year.", created_at=NOW, updated_at=NOW)
+
+
+def examples_of(model: type[Example]) -> list[Example]:
+    found: list[Example] = []
+
+    @EXAMPLES
+    @given(documents(model))
+    def collect(document: Example) -> None:
+        found.append(document)
+
+    collect()
+    return found
+
+
+def with_known_events(commit: Commit) -> Commit:
+    """Only such are written (`test_fields.py`), though any is read."""
+    events = tuple(event.model_copy(update={"type": "thought"}) for event in commit.events)
+    return commit.model_copy(update={"events": events})
+
+
+def in_version(version: int) -> list[Written]:
+    """Documents of every kind that is written in a version of the deployment's choice."""
+    commits = [
+        *map(with_known_events, examples_of(Commit)),
+        full_commit("t", "ses_1", 1),
+        largest_commit("t", "ses_1"),
+    ]
+    return [
+        *(Written("commit", version, dump(each, version)) for each in commits),
+        *(Written("intervention", version, dump(each, version)) for each in examples_of(Intervention)),
+        *(Written("conversation", version, to_json(each, version)) for each in examples_of(Compacted)),
+        Written("agent", version, dump(AGENT, version)),
+        Written("tool", version, dump(TOOL, version)),
+    ]
+
+
+def read_by_the_release_before(written: list[Written]) -> list[str | None]:
+    """Of each document None, or the error's class."""
+    given = json.dumps([(w.kind, w.version, base64.b64encode(w.body).decode()) for w in written])
+    try:
+        answers: list[str | None] = json.loads(previous.run(READER.read_text(), given))
+    except previous.NoHistory as missing:
+        pytest.skip(str(missing))
+    return answers
+
+
+def test_all_that_is_written_in_the_version_before_is_read_by_the_release_before() -> None:
+    unchanging = [
+        Written("prompt", PROMPT_VERSION, from_prompt(seed(AGENT_PLANNING_SYSTEM))),
+        Written("memory", MEMORY_VERSION, from_memory(MEMORY)),
+        Written("partial", PARTIAL_VERSION, from_partial(Partial(key="k", text="So", at=NOW))),
+    ]
+    written = [*in_version(PREVIOUS), *unchanging]
+    answers = read_by_the_release_before(written)
+    assert {(one.kind, answer) for one, answer in zip(written, answers, strict=True) if answer} == set()
+
+
+def test_what_is_written_in_today_s_version_is_refused_by_it_as_unknown_and_never_as_damaged() -> None:
+    assert set(read_by_the_release_before(in_version(CURRENT))) == {"SchemaUnknown"}
