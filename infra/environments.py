@@ -99,10 +99,9 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     }
 )
 
-# Local functions are processes on one machine. A cold start may wait for five others. One that hangs is ended sooner
-# than in AWS.
+# Local functions are processes on one machine. A cold start may wait for five others.
 LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
-    {name: Sizing(size.memory, min(max(size.timeout, 60), 300)) for name, size in SIZES.items()}
+    {name: Sizing(size.memory, max(size.timeout, 60)) for name, size in SIZES.items()}
 )
 
 

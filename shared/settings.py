@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
+from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 
 PREFIX = "ACTA_"
@@ -74,6 +75,10 @@ class Settings(BaseModel):
     """Tokens that all sessions of a tenant may use in an hour. 0: no such limit."""
     step_deadline_seconds: Seconds = 120
     """The least that a model call may take. It gets more where its output limit needs more."""
+    first_token_seconds: Seconds = 30
+    """How long a model may take to begin."""
+    output_tokens_per_second: Annotated[float, Field(ge=0)] = 0
+    """How fast the models write. 0: each as it is rated (`shared/domain/rules/answer_time.py`)."""
     longest_model_seconds: Seconds = 840
     """The most that a model call may take. The deployment sets it from the timeout of `step`."""
     longest_tool_seconds: Annotated[int, Field(ge=1)] = 600
@@ -117,6 +122,16 @@ class Settings(BaseModel):
         if value and parts.scheme != "https" and info.data.get("env") != "local":
             raise ValueError("only the local environment may use http")
         return value
+
+    @property
+    def answer_time(self) -> AnswerTime:
+        """How long model calls may take."""
+        return AnswerTime(
+            least=self.step_deadline_seconds,
+            most=self.longest_model_seconds,
+            first_token=self.first_token_seconds,
+            tokens_per_second=self.output_tokens_per_second,
+        )
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":

@@ -13,15 +13,18 @@ from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_k
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import agent_view
 from shared.api.response.envelope import Response, no_content, page, success
-from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits, Models, unknown_tools
+from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits, Models, Purpose, unknown_tools
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import AGENT
 from shared.domain.interventions.options_and_defaults import Policy, default_problem
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
+from shared.settings import Settings
 
 MAX_PAGE = 100
+WITH_LONG_ANSWERS: tuple[Purpose, ...] = ("plan", "think", "final")
+"""A summary is short, whatever the agent says."""
 NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
 
 
@@ -31,10 +34,9 @@ def add_agents(
     idempotency: IdempotencyGuard,
     clock: Clock,
     tools: Callable[[str], Mapping[str, ToolSpec]],
-    *,
-    offline: bool,
+    settings: Settings,
 ) -> None:
-    """`tools`: what an agent of a tenant may be given, by name; `offline`: it may name the rule-based stand-in."""
+    """`tools`: what an agent of a tenant may be given, by name; `settings`: what this deployment has and can give."""
     agents = Resource[AgentDefinition](
         api,
         find=store.agent,
@@ -58,7 +60,8 @@ def add_agents(
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
         _check_policies(body)
-        _check_providers(body, offline=offline)
+        _check_providers(body, offline=settings.offline)
+        _check_output(body, settings)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
 
         key = idempotency_key(api.request, 201)
@@ -84,7 +87,8 @@ def add_agents(
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
         _check_policies(body)
-        _check_providers(body, offline=offline)
+        _check_providers(body, offline=settings.offline)
+        _check_output(body, settings)
         old = agents.get_as_read(agent_id)
         agents.check_version(body.version, old.version)
         new = _definition(body, agent_id, old.version + 1, old.created_at or now, now)
@@ -132,6 +136,30 @@ def _check_providers(body: AgentBody, *, offline: bool) -> None:
     wrong = {field: [NOT_THERE] for field, provider in named.items() if provider == "offline" and not offline}
     if wrong:
         raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
+
+
+def _check_output(body: AgentBody, settings: Settings) -> None:
+    """An answer that no call has the time for would be paid for and lost, at every attempt."""
+    wanted = body.limits.max_output_tokens
+    if wanted is None:
+        return
+    fallbacks = [one.model for one in body.fallbacks]
+    models = {(_named(body, purpose, settings), *fallbacks) for purpose in WITH_LONG_ANSWERS}
+    most = min(settings.answer_time.most_tokens(each) for each in models)
+    if wanted > most:
+        field = "limits.max_output_tokens"
+        sentence = (
+            f"The most is {most}: an answer has {settings.longest_model_seconds:.0f} seconds here, and the slowest of "
+            f"the agent's models may need more for {wanted} tokens."
+        )
+        raise ValidationFailed(f"The request is not valid: {field}.", {field: [sentence]})
+
+
+def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:
+    """The model's name for this purpose. Empty: a provider's default; which one is known only where the keys are."""
+    own: str | None = getattr(body.models, purpose) or body.model
+    same = body.provider is None or body.provider == settings.provider
+    return own or (settings.model if same else "")
 
 
 def _check_policies(body: AgentBody) -> None:

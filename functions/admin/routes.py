@@ -22,7 +22,7 @@ def build(deps: Dependencies) -> Api:
         deps.idempotency,
         deps.clock,
         lambda tenant: registered(deps.tools, tenant),
-        offline=deps.settings.offline,
+        deps.settings,
     )
     add_prompts(api, deps.definitions, deps.idempotency, deps.clock)
     add_memories(api, deps.memories, deps.definitions, deps.idempotency, deps.clock)

@@ -53,6 +53,7 @@ def turn_deps() -> TurnDeps:
         attempts=Attempts(),
         roll_over_events=chosen.roll_over_events,
         max_output_tokens=chosen.max_output_tokens,
+        answer_time=chosen.answer_time,
         context_window=lambda model: chosen.context_window_tokens or context_window(model),
         running_text=_running_text(chosen, clock),
     )
@@ -73,7 +74,9 @@ def _choose_model(agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]
     from shared.adapters.llm.fallback import with_fallbacks
 
     return with_fallbacks(
-        first, [named(one.provider or agent.provider, one.model) for one in agent.fallbacks]
+        first,
+        [named(one.provider or agent.provider, one.model) for one in agent.fallbacks],
+        settings().answer_time,
     )
 
 

@@ -16,7 +16,7 @@ telemetry = Telemetry("step")
 def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     step = engine_event(event)
     telemetry.logger.info("step", extra=step.ids)
-    timeout = seconds_for_work(context.get_remaining_time_in_millis(), settings().step_deadline_seconds)
+    timeout = seconds_for_work(context.get_remaining_time_in_millis())
     match step.op:
         case "plan" | "think":
             return take_turn(turn_deps(), step.op, step.at, step.attempt, timeout).to_engine()

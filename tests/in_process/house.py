@@ -116,6 +116,7 @@ class House:
             attempts=self.attempts,
             roll_over_events=self.settings.roll_over_events,
             max_output_tokens=self.settings.max_output_tokens,
+            answer_time=self.settings.answer_time,
             context_window=lambda model: self.settings.context_window_tokens,
             running_text=self._running_text(),
         )

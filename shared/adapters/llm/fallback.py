@@ -17,10 +17,13 @@ from shared.domain.errors import (
     StreamBroken,
     TransientError,
 )
+from shared.domain.rules.answer_time import AnswerTime
 from shared.ports.model import FailedModel, Model, ModelReply, ModelRequest, StreamOptions
 
 MIN_SECONDS = 1.0
 """With less time left no other model is asked."""
+
+AS_RATED = AnswerTime()
 
 TemporaryFailure = ProviderOverloaded | ProviderTimeout | ProviderUnavailable
 CODES: dict[type[TransientError], str] = {
@@ -38,22 +41,32 @@ class NamedModel(NamedTuple):
     name: str
 
 
-def with_fallbacks(first: tuple[Model, str], others: Sequence[tuple[Model, str]]) -> tuple[Model, str]:
+def with_fallbacks(
+    first: tuple[Model, str], others: Sequence[tuple[Model, str]], answer_time: AnswerTime = AS_RATED
+) -> tuple[Model, str]:
     """The model that asks them in this order, and the first one's name. A model that comes twice is asked once."""
     chain: dict[tuple[str, str], NamedModel] = {}
     for model, name in (first, *others):
         chain.setdefault((model.provider, name), NamedModel(model, name))
-    return (FallbackModel(tuple(chain.values())), first[1]) if len(chain) > 1 else first
+    return (
+        (FallbackModel(tuple(chain.values()), answer_time=answer_time), first[1]) if len(chain) > 1 else first
+    )
 
 
 class FallbackModel:
-    """Each model but the last has to begin its answer in an equal share of the time that is left. An answer that has
-    begun has all of that time.
+    """Each model but the last has to begin its answer in an equal share of the time that is left, and early enough for
+    the next one to write a whole answer. An answer that has begun has all of the time.
     """
 
-    def __init__(self, models: Sequence[NamedModel], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        models: Sequence[NamedModel],
+        now: Callable[[], float] = time.monotonic,
+        answer_time: AnswerTime = AS_RATED,
+    ) -> None:
         """`models`: at least two; the first is the agent's own. `now`: in seconds."""
         self._models = tuple(models)
+        self._answer_time = answer_time
         self._now = now
 
     @property
@@ -68,12 +81,16 @@ class FallbackModel:
         failed: list[FailedModel] = []
         errors: list[TemporaryFailure] = []
         for position, (model, name) in enumerate(self._models):
-            left, others = deadline - self._now(), len(self._models) - position - 1
+            left, others = deadline - self._now(), [one.name for one in self._models[position + 1 :]]
             if position and left < MIN_SECONDS:
                 break
             options = request.stream_options
             text = _TextObserver(options.on_text)
-            begins_within = left / (others + 1) if others else options.begins_within
+            begins_within = (
+                self._answer_time.begins_within(left, others, request.max_tokens)
+                if others
+                else options.begins_within
+            )
             options = StreamOptions(begins_within, text if options.on_text is not None else None)
             try:
                 reply = model.complete(request._replace(model=name, stream_options=options), timeout=left)

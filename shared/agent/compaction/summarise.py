@@ -108,7 +108,8 @@ def _ask(turn: Turn, cheap: TurnContext, request: ModelRequest) -> ModelReply | 
     its provider or the engine says.
     """
     try:
-        return cheap.model.complete(request, timeout=turn.seconds_left * TIME_SHARE)
+        seconds = min(turn.seconds_left * TIME_SHARE, cheap.seconds_for(request))
+        return cheap.model.complete(request, timeout=seconds)
     except SessionError:
         return None
     except TransientError as error:

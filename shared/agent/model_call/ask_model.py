@@ -26,7 +26,7 @@ def ask_model(turn: Turn, request: ModelRequest) -> ModelReply | SessionError | 
         on_text = context.deps.running_text.listener(turn.at, turn.key)
         request = request._replace(stream_options=StreamOptions(on_text=on_text))
     try:
-        return context.model.complete(request, timeout=turn.seconds_left)
+        return context.model.complete(request, timeout=min(turn.seconds_left, context.seconds_for(request)))
     except SessionError as error:
         return error
     except TransientError as error:

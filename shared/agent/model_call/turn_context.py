@@ -15,12 +15,13 @@ from shared.domain.definitions.agent import AgentDefinition, Purpose
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import AgentMissing, PriceUnknown
+from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.rules.prices import is_priced
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
 from shared.ports.clock import Clock
 from shared.ports.definitions import Definitions
-from shared.ports.model import Model
+from shared.ports.model import Model, ModelRequest
 from shared.ports.tools import Registry
 
 
@@ -53,9 +54,9 @@ class TurnDeps(NamedTuple):
     """What turns need from the process; made once per function.
 
     `roll_over_events`: history entries after which the next generation starts (design §2). `max_output_tokens`: for
-    agents that name none. Both are in `Settings`. `context_window`: a model's, in tokens, 0 for no limit:
-    `Settings.context_window_tokens`, else `shared/adapters/llm/model_catalogue.py` has it. `running_text`: where the
-    text of a running turn is shown, None: nowhere.
+    agents that name none. `answer_time`: how long a model call may take. All are in `Settings`. `context_window`: a
+    model's, in tokens, 0 for no limit: `Settings.context_window_tokens`, else `shared/adapters/llm/model_catalogue.py`
+    has it. `running_text`: where the text of a running turn is shown, None: nowhere.
     """
 
     repository: SessionRepository
@@ -68,6 +69,7 @@ class TurnDeps(NamedTuple):
     attempts: Attempts
     roll_over_events: int
     max_output_tokens: int
+    answer_time: AnswerTime
     context_window: Callable[[str], int]
     running_text: RunningText | None = None
 
@@ -96,8 +98,15 @@ class TurnDeps(NamedTuple):
             specs=agent.toolset(self.registry.specs(head.tenant, head.agent_id)),
             notes=self.memories_of_run.notes(head),
             timeouts=self.timeouts._replace(approval=approval),
-            max_output_tokens=agent.limits.max_output_tokens or self.max_output_tokens,
+            max_output_tokens=self._max_output_tokens(agent, model_name),
         )
+
+    def _max_output_tokens(self, agent: AgentDefinition, model_name: str) -> int:
+        """What the agent or the deployment names, and no more than fits into a call: an agent may have been stored
+        before that was checked, or for a deployment with more time.
+        """
+        wanted = agent.limits.max_output_tokens or self.max_output_tokens
+        return min(wanted, self.answer_time.most_tokens(agent.asked_in_turn(model_name)))
 
     def _check_prices(self, agent: AgentDefinition) -> None:
         """Checks the model of every purpose, so that nothing is paid for on the way to one without a price.
@@ -142,6 +151,10 @@ class TurnContext(NamedTuple):
     def context_window(self) -> int:
         """Tokens; 0: no limit."""
         return self.deps.context_window(self.model_name)
+
+    def seconds_for(self, request: ModelRequest) -> float:
+        """What a call of this model, and of its fallbacks, may take."""
+        return self.deps.answer_time.of_call(self.agent.asked_in_turn(self.model_name), request.max_tokens)
 
 
 class Turn(NamedTuple):

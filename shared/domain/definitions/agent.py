@@ -99,6 +99,10 @@ class AgentDefinition(FrozenModel):
         named: str | None = getattr(self.models, purpose)
         return named or self.model
 
+    def asked_in_turn(self, first: str) -> tuple[str, ...]:
+        """Names of the models that one call may ask, in their order. `first`: the purpose's."""
+        return tuple(dict.fromkeys((first, *(one.model for one in self.fallbacks))))
+
     def system(self, planning: str) -> str:
         """The system prompt. It is the same in every turn, so that the provider can cache it.
 

@@ -4,6 +4,7 @@ import pytest
 
 from shared.adapters.llm.fallback import FallbackModel, NamedModel, with_fallbacks
 from shared.domain.errors import ProviderOverloaded, ProviderTimeout, ProviderUnavailable
+from shared.domain.rules.answer_time import AnswerTime
 from shared.ports.model import Model, ModelReply, ModelRequest, StreamOptions
 from tests.in_process.scripted import ScriptedModel, says
 
@@ -46,6 +47,17 @@ def test_each_model_has_the_time_left_and_begins_within_an_equal_share_of_it() -
     reply = chain(watch, *models).complete(ASKED, timeout=120)
     assert [model.given for model in models] == [[(120, 40)], [(90, 45)], [(80, None)]]
     assert (reply.model, [one.model for one in reply.failed_models]) == ("m2", ["m0", "m1"])
+
+
+def test_a_silent_model_leaves_the_next_one_the_time_for_a_whole_long_answer() -> None:
+    """An equal share, 420 s, would leave it 420 of the 640 s that it needs to write 24,000 tokens."""
+    watch = Watch()
+    models = [Slow(watch, 170), Slow(watch, 600, answers=True)]
+    long = ASKED._replace(max_tokens=24_000)
+    answer_time = AnswerTime(first_token=40, tokens_per_second=40)
+    chained = FallbackModel([NamedModel(each, "m") for each in models], watch, answer_time)
+    assert chained.complete(long, timeout=840).text == "Done."
+    assert [model.given for model in models] == [[(840, 200)], [(670, None)]]
 
 
 def test_with_no_time_left_no_other_model_is_asked() -> None:

@@ -50,4 +50,6 @@ class OpenAIModel:
     ) -> ModelReply:
         builder = ChatReplyBuilder(request.model, body_size(body), request.stream_options.on_text)
         create = self._client.sdk_client.chat.completions.create
-        return self._client.call(lambda **limits: create(**body, **limits), builder, timeout, progress)
+        return self._client.call(
+            lambda **limits: create(**body, **limits), builder, request.model, timeout, progress
+        )

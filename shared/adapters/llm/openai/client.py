@@ -3,11 +3,14 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
+from urllib.request import getproxies
 
+from shared.adapters.egress.keepalive import KEEP_ALIVE
 from shared.adapters.llm.common.address_and_key import is_official, require_sendable
 from shared.adapters.llm.common.sdk import silence_loggers, time_limits
 from shared.adapters.llm.common.stream import CallProgress, ReplyBuilder, read_stream
 from shared.adapters.llm.errors import error_from_status, error_from_stream, message_of, name_in
+from shared.adapters.llm.model_catalogue import counts_reasoning
 from shared.domain.errors import (
     ActaError,
     ProviderRejected,
@@ -19,7 +22,9 @@ from shared.ports.model import ModelReply
 
 PROVIDER = "openai"
 STALL_SECONDS = 90.0
-"""The longest silence. A model whose reasoning is not shown sends nothing until it is done."""
+"""The longest silence of a model that does not reason. One that does, and does not show it, sends nothing until it is
+done, which may be all of the call's time. That its connection is dead is noticed by probes.
+"""
 
 
 class ReasoningUnreadable(ProviderRejected):
@@ -54,16 +59,36 @@ class OpenAIClient:
     @cached_property
     def sdk_client(self) -> Any:
         key = require_sendable(PROVIDER, self._api_key)
-        return self._sdk.OpenAI(api_key=key, base_url=self._base_url, max_retries=0)
+        return self._sdk.OpenAI(
+            api_key=key, base_url=self._base_url, max_retries=0, http_client=self._http_client()
+        )
+
+    def _http_client(self) -> Any:
+        """The SDK's own, and its connections are probed while they are silent. None where a proxy is configured: the
+        SDK's default is then the one that finds it.
+        """
+        if getproxies():
+            return None
+        import httpx2
+
+        limits = self._sdk.DEFAULT_CONNECTION_LIMITS
+        return self._sdk.DefaultHttpxClient(
+            transport=httpx2.HTTPTransport(socket_options=KEEP_ALIVE, limits=limits)
+        )
 
     def call(
-        self, send: Callable[..., Any], builder: ReplyBuilder, timeout: float, progress: CallProgress
+        self,
+        send: Callable[..., Any],
+        builder: ReplyBuilder,
+        model: str,
+        timeout: float,
+        progress: CallProgress,
     ) -> ModelReply:
-        """`send`: takes the SDK's `timeout`, makes the request and returns its stream. Raises the errors of
-        `shared.ports.model`, ReasoningUnreadable and ParameterRefused.
+        """`send`: takes the SDK's `timeout`, makes the request and returns its stream. `timeout`: seconds. Raises the
+        errors of `shared.ports.model`, ReasoningUnreadable and ParameterRefused.
         """
         progress.raise_if_cancelled()
-        limits = time_limits(self._sdk, timeout, STALL_SECONDS)
+        limits = time_limits(self._sdk, timeout, timeout if counts_reasoning(model) else STALL_SECONDS)
         opened = False
         try:
             with send(timeout=limits) as events:

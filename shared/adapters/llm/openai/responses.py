@@ -43,4 +43,6 @@ class OpenAIResponsesModel:
         body = to_body(request, official=self._client.official, reasoning=reasoning)
         builder = ResponsesReplyBuilder(request.model, body_size(body), request.stream_options.on_text)
         create = self._client.sdk_client.responses.create
-        return self._client.call(lambda **limits: create(**body, **limits), builder, timeout, progress)
+        return self._client.call(
+            lambda **limits: create(**body, **limits), builder, request.model, timeout, progress
+        )

@@ -9,6 +9,7 @@ import pytest
 from shared.domain.definitions.agent import built_in
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
+from shared.settings import Settings
 from tests.doubles.index import MemoryIndex
 from tests.doubles.table import MemoryTable
 from tests.unit.api.admin.deployment import SETTINGS, AdminApi
@@ -319,3 +320,54 @@ def test_a_policy_that_means_nothing_is_refused_naming_the_field(
 ) -> None:
     answer = api.admin.request("POST", "/v1/agents", json_body={**AGENT, "interventions": policies})
     assert (answer.status, list(answer.error["details"])) == (400, [field])
+
+
+WRITER = {"name": "Writer", "system_prompt": "You write."}
+LONG = Settings(env="test", table="t", bucket="b", longest_model_seconds=840, output_tokens_per_second=50)
+"""A model writes 40,500 tokens in 810 seconds, and has 30 to begin."""
+
+
+@pytest.mark.parametrize(
+    ("fields", "most"),
+    [
+        ({}, 40_500),
+        ({"fallbacks": [{"model": "other"}, {"model": "third"}]}, 37_500),
+    ],
+)
+def test_an_answer_may_be_as_long_as_a_call_has_time_for(fields: dict[str, Any], most: int) -> None:
+    """Each model that is asked in vain before takes its time to begin."""
+    api = AdminApi(LONG)
+    body = {**WRITER, **fields}
+    fits = {**body, "limits": {"max_output_tokens": most}}
+    assert api.admin.request("POST", "/v1/agents", json_body={**fits, "agent_id": "fits"}).status == 201
+    longer = {**body, "limits": {"max_output_tokens": most + 1}}
+    for method, path in (("POST", "/v1/agents"), ("PUT", "/v1/agents/fits")):
+        answer = api.admin.request(method, path, json_body=longer)
+        assert (answer.status, list(answer.error["details"])) == (400, ["limits.max_output_tokens"])
+        assert f"The most is {most}:" in str(answer.error["details"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "most"),
+    [
+        ({"model": "claude-sonnet-5-5"}, 40_500),
+        ({"model": "claude-opus-5-5"}, 32_400),
+        ({"model": "somebody-s-own"}, 24_300),
+        ({"model": "claude-sonnet-5-5", "models": {"final": "claude-opus-5-5"}}, 32_400),
+        ({"model": "claude-sonnet-5-5", "models": {"summary": "somebody-s-own"}}, 40_500),
+        ({"model": "claude-haiku-5-5", "fallbacks": [{"provider": "openai", "model": "gpt-6-sol"}]}, 39_000),
+    ],
+)
+def test_the_slowest_model_that_may_write_the_answer_decides(fields: dict[str, Any], most: int) -> None:
+    api = AdminApi()
+    for wanted, status in ((most, 201), (most + 1, 400)):
+        body = {**WRITER, **fields, "limits": {"max_output_tokens": wanted}}
+        assert api.admin.request("POST", "/v1/agents", json_body=body).status == status
+
+
+def test_a_deployment_s_own_model_decides_where_the_agent_names_none() -> None:
+    settings = Settings(env="test", table="t", bucket="b", provider="openai", model="somebody-s-own")
+    body = {**WRITER, "limits": {"max_output_tokens": 24_301}}
+    assert AdminApi(settings).admin.request("POST", "/v1/agents", json_body=body).status == 400
+    other = {**body, "provider": "anthropic"}
+    assert AdminApi(settings).admin.request("POST", "/v1/agents", json_body=other).status == 201
