@@ -90,6 +90,8 @@ class Settings(BaseModel):
     """Recovery looks at a session only this long after it became active or its wait ended: a worker may just be
     slow.
     """
+    erase_again_seconds: Seconds = 1_200
+    """A deleted session is erased once more after this: longer than any Lambda runs."""
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
     partial_text_ms: Annotated[int, Field(ge=0)] = 0
     """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""

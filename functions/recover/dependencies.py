@@ -10,14 +10,16 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
-from shared.ports.log import SessionIndex
+from shared.ports.blobs import BlobStore
+from shared.ports.clock import Clock
+from shared.ports.log import SessionIndex, SessionLog
 from shared.ports.workflow import Workflow
 from shared.settings import settings
 
 
 class Dependencies(NamedTuple):
     """`grace`, `warn`: seconds, as in `SweepDeps` (`shared/agent/recovery/sweep.py`). `unreadable`: what this process
-    could not read.
+    could not read. `erase_again_after`: as `after` in `ErasureDeps` (`shared/agent/lifecycle/erase_again.py`).
     """
 
     repository: SessionRepository
@@ -26,19 +28,26 @@ class Dependencies(NamedTuple):
     grace: float
     warn: float
     unreadable: Unreadable
+    log: SessionLog
+    blobs: BlobStore
+    clock: Clock
+    erase_again_after: float
 
 
 @cache
 def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
+    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket)
     return Dependencies(
-        repository=SessionRepository(
-            DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock, write_version=chosen.write_version
-        ),
+        repository=SessionRepository(log, blobs, clock, write_version=chosen.write_version),
         session_index=DynamoIndex(chosen.table, clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         grace=chosen.recovery_grace_seconds,
         warn=chosen.intervention_warn_seconds,
         unreadable=Unreadable(),
+        log=log,
+        blobs=blobs,
+        clock=clock,
+        erase_again_after=chosen.erase_again_seconds,
     )

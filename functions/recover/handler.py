@@ -1,4 +1,5 @@
-"""Scheduled recovery (design §2), and an operator's repair. The events, and what is answered:
+"""Scheduled recovery (design §2), an operator's repair, and the second erasure of deleted sessions. The events, and
+what is answered:
 
     the schedule's event                          counts; sessions that have waited too long go on
     {"repair": true}                              counts; every session is looked at, however young
@@ -12,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from functions.recover.dependencies import dependencies
+from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.domain.errors import CallerError, Refused
@@ -41,6 +43,13 @@ def _handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
     deps = dependencies()
+
+    def time_is_left() -> bool:
+        return bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS)
+
+    def told(what: str, error: Exception) -> None:
+        telemetry.failure(error, at=what)
+
     tally = sweep(
         SweepDeps(
             deps.repository,
@@ -49,13 +58,26 @@ def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
             grace=deps.grace,
             warn=deps.warn,
             unreadable=deps.unreadable,
-            time_is_left=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS,
-            told=lambda what, error: telemetry.failure(error, at=what),
+            time_is_left=time_is_left,
+            told=told,
         ),
         everything=everything,
     )
     counts = tally._asdict()
     telemetry.logger.info("swept", extra={"everything": everything, **counts})
+    erased = erase_again(
+        ErasureDeps(
+            deps.log,
+            deps.blobs,
+            deps.session_index,
+            deps.clock,
+            after=deps.erase_again_after,
+            time_is_left=time_is_left,
+            failed=told,
+        )
+    )
+    if erased:
+        telemetry.logger.info("erased", extra={"sessions": erased})
     return counts
 
 

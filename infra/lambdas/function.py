@@ -17,6 +17,7 @@ from infra.environments import Environment, FunctionName
 from infra.lambdas.grants import (
     CLAUDE_MODELS,
     CLAUDE_PROFILES,
+    ERASE,
     FILES,
     GRANTS,
     INVOKE_CLAUDE,
@@ -115,6 +116,8 @@ class ActaFunction(Construct):
             if actions:
                 statements.append(_allow(sid, actions, resources.bucket.arn_for_objects(keys)))
                 statements.append(_list(f"List{sid}", resources.bucket, keys))
+            if actions >= ERASE:
+                statements.append(_list_versions(f"Versions{sid}", resources.bucket, keys))
         on_executions = grants.engine & ON_EXECUTIONS
         if grants.engine - on_executions:
             statements.append(_allow("Engine", grants.engine - on_executions, resources.state_machine_arn))
@@ -196,4 +199,13 @@ def _list(sid: str, bucket: s3.IBucket, keys: str) -> iam.PolicyStatement:
         actions=["s3:ListBucket"],
         resources=[bucket.bucket_arn],
         conditions={"StringLikeIfExists": {"s3:prefix": keys}},
+    )
+
+
+def _list_versions(sid: str, bucket: s3.IBucket, keys: str) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        sid=sid,
+        actions=["s3:ListBucketVersions"],
+        resources=[bucket.bucket_arn],
+        conditions={"StringLike": {"s3:prefix": keys}},
     )

@@ -21,12 +21,16 @@ READ = frozenset({"dynamodb:GetItem", "dynamodb:Query"})
 COMMIT = READ | {"dynamodb:PutItem"}
 """A commit is a put under a number that is free, alone or in a transaction of puts."""
 DELETE = COMMIT | {"dynamodb:BatchWriteItem"}
+ERASE_AGAIN = DELETE | {"dynamodb:DeleteItem"}
+"""Removes the note of an erasure, too."""
 REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
 """The number of an agent's memories is limited: the oldest summary is deleted for a new memory."""
 
 GET = frozenset({"s3:GetObject"})
 PUT = GET | {"s3:PutObject"}
 EDIT = PUT | {"s3:DeleteObject"}
+ERASE = EDIT | {"s3:DeleteObjectVersion"}
+"""Nothing stays where versions are kept. Who has this also lists versions."""
 
 INVOKE_CLAUDE = frozenset({"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"})
 CLAUDE_MODELS = "foundation-model/anthropic.claude-*"
@@ -39,7 +43,7 @@ START = frozenset({"states:StartExecution", "states:DescribeExecution"})
 WAKE = frozenset({"states:SendTaskSuccess"})
 STOP = frozenset({"states:StopExecution"})
 
-LIST = frozenset({"states:ListExecutions"})
+LIST_EXECUTIONS = frozenset({"states:ListExecutions"})
 
 ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
 """Actions of Step Functions whose resource is an execution and not the state machine."""
@@ -51,7 +55,7 @@ class Grants:
 
     - `table`; `index`: the table's index of live sessions
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them: without that
-      S3 answers the read of a missing key with 403 and not with 404.
+      S3 answers the read of a missing key with 403 and not with 404. One that erases lists versions, too.
     - `engine`: the state machine or its executions
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
     - `tenant_functions`: invokes the functions behind tools of kind `lambda`
@@ -71,23 +75,26 @@ class Grants:
 
 GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
     {
-        # A function that writes a session's objects may delete them: a worker that finds its session deleted removes
-        # what it has just written. A message starts a run or answers the question that an execution waits for. A
+        # A message starts a run or answers the question that an execution waits for. A
         # question that expired may have ended the run, and then the execution is stopped.
-        "start": Grants(table=COMMIT, sessions=EDIT, engine=START | WAKE | STOP),
+        "start": Grants(table=COMMIT, sessions=PUT, engine=START | WAKE | STOP),
         "status": Grants(table=READ, sessions=GET),
-        "step": Grants(table=REMEMBER, sessions=EDIT, secrets=True, bedrock=True),
-        "tool": Grants(table=REMEMBER, files=EDIT, sessions=EDIT, tenant_functions=True),
+        "step": Grants(table=REMEMBER, sessions=PUT, secrets=True, bedrock=True),
+        "tool": Grants(table=REMEMBER, files=EDIT, sessions=PUT, tenant_functions=True),
         # A decision wakes the execution, a roll-over starts the next one, a cancel stops it. A deletion removes the
-        # session's items.
-        "intervene": Grants(table=DELETE, sessions=EDIT, engine=START | WAKE | STOP),
+        # session's items and objects.
+        "intervene": Grants(table=DELETE, sessions=ERASE, engine=START | WAKE | STOP),
         # Agents, tools, prompts and memories, written with the tenant's revision. All but prompts can be deleted.
         "admin": Grants(table=REMEMBER, files=EDIT),
         # The stream and the queue say which intervention changed. Its present state is read from the table.
         "notify": Grants(table=frozenset({"dynamodb:GetItem"}), notifications=True),
-        # Finds sessions of every tenant by the index, starts their next execution or wakes it.
+        # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once
+        # more.
         "recover": Grants(
-            table=COMMIT, index=frozenset({"dynamodb:Query"}), sessions=EDIT, engine=START | WAKE | LIST
+            table=ERASE_AGAIN,
+            index=frozenset({"dynamodb:Query"}),
+            sessions=ERASE,
+            engine=START | WAKE | LIST_EXECUTIONS,
         ),
     }
 )

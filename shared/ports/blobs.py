@@ -24,5 +24,7 @@ class BlobStore(Protocol):
         ...
 
     def delete_all(self, tenant: str, session_id: str) -> None:
-        """Removes every text of a session. Raises StoreThrottled, StoreUnavailable."""
+        """Removes every text of a session, and all that is left of deleted ones. Raises StoreThrottled,
+        StoreUnavailable.
+        """
         ...

@@ -119,6 +119,16 @@ class LeaseGrant(NamedTuple):
     granted_after: int
 
 
+class Erasure(NamedTuple):
+    """A note that a session was deleted `at` this time and is to be erased once more. It stays until that is done
+    (ADR 44).
+    """
+
+    tenant: str
+    session_id: str
+    at: datetime
+
+
 class TransactionItems(NamedTuple):
     """What is written in one transaction with a commit. Where all are empty, the commit needs no transaction."""
 
@@ -126,6 +136,7 @@ class TransactionItems(NamedTuple):
     interventions: Sequence[Intervention] = ()
     idempotency: IdempotencyRecord | None = None
     lease: LeaseGrant | None = None
+    erasure: Erasure | None = None
 
 
 NO_ITEMS = TransactionItems()
@@ -187,8 +198,16 @@ class SessionLog(Protocol):
         """Removes the session's content, index entry and interventions. It may be repeated.
 
         Readers do not find the session any more. Its commit numbers stay taken for `TOMBSTONE_LIFE`, without content:
-        otherwise a late worker could bring the session back.
+        otherwise a late worker could bring the session back. A note of its erasure stays.
         """
+        ...
+
+    def note_erasure(self, erasure: Erasure) -> None:
+        """Notes that the session is to be erased once more, where no commit can."""
+        ...
+
+    def end_erasure(self, tenant: str, session_id: str) -> None:
+        """Removes the note of the session's erasure."""
         ...
 
 
@@ -217,6 +236,12 @@ class SessionIndex(Protocol):
 
         `shard`: see `live_shard`. None: the entries that were written with commits before `SHARDED_SINCE`, whose
         `active` sessions may be woken ones.
+        """
+        ...
+
+    def erasures(self, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        """Deleted sessions of all tenants that are to be erased once more, deleted before this time; None: all.
+        Eventually consistent. Raises ValueError where the cursor is not valid.
         """
         ...
 

@@ -54,19 +54,13 @@ class MemoryIndex:
     ) -> LivePage:
         with self._table.lock:
             entries = list(self._table.live.get((kind, shard), {}).values())
-        found = sorted(
-            (each.live.at, each.session_id, each.tenant)
-            for each in entries
-            if each.live is not None and (before is None or each.live.at < before)
-        )
-        partition = f"{kind}#{shard}"
-        start = 0 if cursor is None else int(from_cursor(partition, cursor))
-        page = found[start : start + max(limit, 1)]
-        following = start + len(page)
-        return LivePage(
-            tuple(LiveSession(tenant, session_id, at) for at, session_id, tenant in page),
-            to_cursor(partition, str(following)) if following < len(found) else None,
-        )
+        found = [(each.live.at, each.session_id, each.tenant) for each in entries if each.live is not None]
+        return _live_page(f"{kind}#{shard}", found, before, limit, cursor)
+
+    def erasures(self, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        with self._table.lock:
+            found = [(at, session_id, tenant) for (tenant, session_id), at in self._table.erasures.items()]
+        return _live_page("erased", found, before, limit, cursor)
 
     def interventions(
         self,
@@ -130,6 +124,23 @@ class MemoryIndex:
                 return [each for _, each in found], to_cursor(scope, found[-1][0])
             found.append(row)
         return [each for _, each in found], None
+
+
+def _live_page(
+    scope: str,
+    entries: list[tuple[datetime, str, str]],
+    before: datetime | None,
+    limit: int,
+    cursor: str | None,
+) -> LivePage:
+    found = sorted(each for each in entries if before is None or each[0] < before)
+    start = 0 if cursor is None else int(from_cursor(scope, cursor))
+    page = found[start : start + max(limit, 1)]
+    following = start + len(page)
+    return LivePage(
+        tuple(LiveSession(tenant, session_id, at) for at, session_id, tenant in page),
+        to_cursor(scope, str(following)) if following < len(found) else None,
+    )
 
 
 def _intervention(stored: StoredIntervention) -> Intervention:

@@ -5,6 +5,7 @@ from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_ITEMS,
+    Erasure,
     GrantChanged,
     IdempotencyRecord,
     KeyTaken,
@@ -41,7 +42,8 @@ class MemoryLog:
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
-        if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
+        erasure = extra_items.erasure
+        if any(each is not None and each.tenant != tenant for each in (listing, record, lease, erasure)):
             raise ValueError("what is written with a commit belongs to its tenant")
         body = from_commit(commit)
         with self._table.lock:
@@ -62,6 +64,8 @@ class MemoryLog:
                 body = from_intervention(each, commit.version)
                 stored = StoredIntervention(commit.version, each.session_id, each.state, body)
                 self._table.interventions[tenant, each.intervention_id] = stored
+            if erasure is not None:
+                self.note_erasure(erasure)
             if record is not None:
                 self._table.records[tenant, record.route, record.key] = record
 
@@ -73,6 +77,14 @@ class MemoryLog:
             self._table.deleted.add((tenant, session_id))
             self._table.remove_listing(tenant, session_id)
             self._table.partials.pop((tenant, session_id), None)
+
+    def note_erasure(self, erasure: Erasure) -> None:
+        with self._table.lock:
+            self._table.erasures[erasure.tenant, erasure.session_id] = erasure.at
+
+    def end_erasure(self, tenant: str, session_id: str) -> None:
+        with self._table.lock:
+            self._table.erasures.pop((tenant, session_id), None)
 
     def _is_taken(self, record: IdempotencyRecord) -> bool:
         there = self._table.records.get((record.tenant, record.route, record.key))

@@ -56,6 +56,7 @@ class MemoryTable:
         self.seeds: dict[str, StoredDocument] = {}
         self.memories: dict[tuple[str, str], StoredDocument] = {}
         self.tools: dict[tuple[str, str], StoredDocument] = {}
+        self.erasures: dict[tuple[str, str], datetime] = {}
         self.partials: dict[tuple[str, str], StoredDocument] = {}
 
     def put_listing(self, entry: IndexEntry, version: int = CURRENT) -> None:

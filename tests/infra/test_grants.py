@@ -12,7 +12,9 @@ READ = {"dynamodb:GetItem", "dynamodb:Query"}
 COMMIT = READ | {"dynamodb:PutItem"}
 REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
 GET = {"s3:GetObject"}
-EDIT = GET | {"s3:PutObject", "s3:DeleteObject"}
+PUT = GET | {"s3:PutObject"}
+EDIT = PUT | {"s3:DeleteObject"}
+ERASE = EDIT | {"s3:DeleteObjectVersion"}
 START = {"states:StartExecution", "states:SendTaskSuccess"}
 LOOK_UP = {"states:DescribeExecution"}
 READ_KEY = {"secretsmanager:GetSecretValue"}
@@ -20,16 +22,18 @@ READ_KEY = {"secretsmanager:GetSecretValue"}
 TABLE = "Table.Arn"
 SESSIONS = "Files.Arn/sessions/*"
 LIST_SESSIONS = 'Files.Arn if {"StringLikeIfExists": {"s3:prefix": "sessions/*"}}'
+VERSIONS = 'Files.Arn if {"StringLike": {"s3:prefix": "sessions/*"}}'
 FILES = "Files.Arn/files/*"
 LIST_FILES = 'Files.Arn if {"StringLikeIfExists": {"s3:prefix": "files/*"}}'
 MACHINE = "arn:aws:states:region:account:stateMachine:acta-prod"
 EXECUTIONS = "arn:aws:states:region:account:execution:acta-prod:*"
 LIST = {"s3:ListBucket"}
+LIST_VERSIONS = {"s3:ListBucketVersions"}
 
 ALLOWED: Mapping[str, Mapping[str, set[str]]] = {
     "start": {
         TABLE: COMMIT,
-        SESSIONS: EDIT,
+        SESSIONS: PUT,
         LIST_SESSIONS: LIST,
         MACHINE: START,
         EXECUTIONS: LOOK_UP | {"states:StopExecution"},
@@ -37,14 +41,14 @@ ALLOWED: Mapping[str, Mapping[str, set[str]]] = {
     "status": {TABLE: READ, SESSIONS: GET, LIST_SESSIONS: LIST},
     "step": {
         TABLE: REMEMBER,
-        SESSIONS: EDIT,
+        SESSIONS: PUT,
         LIST_SESSIONS: LIST,
         "AnthropicKey": READ_KEY,
         "OpenaiKey": READ_KEY,
     },
     "tool": {
         TABLE: REMEMBER,
-        SESSIONS: EDIT,
+        SESSIONS: PUT,
         LIST_SESSIONS: LIST,
         FILES: EDIT,
         LIST_FILES: LIST,
@@ -52,17 +56,19 @@ ALLOWED: Mapping[str, Mapping[str, set[str]]] = {
     },
     "intervene": {
         TABLE: COMMIT | {"dynamodb:BatchWriteItem"},
-        SESSIONS: EDIT,
+        SESSIONS: ERASE,
         LIST_SESSIONS: LIST,
+        VERSIONS: LIST_VERSIONS,
         MACHINE: START,
         EXECUTIONS: LOOK_UP | {"states:StopExecution"},
     },
     "admin": {TABLE: REMEMBER, FILES: EDIT, LIST_FILES: LIST},
     "recover": {
-        TABLE: COMMIT,
+        TABLE: COMMIT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem"},
         f"{TABLE}/index/live": {"dynamodb:Query"},
-        SESSIONS: EDIT,
+        SESSIONS: ERASE,
         LIST_SESSIONS: LIST,
+        VERSIONS: LIST_VERSIONS,
         MACHINE: START | {"states:ListExecutions"},
         EXECUTIONS: LOOK_UP,
     },

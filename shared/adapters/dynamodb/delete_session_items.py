@@ -1,7 +1,8 @@
 """Removes a session's items, in an order in which a deletion that was cut short can be repeated.
 
 Interventions and the listing entry go first. If the worker dies then, the commits still name the interventions. After
-that the commits, in their order, are replaced by their bare keys, which DynamoDB removes after a while (`ttl`).
+that the commits, in their order, and the running text are replaced by their bare keys, which DynamoDB removes after a
+while (`ttl`). Whatever else is in the session's partition goes; the note of the erasure stays.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,26 +25,40 @@ PAUSE_SECONDS = 0.05
 
 def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, session_id: str) -> None:
     ttl = {"N": str(int((clock.now() + TOMBSTONE_LIFE).timestamp()))}
-    # The running text is replaced too: a worker that is late does not write it again.
-    tombstones: list[items.Item] = [{**items.partial_key(tenant, session_id), "ttl": ttl}]
-    interventions: list[items.Item] = []
-    for item in _commits(dynamodb, table, tenant, session_id):
-        tombstones.append({"pk": item["pk"], "sk": item["sk"], "ttl": ttl})
-        interventions += [items.intervention_key(tenant, each) for each in item.get("i", {}).get("SS", ())]
-    unique = {key["sk"]["S"]: key for key in interventions}
-    gone = [*unique.values(), items.listing_key(tenant, session_id)]
+    tombstones: list[items.Item] = []
+    gone = [items.listing_key(tenant, session_id)]
+    interventions: dict[str, items.Item] = {}
+    found = list(_partition(dynamodb, table, tenant, session_id))
+    for item in found:
+        key = {"pk": item["pk"], "sk": item["sk"]}
+        match item["sk"]["S"]:
+            case items.RUNNING_TEXT | items.ERASURE:
+                pass
+            case sk if sk.startswith(items.COMMIT):
+                if "ttl" not in item:  # else it has been replaced
+                    tombstones.append({**key, "ttl": ttl})
+                interventions |= {
+                    each: items.intervention_key(tenant, each) for each in item.get("i", {}).get("SS", ())
+                }
+            case _:
+                gone.append(key)
+    if found:  # a worker that is late does not write the running text again
+        tombstones.append({**items.partial_key(tenant, session_id), "ttl": ttl})
+    gone += interventions.values()
     _write(dynamodb, table, clock, ({"DeleteRequest": {"Key": key}} for key in gone))
     _write(dynamodb, table, clock, ({"PutRequest": {"Item": item}} for item in tombstones))
 
 
-def _commits(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
-    """Their keys and the ids of their interventions. Bodies are not read, so a newer release's can be deleted too."""
+def _partition(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
+    """The keys of all items of the session, and of a commit the ids of its interventions. Bodies are not read, so a
+    newer release's can be deleted too.
+    """
     answers = query(
         dynamodb,
         TableName=table,
         ConsistentRead=True,
-        ProjectionExpression="pk, sk, i",
-        FilterExpression="attribute_exists(z)",
+        ProjectionExpression="pk, sk, i, #ttl",
+        ExpressionAttributeNames={"#ttl": "ttl"},
         KeyConditionExpression="pk = :pk",
         ExpressionAttributeValues={":pk": {"S": items.session_pk(tenant, session_id)}},
     )

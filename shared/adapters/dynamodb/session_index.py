@@ -53,7 +53,12 @@ class DynamoIndex:
     def live(
         self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
     ) -> LivePage:
-        partition = items.live_partition(kind, shard)
+        return self._live_page(items.live_partition(kind, shard), before, limit, cursor)
+
+    def erasures(self, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        return self._live_page(items.ERASED, before, limit, cursor)
+
+    def _live_page(self, partition: str, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
         request: dict[str, Any] = {
             "TableName": self._table,
             "IndexName": items.LIVE_INDEX,

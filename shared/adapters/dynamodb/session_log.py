@@ -13,6 +13,7 @@ from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_ITEMS,
+    Erasure,
     GrantChanged,
     KeyTaken,
     LeaseGrant,
@@ -61,7 +62,7 @@ class DynamoLog:
             KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
             ExpressionAttributeValues={
                 ":pk": {"S": items.session_pk(tenant, session_id)},
-                ":commits": {"S": "C#"},
+                ":commits": {"S": items.COMMIT},
             },
         )
         newest = answer["Items"]
@@ -84,6 +85,12 @@ class DynamoLog:
     def delete(self, tenant: str, session_id: str) -> None:
         delete_session(self._dynamodb, self._table, self._clock, tenant, session_id)
 
+    def note_erasure(self, erasure: Erasure) -> None:
+        self._dynamodb.call("put_item", TableName=self._table, Item=items.erasure_item(erasure))
+
+    def end_erasure(self, tenant: str, session_id: str) -> None:
+        self._dynamodb.call("delete_item", TableName=self._table, Key=items.erasure_key(tenant, session_id))
+
     def _put(self, item: items.Item) -> None:
         try:
             self._dynamodb.call("put_item", TableName=self._table, Item=item, ConditionExpression=FREE)
@@ -95,7 +102,8 @@ class DynamoLog:
     def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
         tenant = commit.head.tenant
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
-        if any(each is not None and each.tenant != tenant for each in (listing, record, lease)):
+        erasure = extra_items.erasure
+        if any(each is not None and each.tenant != tenant for each in (listing, record, lease, erasure)):
             raise ValueError("what is written with a commit belongs to its tenant")
         # The first failed condition decides. The number comes first: who lost it has to read again in any case.
         actions: list[tuple[Action, type[Exception] | None]] = [(put(self._table, item, FREE), NumberTaken)]
@@ -105,6 +113,8 @@ class DynamoLog:
             actions.append((_grant(self._table, lease), GrantChanged))
         if listing is not None:
             actions.append((put(self._table, items.listing_item(listing, commit.version)), None))
+        if erasure is not None:
+            actions.append((put(self._table, items.erasure_item(erasure)), None))
         for each in extra_items.interventions:
             actions.append((put(self._table, items.intervention_item(tenant, each, commit.version)), None))
         try:

@@ -6,6 +6,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
     T#{tenant}#S#{session}    C#{number:010d}           k commit key, v schema version, z body,
                                                         i ids of the interventions written with it;
                                                         of a deleted session only ttl is left
+    T#{tenant}#S#{session}    E                         live, live_at: of a deleted session, until it has been
+                                                        erased a second time
     T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
                                                         recovery looks after: live, live_at
     T#{tenant}                I#{intervention}          ss session id, st state, v, z body
@@ -41,6 +43,7 @@ from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
 from shared.ports.log import (
     SHARDED_SINCE,
+    Erasure,
     IdempotencyRecord,
     IndexEntry,
     LeaseGrant,
@@ -55,6 +58,10 @@ Item = dict[str, dict[str, Any]]
 LAST_NUMBER = 9_999_999_999
 LISTING, INTERVENTION = "S#", "I#"
 LIVE_INDEX = "live"
+COMMIT, RUNNING_TEXT, ERASURE = "C#", "P", "E"
+"""Sort keys of a session's items; a commit's is followed by its number."""
+ERASED = "erased"
+"""Deleted sessions in the index of live ones. Deletions are few, so they need no more than one partition of it."""
 
 
 def tenant_pk(tenant: str) -> str:
@@ -66,11 +73,21 @@ def session_pk(tenant: str, session_id: str) -> str:
 
 
 def number_sk(number: int) -> str:
-    return f"C#{number:010d}"
+    return f"{COMMIT}{number:010d}"
 
 
 def partial_key(tenant: str, session_id: str) -> Item:
-    return _key(session_pk(tenant, session_id), "P")
+    return _key(session_pk(tenant, session_id), RUNNING_TEXT)
+
+
+def erasure_key(tenant: str, session_id: str) -> Item:
+    return _key(session_pk(tenant, session_id), ERASURE)
+
+
+def erasure_item(erasure: Erasure) -> Item:
+    """It is found by time through the index of live sessions."""
+    item = erasure_key(erasure.tenant, erasure.session_id)
+    return {**item, "live": {"S": ERASED}, "live_at": {"S": _live_at(*erasure)}}
 
 
 def listing_key(tenant: str, session_id: str) -> Item:
@@ -144,8 +161,12 @@ def listing_item(entry: IndexEntry, version: int = CURRENT) -> Item:
     elif entry.live is not None:
         item["live"] = {"S": live_partition(entry.live.kind, live_shard(entry.session_id))}
     if entry.live is not None:
-        item["live_at"] = {"S": f"{sortable(entry.live.at)}#{entry.session_id}#{entry.tenant}"}
+        item["live_at"] = {"S": _live_at(entry.tenant, entry.session_id, entry.live.at)}
     return item
+
+
+def _live_at(tenant: str, session_id: str, at: datetime) -> str:
+    return f"{sortable(at)}#{session_id}#{tenant}"
 
 
 def live_partition(kind: LiveKind, shard: int | None) -> str:

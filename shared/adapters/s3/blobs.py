@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.s3.objects import delete_prefix, read_object
+from shared.adapters.s3.objects import erase_prefix, read_object
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import PoisonedSession
 from shared.ports.blobs import BlobMissing
@@ -65,7 +65,7 @@ class S3Blobs:
 
     def delete_all(self, tenant: str, session_id: str) -> None:
         prefix = _prefix(tenant, session_id)
-        delete_prefix(self._s3, self._bucket, prefix)
+        erase_prefix(self._s3, self._bucket, prefix)
         self._put = {key for key in self._put if not key.startswith(prefix)}
 
     def _get(self, key: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads whole objects of S3, and deletes all objects under a prefix."""
+"""Reads whole objects of S3, and erases all objects under a prefix."""
 
 from typing import NamedTuple
 
@@ -29,13 +29,18 @@ def read_object(s3: Service, bucket: str, key: str) -> StoredObject:
     return StoredObject(body, answer.get("ContentEncoding", ""))
 
 
-def delete_prefix(s3: Service, bucket: str, prefix: str) -> None:
-    """Deletes all objects under a prefix, up to 1,000 with each request. Raises StoreThrottled, StoreUnavailable."""
+def erase_prefix(s3: Service, bucket: str, prefix: str) -> None:
+    """Erases all objects under a prefix, every version and delete marker of them, up to 1,000 with each request. In a
+    bucket without versions an object is its only one. Raises StoreThrottled, StoreUnavailable.
+    """
     while True:
-        found = s3.call("list_objects_v2", Bucket=bucket, Prefix=prefix).get("Contents", [])
-        if not found:
+        found = s3.call("list_object_versions", Bucket=bucket, Prefix=prefix)
+        versions = [
+            {"Key": each["Key"], "VersionId": each["VersionId"]}
+            for each in (*found.get("Versions", ()), *found.get("DeleteMarkers", ()))
+        ]
+        if not versions:
             return
-        keys = [{"Key": each["Key"]} for each in found]
-        answer = s3.call("delete_objects", Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+        answer = s3.call("delete_objects", Bucket=bucket, Delete={"Objects": versions, "Quiet": True})
         if answer.get("Errors"):
             raise StoreUnavailable(f"delete_objects: {answer['Errors'][0].get('Code', 'Unknown')}")

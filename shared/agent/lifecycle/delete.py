@@ -1,4 +1,8 @@
-"""Deletes a session: its end is committed first, then its items, index entry and blobs are removed (design §6.1)."""
+"""Deletes a session: its end is committed first, then its items, index entry and blobs are removed (design §6.1).
+
+With its end goes a note that it is to be erased once more. By then no worker lives that began before the deletion, so
+what one of them stored late, and what a deletion that was cut short left, is erased for good (ADR 44).
+"""
 
 from contextlib import suppress
 
@@ -10,7 +14,7 @@ from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFo
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.ports.blobs import BlobStore
-from shared.ports.log import SessionLog
+from shared.ports.log import Erasure, SessionLog
 from shared.ports.workflow import Workflow
 
 
@@ -24,19 +28,26 @@ def delete(
 ) -> None:
     """Cancels the run if needed, commits that the session is deleted, then removes every item and blob.
 
-    A deletion that was cut short is finished by repeating it. Raises SessionNotFound, and what the stores and the
-    engine raise; then nothing has been removed of a session whose end is not in its log.
+    A deletion that was cut short is finished by repeating it, or by `erase_again`. Raises SessionNotFound, and what the
+    stores and the engine raise; then nothing has been removed of a session whose end is not in its log.
     """
     try:
         session = repository.newest(requester.tenant, session_id)
         _end(repository, workflow, requester, session.head)
         repository.commit(session, f"delete/{repository.clock.new_id('evt')}", _deleted)
     except (PoisonedSession, Fenced):
-        pass  # no readable head, or deleted by somebody else: a session without a log stops its workers as well
+        # No readable head, or deleted by somebody else: a session without a log stops its workers as well.
+        log.note_erasure(Erasure(requester.tenant, session_id, repository.clock.now()))
     except SessionNotFound:
-        _remove(log, blobs, requester.tenant, session_id)
+        erase(log, blobs, requester.tenant, session_id)
         raise
-    _remove(log, blobs, requester.tenant, session_id)
+    erase(log, blobs, requester.tenant, session_id)
+
+
+def erase(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
+    """Removes every item and blob of a session whose end is in its log, or that has none. It may be repeated."""
+    log.delete(tenant, session_id)
+    blobs.delete_all(tenant, session_id)
 
 
 def _end(repository: SessionRepository, workflow: Workflow, requester: Requester, head: Head) -> None:
@@ -49,11 +60,6 @@ def _end(repository: SessionRepository, workflow: Workflow, requester: Requester
             cancel(repository, workflow, requester._replace(key=None), head.session_id)
     elif head.run is not None:
         workflow.stop(head.session_id, head.run.run_id, head.run.generation)
-
-
-def _remove(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
-    log.delete(tenant, session_id)
-    blobs.delete_all(tenant, session_id)
 
 
 def _deleted(_: Session, change: Change) -> CommitDraft:

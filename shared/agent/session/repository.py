@@ -26,6 +26,7 @@ from shared.domain.session.head import Head
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import (
+    Erasure,
     IdempotencyKey,
     IdempotencyRecord,
     IndexEntry,
@@ -152,6 +153,7 @@ class SessionRepository:
                 interventions=change.interventions,
                 idempotency=_record(draft.idempotency, commit),
                 lease=draft.lease,
+                erasure=_erasure(commit),
             )
             try:
                 self._log.append(offloaded(commit, self._blobs), extra_items)
@@ -169,9 +171,7 @@ class SessionRepository:
         self.refresh(session)
         head = session.head
         if session.number == before and self._log.latest(head.tenant, head.session_id) is None:
-            self._blobs.delete_all(
-                head.tenant, head.session_id
-            )  # this commit's may have come after the deletion
+            # What was stored for this commit may have come after the deletion. It is erased with the rest (ADR 44).
             raise Fenced("the session was deleted")
 
     def create(self, key: str, change: Change, draft: CommitDraft) -> Commit:
@@ -252,6 +252,11 @@ def _record(key: IdempotencyKey | None, commit: Commit) -> IdempotencyRecord | N
     return (
         None if key is None else key.record({"session_id": commit.head.session_id}, commit.at, commit.number)
     )
+
+
+def _erasure(commit: Commit) -> Erasure | None:
+    head = commit.head
+    return Erasure(head.tenant, head.session_id, commit.at) if head.deleted else None
 
 
 def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:

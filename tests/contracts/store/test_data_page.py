@@ -15,7 +15,7 @@ from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.session.running_text import Partial
-from shared.ports.log import IndexEntry, LeaseGrant, Live, TransactionItems
+from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, TransactionItems
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention, record_for
 
@@ -130,6 +130,7 @@ def tool_of(now: datetime) -> ToolDefinition:
 def write_and_delete_a_session(stores: Stores) -> None:
     stores.log.append(make_commit(TENANT, GONE, 1))
     stores.partials.put(TENANT, GONE, Partial(key="k", text="One", at=NOW))
+    stores.log.note_erasure(Erasure(TENANT, GONE, NOW))
     stores.log.delete(TENANT, GONE)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+VERSIONS = ("Versions", "DeleteMarkers")
 FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "notify", "recover")
 
 
@@ -74,12 +75,32 @@ class Behind:
         pages = self.client("dynamodb").get_paginator("scan").paginate(TableName=self.settings["ACTA_TABLE"])
         return [item for page in pages for item in page["Items"] if word in str(item)]
 
+    @property
+    def buckets(self) -> tuple[str, ...]:
+        return (self.settings["ACTA_BUCKET"],)
+
+    @contextmanager
+    def versioned(self) -> Iterator[None]:
+        """The buckets keep versions meanwhile, as one does in AWS."""
+        try:
+            self._keep_versions("Enabled")
+            yield
+        finally:
+            self._keep_versions("Suspended")
+
+    def _keep_versions(self, status: str) -> None:
+        for bucket in self.buckets:
+            self.client("s3").put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": status})
+
     def objects_of(self, word: str) -> list[str]:
-        """Every key of the bucket that has the word in it."""
-        pages = (
-            self.client("s3").get_paginator("list_objects_v2").paginate(Bucket=self.settings["ACTA_BUCKET"])
-        )
-        return [each["Key"] for page in pages for each in page.get("Contents", ()) if word in each["Key"]]
+        """Every key of the buckets that has the word in it: once for each version and each delete marker."""
+        pages = [
+            page
+            for bucket in self.buckets
+            for page in self.client("s3").get_paginator("list_object_versions").paginate(Bucket=bucket)
+        ]
+        keys = [each["Key"] for page in pages for kind in VERSIONS for each in page.get(kind, ())]
+        return [key for key in keys if word in key]
 
     def executions(self, session_id: str) -> list[dict[str, Any]]:
         """Of that session, oldest first."""

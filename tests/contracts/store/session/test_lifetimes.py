@@ -8,11 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
+from infra.environments import LOCAL_SIZES, SIZES
 from shared.adapters.dynamodb import table_layout as items
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
 from shared.ports.log import TOMBSTONE_LIFE, IndexEntry, LeaseGrant
+from shared.settings import Settings
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.contracts.store.documents import NOW, record_for
 from tests.contracts.store.strategies import documents
@@ -65,12 +67,27 @@ def test_a_deleted_session_s_keys_outlive_every_worker_it_may_have_had(aws: Aws)
     shape = amid_calls(aws)
     house = StoredHouse(ScriptedModel([]), aws)
     house.delete(shape.session_id)
-    left = [item for item in items_in(aws) if shape.session_id in item["pk"]["S"]]
+    left = [item for item in items_in(aws) if shape.session_id in item["pk"]["S"] and "ttl" in item]
     assert left
     assert all(map(is_short_lived, left))
     soonest = min(int(item["ttl"]["N"]) for item in left)
     assert soonest - house.clock.now().timestamp() >= LONGEST_LAMBDA.total_seconds()
     assert TOMBSTONE_LIFE > LONGEST_LAMBDA
+
+
+def test_of_a_deleted_session_only_the_note_of_its_erasure_has_no_end_of_its_own(aws: Aws) -> None:
+    shape = amid_calls(aws)
+    house = StoredHouse(ScriptedModel([]), aws)
+    house.delete(shape.session_id)
+    left = [item for item in items_in(aws) if shape.session_id in str(item) and "ttl" not in item]
+    assert [(item["sk"]["S"], item.keys() - {"pk", "sk"}) for item in left] == [("E", {"live", "live_at"})]
+
+
+def test_a_deleted_session_is_erased_again_when_no_worker_lives_that_saw_it() -> None:
+    longest = max(size.timeout for size in (*SIZES.values(), *LOCAL_SIZES.values()))
+    after = Settings(env="t", table="t", bucket="b").erase_again_seconds
+    assert after > LONGEST_LAMBDA.total_seconds()
+    assert LONGEST_LAMBDA.total_seconds() >= longest
 
 
 @EXAMPLES

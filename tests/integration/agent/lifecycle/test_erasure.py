@@ -1,0 +1,215 @@
+"""A deleted session leaves nothing behind, whatever a worker that was late, or a deletion, did last (ADR 44)."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
+from shared.agent.session.repository import SessionRepository
+from shared.domain.errors import PoisonedSession, StoreThrottled
+from shared.domain.session.commit import Commit
+from shared.ports.log import NO_ITEMS, TransactionItems
+from tests.doubles.blobs import MemoryBlobs
+from tests.doubles.log import MemoryLog
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
+
+LONG = "A line that is stored elsewhere.\n" * 200
+LATE = "What comes after the deletion.\n" * 200
+TURNS = [
+    plans("look"),
+    says(LONG, call("list_files")),
+    says(LATE, step(1, "completed", "ok")),
+    completes("Done."),
+]
+
+
+class Crash(BaseException):
+    """The worker is gone."""
+
+
+class Dying(MemoryLog):
+    """Its worker dies before it appends a commit of this kind, or in the deletion of the items."""
+
+    def __init__(self, log: MemoryLog, before: str) -> None:
+        vars(self).update(vars(log))
+        self.before = before
+
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        if commit.key.endswith(self.before):
+            raise Crash
+        super().append(commit, extra_items)
+
+    def delete(self, tenant: str, session_id: str) -> None:
+        if self.before == "items":
+            raise Crash
+        super().delete(tenant, session_id)
+
+
+class Unreadable(MemoryLog):
+    def __init__(self, log: MemoryLog) -> None:
+        vars(self).update(vars(log))
+
+    def latest(self, tenant: str, session_id: str) -> Commit | None:
+        raise PoisonedSession("damaged")
+
+
+class Throttled(MemoryBlobs):
+    """For one session."""
+
+    def __init__(self, blobs: MemoryBlobs, session: str) -> None:
+        vars(self).update(vars(blobs))
+        self.session = session
+
+    def delete_all(self, tenant: str, session_id: str) -> None:
+        if session_id == self.session:
+            raise StoreThrottled("delete_objects: SlowDown")
+        super().delete_all(tenant, session_id)
+
+
+class ErasedHouse(House):
+    def __init__(self, script: list[Any] = TURNS) -> None:
+        self.scripted = ScriptedModel(script)
+        super().__init__(self.scripted)
+        self.failures: list[tuple[str, str]] = []
+
+    def begun(self) -> str:
+        """A session that has said something long."""
+        session = self.start("Look").session_id
+        self.run()
+        return session
+
+    def erase_again(self, time_is_left: bool = True) -> int:
+        deps = ErasureDeps(
+            self.log,
+            self.blobs,
+            self.index,
+            self.clock,
+            after=self.settings.erase_again_seconds,
+            time_is_left=lambda: time_is_left,
+            failed=lambda session, error: self.failures.append((session, type(error).__name__)),
+        )
+        return erase_again(deps)
+
+    def when_all_workers_are_gone(self) -> None:
+        self.clock.advance(self.settings.erase_again_seconds + 1)
+
+    def noted(self) -> list[str]:
+        page = self.index.erasures(before=None, limit=100, cursor=None)
+        return [each.session_id for each in page.sessions]
+
+    def texts(self, session: str) -> list[str]:
+        return self.blobs.names(TENANT, session)
+
+
+def with_a_deletion_in_its_last_turn(house: ErasedHouse) -> str:
+    """The worker has its reply, and a log on which it is to die or to lose."""
+    session = house.start("Look").session_id
+
+    def delete() -> None:
+        if len(house.scripted.requests) == 3:
+            house.delete(session)
+
+    house.scripted.meanwhile = delete
+    return session
+
+
+def test_what_a_worker_stored_after_the_deletion_before_it_died_is_erased_for_good() -> None:
+    house = ErasedHouse()
+    session = with_a_deletion_in_its_last_turn(house)
+    house.repository = SessionRepository(Dying(house.log, "3/think"), house.blobs, house.clock)
+    with pytest.raises(Crash):
+        house.run()
+    assert len(house.texts(session)) == 1
+
+    assert house.erase_again() == 0  # that worker may be at it still
+    assert house.texts(session)
+    house.when_all_workers_are_gone()
+    assert house.erase_again() == 1
+
+    assert house.texts(session) == []
+    assert house.noted() == []
+    assert house.erase_again() == 0
+
+
+def test_what_a_worker_stored_before_it_found_its_session_deleted_is_erased_for_good() -> None:
+    house = ErasedHouse()
+    session = with_a_deletion_in_its_last_turn(house)
+    house.run()
+    assert len(house.texts(session)) == 1
+    house.when_all_workers_are_gone()
+    house.erase_again()
+    assert house.texts(session) == []
+    assert house.log.latest(TENANT, session) is None
+
+
+def test_a_deletion_that_was_cut_short_after_its_commit_is_finished_though_nobody_repeats_it() -> None:
+    house = ErasedHouse()
+    session = house.begun()
+    whole = house.log
+    house.log = Dying(whole, "items")
+    with pytest.raises(Crash):
+        house.delete(session)
+    house.log = whole
+    assert house.texts(session)
+
+    house.when_all_workers_are_gone()
+    assert house.erase_again() == 1
+
+    assert house.texts(session) == []
+    assert house.index.sessions(TENANT, states=(), agent_id=None, limit=9, cursor=None).entries == ()
+    assert house.log.read(TENANT, session, 1).commits == ()
+
+
+def test_a_damaged_session_too_is_erased_once_more() -> None:
+    house = ErasedHouse()
+    session = house.begun()
+    whole = house.log
+    house.log = Unreadable(whole)
+    house.delete(session)
+    house.log = whole
+    house.blobs.put(TENANT, session, LATE)
+
+    house.when_all_workers_are_gone()
+    assert house.erase_again() == 1
+    assert house.texts(session) == []
+
+
+def test_a_session_that_lives_is_never_erased() -> None:
+    house = ErasedHouse([*TURNS, *TURNS])
+    kept, gone = house.begun(), house.begun()
+    house.delete(gone)
+    house.clock.advance(timedelta(days=400).total_seconds())
+    texts = house.texts(kept)
+    assert texts
+    assert house.erase_again() == 1
+    assert house.texts(kept) == texts
+    assert house.head(kept).state == "completed"
+
+
+def test_one_that_cannot_be_erased_stops_no_other_and_is_tried_again() -> None:
+    house = ErasedHouse([*TURNS, *TURNS])
+    stuck, other = house.begun(), house.begun()
+    house.delete(stuck)
+    house.delete(other)
+    house.when_all_workers_are_gone()
+    whole = house.blobs
+    house.blobs = Throttled(whole, stuck)
+
+    assert house.erase_again() == 1
+    assert house.failures == [(stuck, "StoreThrottled")]
+    assert house.noted() == [stuck]
+
+    house.blobs = whole
+    assert house.erase_again() == 1
+    assert house.noted() == []
+
+
+def test_without_time_nothing_is_erased_and_everything_stays_noted() -> None:
+    house = ErasedHouse()
+    session = house.begun()
+    house.delete(session)
+    house.when_all_workers_are_gone()
+    assert house.erase_again(time_is_left=False) == 0
+    assert house.noted() == [session]
