@@ -75,6 +75,10 @@ class Sizing:
     timeout: int
     reserved_concurrency: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.reserved_concurrency is not None and self.reserved_concurrency < 1:
+            raise ValueError("reserved_concurrency is at least 1; None reserves nothing, and 0 would stop it")
+
 
 GATEWAY_TIMEOUT = 29
 """Seconds. An HTTP API ends an integration after 30."""

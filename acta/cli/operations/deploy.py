@@ -4,12 +4,15 @@ import os
 import subprocess
 import sys
 from argparse import Namespace
+from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
+from infra.environments import Environment, select
 from infra.local.cdk import ToolMissing, cdk_environ, require_cdk
 from infra.local.toolchain import CDK, ROOT
+from infra.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
 
 NO_CREDENTIALS = (
     "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
@@ -27,6 +30,7 @@ def deploy(arguments: Namespace) -> int:
     except ToolMissing as error:
         raise CliError(str(error)) from None
     require_credentials()
+    require_concurrency(select(arguments.env))
     command = [str(CDK), "deploy", "--all", "-c", f"env={arguments.env}", "--no-notices"]
     if arguments.yes:
         command += ["--require-approval", "never"]
@@ -35,6 +39,23 @@ def deploy(arguments: Namespace) -> int:
         print(f"acta: cdk deploy failed with exit code {code}; its own words are above", file=sys.stderr)
         return exit_codes.SESSION_FAILED
     return exit_codes.OK
+
+
+def require_concurrency(environment: Environment, client: Any = None) -> None:
+    """Raises CliError where the account does not have what the environment reserves.
+
+    `client`: a botocore Lambda client; None: of the caller's account. Who deploys may not be allowed to read the
+    quota; then Lambda itself refuses what goes too far.
+    """
+    try:
+        check_reserved(environment, client)
+    except TooMuchReserved as error:
+        raise CliError(str(error)) from None
+    except QuotaUnknown as error:
+        print(
+            f"acta: whether the account has the reserved concurrency was not checked: {one_line(str(error), 300)}",
+            file=sys.stderr,
+        )
 
 
 def require_credentials() -> None:

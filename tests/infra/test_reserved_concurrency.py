@@ -1,0 +1,125 @@
+"""Reserved concurrency is data of an environment, and is checked against the account before it is deployed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.deploy import require_concurrency
+from infra.environments import ENVIRONMENTS, PROD, Environment, FunctionName, Sizing
+from infra.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
+from tests.infra.conftest import synthesised
+
+
+class Account:
+    """Lambda's answers for an account. `reserved`: by function; others than Acta's have some as well."""
+
+    def __init__(self, quota: int, reserved: Mapping[str, int] = {}, refuses: str = "") -> None:
+        self.quota, self.reserved, self.refuses = quota, reserved, refuses
+        self.asked: list[str] = []
+
+    def get_account_settings(self) -> dict[str, Any]:
+        self.asked.append("settings")
+        if self.refuses:
+            raise ClientError({"Error": {"Code": self.refuses, "Message": "no"}}, "GetAccountSettings")
+        unreserved = self.quota - sum(self.reserved.values())
+        return {
+            "AccountLimit": {"ConcurrentExecutions": self.quota, "UnreservedConcurrentExecutions": unreserved}
+        }
+
+    def get_function_concurrency(self, FunctionName: str) -> dict[str, Any]:  # noqa: N803
+        self.asked.append(FunctionName)
+        if FunctionName not in self.reserved:
+            code = "ResourceNotFoundException"
+            raise ClientError({"Error": {"Code": code, "Message": "no"}}, "GetFunctionConcurrency")
+        found = self.reserved[FunctionName]
+        return {"ReservedConcurrentExecutions": found} if found else {}
+
+
+def reserving(**numbers: int) -> Environment:
+    sizes: dict[FunctionName, Sizing] = {
+        name: replace(size, reserved_concurrency=numbers.get(name)) for name, size in PROD.sizes.items()
+    }
+    return replace(PROD, sizes=sizes)
+
+
+def test_no_environment_reserves_anything_by_itself_and_then_nobody_is_asked() -> None:
+    account = Account(10)
+    for environment in ENVIRONMENTS.values():
+        check_reserved(environment, account)
+    assert account.asked == []
+
+
+@pytest.mark.parametrize("step", [895, 896])
+def test_a_hundred_must_stay_unreserved(step: int) -> None:
+    account = Account(1_000)
+    if step + 5 <= 900:
+        check_reserved(reserving(step=step, recover=5), account)
+        return
+    with pytest.raises(TooMuchReserved) as refused:
+        check_reserved(reserving(step=step, recover=5), account)
+    said = str(refused.value)
+    for part in (
+        "'prod'",
+        "901",
+        "step 896",
+        "recover 5",
+        "has 1000",
+        "can reserve 900",
+        "environments.py",
+        "Service Quotas",
+    ):
+        assert part in said
+
+
+def test_what_others_reserve_is_not_there_and_what_it_reserves_itself_is() -> None:
+    deployed = Account(1_000, {"somebody-s": 400, "acta-prod-step": 300, "acta-prod-tool": 0})
+    check_reserved(reserving(step=500), deployed)
+    with pytest.raises(TooMuchReserved, match="can reserve 500"):
+        check_reserved(reserving(step=501), deployed)
+
+
+def test_a_new_account_can_reserve_nothing() -> None:
+    with pytest.raises(TooMuchReserved, match=r"has 10 .* can reserve 0"):
+        check_reserved(reserving(intervene=1), Account(10))
+
+
+def test_a_function_that_is_not_deployed_reserves_nothing() -> None:
+    assert PROD.notifications is None
+    check_reserved(reserving(notify=5_000), Account(1_000))
+
+
+def test_one_line_stops_the_deployment_before_it_begins() -> None:
+    with pytest.raises(CliError, match="can reserve 900"):
+        require_concurrency(reserving(step=1_000), Account(1_000))
+
+
+def test_who_may_not_read_the_quota_is_told_so_and_may_deploy(capsys: pytest.CaptureFixture[str]) -> None:
+    account = Account(1_000, refuses="AccessDeniedException")
+    with pytest.raises(QuotaUnknown):
+        check_reserved(reserving(step=5_000), account)
+    require_concurrency(reserving(step=5_000), account)
+    assert "not checked" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_a_number_that_would_stop_a_function_is_no_reservation(number: int) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        Sizing(memory=512, timeout=30, reserved_concurrency=number)
+
+
+def test_what_is_reserved_stands_in_the_template_and_nothing_else_does(tmp_path: Path) -> None:
+    made = synthesised(replace(reserving(step=300, recover=2), alarms=False), tmp_path).stateless
+    found = {
+        each["Handler"].split(".")[1]: each.get("ReservedConcurrentExecutions")
+        for each in made.properties("AWS::Lambda::Function")
+        if each.get("Handler", "").startswith("functions.")
+    }
+    assert {name: number for name, number in found.items() if number is not None} == {
+        "step": 300,
+        "recover": 2,
+    }
