@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from infra.local.emulator import api_gateway, dynamodb, own_environment, sqs, web_page_guard
+from infra.local.emulator import api_gateway, dynamodb, own_environment, sqs, transactions, web_page_guard
 from infra.local.emulator.lambdas import execution
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions import (
@@ -35,6 +35,7 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     api_gateway.require_expiry,
     api_gateway.answer_failures,
     dynamodb.keep_streams,
+    transactions.refuse_conflicts,
     sqs.keep_queue_urls,
 )
 

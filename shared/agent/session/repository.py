@@ -175,13 +175,27 @@ class SessionRepository:
             raise Fenced("the session was deleted")
 
     def create(self, key: str, change: Change, draft: CommitDraft) -> Commit:
-        """Commit 1 of a new session."""
-        commit = in_version(change.commit(key, draft.decision), self._write_version)
+        """Commit 1 of a new session. Nobody else knows the session, so a number that is taken means that this commit is
+        there and its answer was lost, or that another request was at the same idempotency key at that moment.
+
+        Raises KeyTaken, CommitContention, and what the stores raise.
+        """
+        commit = change.commit(key, draft.decision)
         extra_items = TransactionItems(
             listing=_listing(None, commit), idempotency=_record(draft.idempotency, commit)
         )
-        self._log.append(offloaded(commit, self._blobs), extra_items)
-        return commit
+        stored_commit = offloaded(commit, self._blobs)
+        for attempt in range(ATTEMPTS):
+            try:
+                self._log.append(stored_commit, extra_items)
+            except NumberTaken:
+                self.clock.back_off(PAUSE_SECONDS * (attempt + 1))
+                there = self._log.read(commit.head.tenant, commit.head.session_id, since=1, limit=1).commits
+                if there:
+                    return commit
+            else:
+                return commit
+        raise CommitContention(f"met other transactions {ATTEMPTS} times")
 
     def _cold(self, at: Position) -> Session:
         """Of a long session the turn is read first: its head says how far back the conversation goes."""

@@ -14,12 +14,20 @@ from functions.start.routes import build as build_start
 from shared.agent.session.repository import CommitDraft
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.domain.session.change import Change
-from shared.domain.session.commit import Decision
-from shared.ports.log import KEY_LIFE, IdempotencyRecord, SessionIndex, TransactionItems
+from shared.domain.session.commit import Commit, Decision
+from shared.ports.log import (
+    KEY_LIFE,
+    NO_ITEMS,
+    IdempotencyRecord,
+    NumberTaken,
+    SessionIndex,
+    TransactionItems,
+)
 from tests.contracts.store.documents import make_commit
 from tests.doubles.index import MemoryIndex
 from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT, USER, House
+from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 from tests.integration.agent.interventions.policies import waiting
 from tests.unit.api.gateway import Answer, Gateway, claims
@@ -297,6 +305,51 @@ def test_of_two_requests_with_one_key_at_once_both_get_the_answer_of_the_first(w
     answers.append(send())
     assert [answer.status for answer in answers] == [202, 202]
     assert answers[0].json == answers[1].json
+
+
+class Meets:
+    """The house's log. The first writes meet another transaction at one of their items, which ends in the meantime."""
+
+    def __init__(self, house: House, times: int, meanwhile: Callable[[], object]) -> None:
+        self._log, self._times, self._meanwhile = house.log, times, meanwhile
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._log, name)
+
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        if self._times:
+            self._times -= 1
+            if not self._times:
+                self._meanwhile()
+            raise NumberTaken
+        self._log.append(commit, extra_items)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_of_two_first_requests_whose_transactions_meet_both_get_one_answer(times: int) -> None:
+    house = House(ScriptedModel([]))
+    theirs, answers = Front(house), list[Answer]()
+    house.log = Meets(house, times, lambda: answers.append(theirs.start()))  # type: ignore[assignment]
+    answers.append(Front(house).start())
+    assert [answer.status for answer in answers] == [202, 202]
+    assert answers[0].json == answers[1].json
+    assert len(house.index.sessions(TENANT, states=(), agent_id=None, limit=9, cursor=None).entries) == 1
+
+
+def test_a_start_whose_answer_was_lost_is_made_once() -> None:
+    house = House(ScriptedModel([]))
+    house.log = LossyLog(house, 1)  # type: ignore[assignment]
+    made = Front(house)
+    first, again = made.start(), made.start()
+    assert (first.status, again.json) == (202, first.json)
+    assert house.head(first.data["session_id"]).state == "planning"
+
+
+def test_a_start_that_always_meets_others_is_left_to_a_later_try() -> None:
+    house = House(ScriptedModel([]))
+    house.log = Meets(house, 99, lambda: None)  # type: ignore[assignment]
+    answer = Front(house).start()
+    assert (answer.status, answer.error["code"]) == (503, "UNAVAILABLE")
 
 
 class Crash(BaseException):
