@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.adapters.aws.secrets import secret_text
+from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.running_text import DynamoPartials
@@ -19,7 +20,7 @@ from shared.adapters.tools.registry import TenantRegistry
 from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
-from shared.agent.model_call.turn_context import Attempts, TurnDeps
+from shared.agent.model_call.turn_context import TurnDeps
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.domain.definitions.agent import AgentDefinition, Purpose
@@ -50,7 +51,7 @@ def turn_deps() -> TurnDeps:
         registry=TenantRegistry(definitions.last_snapshot),
         timeouts=timeouts,
         tenant_hour=TenantHour(repository, session_index, timeouts, chosen.tenant_tokens_per_hour),
-        attempts=Attempts(),
+        attempts=DynamoAttempts(chosen.table),
         roll_over_events=chosen.roll_over_events,
         max_output_tokens=chosen.max_output_tokens,
         answer_time=chosen.answer_time,

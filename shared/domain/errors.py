@@ -31,7 +31,9 @@ class EngineError(ActaError):
 
 
 class TransientError(EngineError):
-    """Another attempt may succeed: the engine retries."""
+    """Another attempt may succeed: the engine retries. `code`: what the step log calls it."""
+
+    code = "STEP_FAILED"
 
 
 class StoreThrottled(TransientError):
@@ -61,6 +63,8 @@ class ProviderOverloaded(TransientError):
     no answer in time; they may have to be paid for.
     """
 
+    code = "PROVIDER_OVERLOADED"
+
     def __init__(self, message: str, retry_after: float | None = None, unanswered: int = 0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
@@ -70,6 +74,8 @@ class ProviderOverloaded(TransientError):
 class ProviderTimeout(TransientError):
     """The provider did not finish its answer in time. `began`: whether a part of the answer had arrived."""
 
+    code = "PROVIDER_TIMEOUT"
+
     def __init__(self, message: str, began: bool = False) -> None:
         super().__init__(message)
         self.began = began
@@ -78,9 +84,13 @@ class ProviderTimeout(TransientError):
 class ProviderUnavailable(TransientError):
     """The connection was refused or lost, or the provider answered with another 5xx."""
 
+    code = "PROVIDER_UNAVAILABLE"
+
 
 class StreamBroken(TransientError):
     """An answer began and did not end properly: the stream was dropped, truncated or not parseable."""
+
+    code = "PROVIDER_STREAM_BROKEN"
 
 
 class ToolUnanswered(EngineError):

@@ -77,6 +77,7 @@ class MemoryLog:
             self._table.deleted.add((tenant, session_id))
             self._table.remove_listing(tenant, session_id)
             self._table.partials.pop((tenant, session_id), None)
+            self._table.markers.pop((tenant, session_id), None)
 
     def note_erasure(self, erasure: Erasure) -> None:
         with self._table.lock:

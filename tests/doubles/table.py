@@ -58,6 +58,7 @@ class MemoryTable:
         self.tools: dict[tuple[str, str], StoredDocument] = {}
         self.erasures: dict[tuple[str, str], datetime] = {}
         self.partials: dict[tuple[str, str], StoredDocument] = {}
+        self.markers: dict[tuple[str, str], StoredDocument] = {}
 
     def put_listing(self, entry: IndexEntry, version: int = CURRENT) -> None:
         """`version`: of the commit that it comes with."""

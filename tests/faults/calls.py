@@ -145,6 +145,8 @@ def _dynamodb(operation: str, body: Mapping[str, Any]) -> Subject:
         return Subject(named, _letter(body["Key"]["sk"]["S"]))
     puts = [body, *(action.get("Put", {}) for action in body.get("TransactItems", ()))]
     items = [put["Item"] for put in puts if "Item" in put]
+    if items and items[0]["sk"]["S"] == "A":
+        return Subject(named, "marker", items[0]["k"]["S"])
     commit = next((item["k"]["S"] for item in items if "k" in item), None)
     if commit is not None:
         return Subject(named, _commit(commit), commit)

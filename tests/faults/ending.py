@@ -63,11 +63,16 @@ def ending(person: Insistent, stand: Stand, tag: str, head: Head) -> Ending:
         messages=_messages(told, tag),
         effects=stand.ledger.effects(tag),
         events=dict(events),
-        steps=dict(Counter(step["kind"] for step in steps)),
+        steps=dict(Counter(step["kind"] for step in steps if not _failed_call(step))),
         pending=len(pending),
         listed=[one["session_id"] for one in listed] == [head.session_id],
         engine=stand.states.describe_execution(executionArn=arn)["status"],
     )
+
+
+def _failed_call(step: Json) -> bool:
+    """An attempt at a model call that led to nothing: it tells of what came between."""
+    return step["kind"] in ("plan", "llm") and step["error"] is not None
 
 
 def _session(session: Json, versions: int, thoughts: int, tag: str) -> Json:

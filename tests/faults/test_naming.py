@@ -32,6 +32,11 @@ def test_a_commit_is_named_after_its_step_without_ids() -> None:
     assert put(f"{RUN}/1/3/ask-0123456789abcdef").what == "ask"
 
 
+def test_the_marker_of_a_model_call_is_named_so() -> None:
+    item = {"k": {"S": "att_01J00000000000000000000000"}, "sk": {"S": "A"}}
+    assert subject_of(dynamodb("PutItem", {"Item": item})).what == "marker"
+
+
 def test_a_read_of_the_log_is_distinguished_from_one_of_the_tenant() -> None:
     def read(pk: str, sk: str) -> str:
         values = {":pk": {"S": pk}, ":since": {"S": sk}}

@@ -19,7 +19,7 @@ from shared.agent.lifecycle.delete import delete as delete_session
 from shared.agent.lifecycle.start import NewSession, post_message, start
 from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
-from shared.agent.model_call.turn_context import Attempts, TurnDeps
+from shared.agent.model_call.turn_context import TurnDeps
 from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.agent.recovery.retries_exhausted import give_up
@@ -35,10 +35,12 @@ from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head, Wait
+from shared.ports.attempts import AttemptStore
 from shared.ports.model import Model
 from shared.ports.running_text import Partials
 from shared.ports.tools import Registry
 from shared.settings import Settings
+from tests.doubles.attempts import MemoryAttempts
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.clock import FakeClock
 from tests.doubles.definitions import MemoryDefinitions
@@ -91,7 +93,7 @@ class House:
             self.fresh_repository(), self.index, self.workflow, self.registry, longest
         )
         self.roles = frozenset({"member"})
-        self.attempts = Attempts()
+        self.attempts: AttemptStore = MemoryAttempts(table)
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
 

@@ -32,7 +32,7 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
     for item in found:
         key = {"pk": item["pk"], "sk": item["sk"]}
         match item["sk"]["S"]:
-            case items.RUNNING_TEXT | items.ERASURE:
+            case items.RUNNING_TEXT | items.MARKER | items.ERASURE:
                 pass
             case sk if sk.startswith(items.COMMIT):
                 if "ttl" not in item:  # else it has been replaced
@@ -42,8 +42,9 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
                 }
             case _:
                 gone.append(key)
-    if found:  # a worker that is late does not write the running text again
-        tombstones.append({**items.partial_key(tenant, session_id), "ttl": ttl})
+    if found:  # a worker that is late writes neither the running text nor the marker again
+        beside = (items.partial_key(tenant, session_id), items.attempts_key(tenant, session_id))
+        tombstones += [{**key, "ttl": ttl} for key in beside]
     gone += interventions.values()
     _write(dynamodb, table, clock, ({"DeleteRequest": {"Key": key}} for key in gone))
     _write(dynamodb, table, clock, ({"PutRequest": {"Item": item}} for item in tombstones))

@@ -58,7 +58,7 @@ Item = dict[str, dict[str, Any]]
 LAST_NUMBER = 9_999_999_999
 LISTING, INTERVENTION = "S#", "I#"
 LIVE_INDEX = "live"
-COMMIT, RUNNING_TEXT, ERASURE = "C#", "P", "E"
+COMMIT, RUNNING_TEXT, MARKER, ERASURE = "C#", "P", "A", "E"
 """Sort keys of a session's items; a commit's is followed by its number."""
 ERASED = "erased"
 """Deleted sessions in the index of live ones. Deletions are few, so they need no more than one partition of it."""
@@ -88,6 +88,10 @@ def erasure_item(erasure: Erasure) -> Item:
     """It is found by time through the index of live sessions."""
     item = erasure_key(erasure.tenant, erasure.session_id)
     return {**item, "live": {"S": ERASED}, "live_at": {"S": _live_at(*erasure)}}
+
+
+def attempts_key(tenant: str, session_id: str) -> Item:
+    return _key(session_pk(tenant, session_id), MARKER)
 
 
 def listing_key(tenant: str, session_id: str) -> Item:

@@ -15,7 +15,6 @@ from shared.domain.errors import (
     ProviderUnavailable,
     SessionError,
     StreamBroken,
-    TransientError,
 )
 from shared.domain.rules.answer_time import AnswerTime
 from shared.ports.model import FailedModel, Model, ModelReply, ModelRequest, StreamOptions
@@ -26,12 +25,6 @@ MIN_SECONDS = 1.0
 AS_RATED = AnswerTime()
 
 TemporaryFailure = ProviderOverloaded | ProviderTimeout | ProviderUnavailable
-CODES: dict[type[TransientError], str] = {
-    ProviderOverloaded: "PROVIDER_OVERLOADED",
-    ProviderTimeout: "PROVIDER_TIMEOUT",
-    ProviderUnavailable: "PROVIDER_UNAVAILABLE",
-}
-"""By what the event `llm.retried` names them."""
 
 
 class NamedModel(NamedTuple):
@@ -101,7 +94,7 @@ class FallbackModel:
                 if text.has_begun:
                     raise StreamBroken(str(error)) from None
                 errors.append(error)
-                failed.append(FailedModel(model.provider, name, CODES[type(error)], unanswered=timed_out))
+                failed.append(FailedModel(model.provider, name, error.code, unanswered=timed_out))
             except SessionError as error:
                 if not position or text.has_begun:
                     raise

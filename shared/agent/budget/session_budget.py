@@ -1,21 +1,34 @@
 """A session's budget: checked before a model call, settled in the commit after it (design §5)."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from shared.agent.budget.commit_question import ask_at_limit
 from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.errors import ActaError, ProviderOverloaded, ProviderTimeout, StreamBroken
+from shared.domain.errors import (
+    ActaError,
+    ProviderOverloaded,
+    ProviderTimeout,
+    SessionError,
+    StreamBroken,
+    TransientError,
+)
 from shared.domain.rules import budget
-from shared.domain.rules.budget import Reservation, spent_usd
-from shared.domain.rules.prices import cost_usd
+from shared.domain.rules.budget import Pending, Reservation, spent_usd
+from shared.domain.rules.prices import NamedModel, cost_usd
+from shared.domain.session.attempt import ANSWERED, Attempt, open_attempts
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position, StepRecord, milliseconds
 from shared.domain.session.head import Head
 from shared.ports.model import ModelReply, ModelRequest
+
+VANISHED = "VANISHED"
+"""The error of an attempt of which nothing came back: its worker died, or was still at it when another took over."""
 
 
 class SizedRequest(NamedTuple):
@@ -26,18 +39,27 @@ class SizedRequest(NamedTuple):
 
 
 class Bill(NamedTuple):
-    """What one call may cost: its reservation, the bytes that was estimated from, and how many attempts before it
-    vanished and may have been paid for.
+    """What one call may cost: the attempts that no commit had settled when it began, its own the last of them, and the
+    bytes of its request.
     """
 
-    reservation: Reservation
+    attempts: tuple[Attempt, ...]
     bytes: int
-    vanished: int
+
+    @property
+    def own(self) -> Attempt:
+        return self.attempts[-1]
 
 
-def affordable(head: Head, asked: SizedRequest) -> tuple[ModelRequest, Reservation] | None:
-    """The request with no more output than the budget carries; None: not even a small one."""
-    reservation = budget.reserve(head, asked.bytes, asked.request.max_tokens)
+def affordable(
+    head: Head, asked: SizedRequest, models: Sequence[NamedModel], open_ones: Iterable[Attempt] = ()
+) -> tuple[ModelRequest, Reservation] | None:
+    """The request with no more output than the budget carries; None: not even a small one.
+
+    `models`: those that may answer. `open_ones`: attempts that are not charged yet.
+    """
+    most = asked.request.max_tokens
+    reservation = budget.reserve(head, asked.bytes, most, models, Pending.of(open_ones))
     if reservation is None:
         return None
     return asked.request._replace(max_tokens=reservation.output), reservation
@@ -50,14 +72,18 @@ def ask_for_budget(
     timeouts: Timeouts,
     rules: AskingRules,
     asked: SizedRequest,
+    attempts: tuple[Attempt, ...],
 ) -> Decision:
-    """Asks a person for a budget that carries `asked`. Raises Fenced."""
-    needed = budget.needed_token_budget(session.head, asked.bytes, asked.request.max_tokens)
+    """Asks a person for a budget that carries `asked`, and charges the attempts before it. Raises Fenced."""
+
+    def ask(change: Change) -> None:
+        charge_attempts(change, attempts, session)
+        needed = budget.needed_token_budget(change.head, asked.bytes, asked.request.max_tokens)
+        open_budget_question(change, rules, needed)
+
     # asked anew after each answer that does not help: not one key a turn
     kind = f"budget-{session.head.last_seq}"
-    return ask_at_limit(
-        repository, session, at, kind, timeouts, lambda change: open_budget_question(change, rules, needed)
-    )
+    return ask_at_limit(repository, session, at, kind, timeouts, ask)
 
 
 def open_budget_question(change: Change, rules: AskingRules, needed: int | None = None) -> None:
@@ -83,12 +109,59 @@ def unanswered_calls(answer: ModelReply | ActaError) -> int:
             return 0
 
 
-def charge_vanished(change: Change, bill: Bill) -> None:
-    """Charges vanished attempts at their reservation, to the session and to the tenant's hour."""
-    if bill.vanished:
-        before, lost = change.head.budget, bill.vanished * bill.reservation.tokens
-        change.set(budget=before.model_copy(update={"vanished_tokens": before.vanished_tokens + lost}))
-        charge_lease(change, lost)
+def with_outcome(
+    attempt: Attempt, answer: ModelReply | SessionError | TransientError, now: datetime
+) -> Attempt:
+    """The attempt with what came of it."""
+    outcome = ANSWERED if isinstance(answer, ModelReply) else answer.code
+    changed = {"outcome": outcome, "billed": unanswered_calls(answer), "ended": now}
+    return attempt.model_copy(update=changed)
+
+
+def charge_attempts(change: Change, attempts: Iterable[Attempt], session: Session) -> None:
+    """Charges what attempts without usage may have cost, to the session and to the tenant's hour, each once: a row of
+    the step log for each. It comes before the row of the reply.
+    """
+    known = tuple(attempts)
+    for one in open_attempts(change.head, known, lambda key: session.recorded(key) is not None):
+        if one.outcome != ANSWERED or one.billed:
+            change.failed_attempt(partial(_row, one, change.now))
+        _estimate(change, one.estimated_tokens, one.estimated_usd)
+    if known:
+        settled = tuple(one.attempt_id for one in known)
+        change.set(budget=change.head.budget.model_copy(update={"settled": settled}))
+
+
+def _row(one: Attempt, now: datetime, number: int) -> StepRecord:
+    ended = one.ended or one.started
+    return StepRecord(
+        step_number=number,
+        kind=one.kind,
+        name=one.model,
+        started_at=one.started,
+        completed_at=ended,
+        duration_ms=milliseconds(one.started, ended),
+        attempt=one.number,
+        cost_usd=0.0,
+        error=_error(one),
+        estimated_tokens=one.estimated_tokens,
+        estimated_cost_usd=one.estimated_usd,
+    )
+
+
+def _error(one: Attempt) -> str:
+    """Of an attempt that was answered in the end, the error of the models before."""
+    return ProviderTimeout.code if one.outcome == ANSWERED else one.outcome or VANISHED
+
+
+def _estimate(change: Change, tokens: int, usd: float) -> None:
+    before = change.head.budget
+    charged = {
+        "vanished_tokens": before.vanished_tokens + tokens,
+        "charged_usd": round(spent_usd(change.head) + usd, 6),
+    }
+    change.set(budget=before.model_copy(update=charged))
+    charge_lease(change, tokens)
 
 
 def charge_lease(change: Change, tokens: int) -> None:
@@ -96,6 +169,18 @@ def charge_lease(change: Change, tokens: int) -> None:
     lease = change.head.lease
     if lease is not None and tokens:
         change.set(lease=lease.charged(tokens))
+
+
+def settle_call(change: Change, bill: Bill, asked: NamedModel, reply: ModelReply, session: Session) -> None:
+    """Charges a call that was answered: the attempts before it, and its own tokens. Where another worker took it for
+    vanished and charged its reservation, that is taken back.
+    """
+    charged = bill.own.attempt_id in (change.head.budget.settled or ())
+    charge_attempts(change, bill.attempts, session)
+    taken_back = bill.own.model_copy(update={"billed": bill.own.billed - 1}) if charged else None
+    record_call(change, asked, reply, bill.own, taken_back)
+    charge_lease(change, reply.usage.input + reply.usage.output)
+    warn_if_due(change)
 
 
 def calibrate(change: Change, bill: Bill, input_tokens: int) -> None:
@@ -112,37 +197,38 @@ def warn_if_due(change: Change) -> None:
 
 
 def record_call(
-    change: Change,
-    asked: tuple[str, str],
-    reply: ModelReply,
-    *,
-    kind: Literal["plan", "llm"],
-    attempt: int,
-    started: datetime,
+    change: Change, asked: NamedModel, reply: ModelReply, attempt: Attempt, taken_back: Attempt | None = None
 ) -> None:
     """Adds a model call to the step log and to the session's sums, from the same numbers (design §3).
 
-    `asked`: provider and name of the model that was asked. The call stands under the name, and at the price, of the
-    model that answered. A fallback without a known price is charged to the cost budget at the price of the first.
-    `attempt`: the engine's retry count. `started`: when the turn began to look.
+    The call stands under the name, and at the price, of the model that answered. A fallback without a known price is
+    charged to the cost budget at the price of the first. `attempt`: the one that was answered. `taken_back`: what had
+    been charged for it, below 0; None: nothing.
     """
-    provider, model = reply.provider or asked[0], reply.model or asked[1]
+    provider, model = reply.provider or asked.provider, reply.model or asked.model
     used, cost = reply.usage, cost_usd(provider, model, reply.usage)
+    started, ended = attempt.started, attempt.ended or change.now
+    estimated = (
+        (taken_back.estimated_tokens, taken_back.estimated_usd) if taken_back is not None else (0, 0.0)
+    )
     change.step(
         lambda number: StepRecord(
             step_number=number,
-            kind=kind,
+            kind=attempt.kind,
             name=model,
             started_at=started,
-            completed_at=change.now,
-            duration_ms=milliseconds(started, change.now),
-            attempt=attempt,
+            completed_at=ended,
+            duration_ms=milliseconds(started, ended),
+            attempt=attempt.number,
             input_tokens=used.input,
             output_tokens=used.output,
             cached_input_tokens=used.cached_input,
             cost_usd=cost,
+            estimated_tokens=estimated[0],
+            estimated_cost_usd=estimated[1],
         )
     )
+    _estimate(change, *estimated)
     for one in reply.failed_models:
         data = {"code": one.code, "wait_seconds": 0, "model": one.model, "answered_by": model}
         change.event("llm.retried", data)

@@ -9,17 +9,14 @@ from typing import NamedTuple
 
 from shared.agent.budget.session_budget import (
     SizedRequest,
-    charge_lease,
-    charge_vanished,
-    record_call,
-    warn_if_due,
+    charge_attempts,
+    settle_call,
 )
-from shared.agent.compaction.summarise import Spent, Summarised, summarise
+from shared.agent.compaction.summarise import Spent, Summarised, SummariserBusy, summarise
 from shared.agent.model_call.turn_context import Turn
 from shared.agent.session.fencing import check_turn
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
-from shared.domain.errors import ProviderOverloaded
 from shared.domain.rules.budget import calibrated
 from shared.domain.rules.compaction import (
     Compacted,
@@ -56,14 +53,12 @@ class Shorter(NamedTuple):
     spent: Spent | None
 
 
-def make_room(
-    turn: Turn, asked: SizedRequest, *, refused: bool = False
-) -> Decision | ProviderOverloaded | None:
+def make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Decision | SummariserBusy | None:
     """Commits a shorter conversation where the request does not fit.
 
     `asked`: the turn's request. `refused`: the model said that it is longer than its window. Returns a decision where
-    the tenant's hour has to be waited for, and an error where the summariser's provider asks for time. Raises Fenced
-    and what the engine retries.
+    the tenant's hour has to be waited for, and SummariserBusy where the summariser's provider asks for time. Raises
+    Fenced and what the engine retries.
     """
     context, session, key = turn.context, turn.session, turn.at.key("compact")
     if not context.context_window or session.recorded(key) is not None:
@@ -95,7 +90,7 @@ def make_room(
     def build(now: Session, change: Change) -> CommitDraft | None:
         check_turn(change.head, turn.at)
         if shorter.spent is not None:
-            _settle(change, shorter.spent, turn.attempt)
+            _settle(change, shorter.spent, session)
         if change.head.is_over:
             if shorter.spent is None:
                 return None
@@ -115,7 +110,7 @@ def make_room(
     return None
 
 
-def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | ProviderOverloaded | None:
+def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | SummariserBusy | None:
     """A shorter conversation; None: nothing is worth doing."""
     session = turn.session
     old = large_old_results(session.entries)
@@ -149,17 +144,9 @@ def _freed(session: Session, shorter: Shorter) -> int:
     return before - total_bytes([*shorter.entries, *shorter.results.values()])
 
 
-def _settle(change: Change, spent: Spent, attempt: int) -> None:
+def _settle(change: Change, spent: Spent, session: Session) -> None:
     """Adds the summariser's call to the step log and to the bill, like any other call."""
-    used = spent.reply.usage
-    record_call(
-        change,
-        (spent.context.model.provider, spent.context.model_name),
-        spent.reply,
-        kind="llm",
-        attempt=attempt,
-        started=spent.started,
-    )
-    charge_vanished(change, spent.bill)
-    charge_lease(change, used.input + used.output)
-    warn_if_due(change)
+    if spent.reply is None:
+        charge_attempts(change, spent.bill.attempts, session)
+    else:
+        settle_call(change, spent.bill, spent.context.first_model, spent.reply, session)

@@ -1,13 +1,13 @@
 """Older turns become a summary, written by a model and quoted as data: nothing in it is an instruction (design §9)."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple
 
-from shared.agent.budget.session_budget import Bill, affordable, unanswered_calls
+from shared.agent.budget.session_budget import Bill
 from shared.agent.model_call.ask_model import sized, wait_asked_for
+from shared.agent.model_call.marked_call import NotAffordable, complete, mark_call
 from shared.agent.model_call.turn_context import Turn, TurnContext
-from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
+from shared.domain.errors import ProviderOverloaded, TransientError
 from shared.domain.ids import MESSAGE
 from shared.domain.rules.compaction import entry_bytes, partition, total_bytes
 from shared.domain.rules.goal_marker import GOAL_COMPLETE
@@ -31,11 +31,17 @@ WAITED_FOR = 5
 
 
 class Spent(NamedTuple):
-    """A summariser's reply, who gave it, when it was asked, and what vanished attempts may have cost."""
+    """A summariser's bill, who was asked, and the reply; None: it has given none."""
 
     context: TurnContext
-    reply: ModelReply
-    started: datetime
+    reply: ModelReply | None
+    bill: Bill
+
+
+class SummariserBusy(NamedTuple):
+    """The summariser's provider names a time to wait."""
+
+    error: ProviderOverloaded
     bill: Bill
 
 
@@ -52,12 +58,11 @@ class Summarised(NamedTuple):
 
 def summarise(
     turn: Turn, entries: tuple[Entry, ...], room: int, most: int
-) -> Summarised | Decision | ProviderOverloaded:
+) -> Summarised | Decision | SummariserBusy:
     """`entries`: the conversation so far. `room`: bytes that it should have. `most`: bytes that a whole request may
     have.
 
-    Returns a decision where the tenant's hour has to be waited for, and an error where the summariser's provider names
-    a time to wait. Raises what the engine retries.
+    Returns a decision where the tenant's hour has to be waited for. Raises what the engine retries.
     """
     context, session = turn.context, turn.session
     head = session.head
@@ -67,22 +72,20 @@ def summarise(
         return Summarised(entries)
     model, name = turn.deps.choose_model(context.agent, "summary")
     shown = _in_full(parts.older, session.entries)
-    afforded = affordable(head, sized(request_for(shown, head.goal, name, allowance, most // 2)))
-    if afforded is None:  # nor is the turn's own call affordable; a person is asked before anything is lost
-        return Summarised(entries)
-    request, reservation = afforded
-    waits = turn.deps.tenant_hour.ensure(session, turn.at, reservation.tokens)
-    if waits is not None:
-        return waits
-    cheap, started = context._replace(model=model, model_name=name), context.clock.now()
-    reply = _ask(turn, cheap, request)
-    if isinstance(reply, ProviderOverloaded):
-        return reply
-    spent = (
-        Spent(cheap, reply, started, Bill(reservation, 0, unanswered_calls(reply)))
-        if reply is not None
-        else None
-    )
+    cheap = context._replace(model=model, model_name=name)
+    asked = sized(request_for(shown, head.goal, name, allowance, most // 2))
+    call = mark_call(turn, cheap, asked, turn.at.key("compact"))
+    if isinstance(call, Decision):
+        return call
+    if isinstance(call, NotAffordable):
+        return Summarised(entries)  # nor is the turn's own call; a person is asked before anything is lost
+    answer, bill = complete(turn, cheap, call, turn.seconds_left * TIME_SHARE)
+    if isinstance(answer, TransientError) and turn.attempt < GIVEN_UP_AFTER:
+        busy = wait_asked_for(answer)
+        if head.progress.provider_waits < WAITED_FOR:
+            return SummariserBusy(busy, bill)
+    reply = answer if isinstance(answer, ModelReply) else None
+    spent = Spent(cheap, reply, bill)
     text = usable(reply, allowance) if reply is not None else None
     replacement = text or left_out(parts.older, parts.turns, allowance)
     entry = as_entry(context.clock.new_id(MESSAGE), replacement)
@@ -101,22 +104,6 @@ def _in_full(older: Sequence[Entry], entries: Sequence[Entry]) -> list[Entry]:
         entry.model_copy(update={"content": full[entry.call_id]}) if isinstance(entry, ToolEntry) else entry
         for entry in older
     ]
-
-
-def _ask(turn: Turn, cheap: TurnContext, request: ModelRequest) -> ModelReply | ProviderOverloaded | None:
-    """The summariser's reply; None: there will be no summary. A failure that may pass is waited out first, as long as
-    its provider or the engine says.
-    """
-    try:
-        seconds = min(turn.seconds_left * TIME_SHARE, cheap.seconds_for(request))
-        return cheap.model.complete(request, timeout=seconds)
-    except SessionError:
-        return None
-    except TransientError as error:
-        if turn.attempt >= GIVEN_UP_AFTER:
-            return None
-        busy = wait_asked_for(cheap, turn.key, error)
-        return busy if turn.session.head.progress.provider_waits < WAITED_FOR else None
 
 
 MAX_TOKENS = 2_048

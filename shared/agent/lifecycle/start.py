@@ -117,7 +117,7 @@ def _empty_head(requester: Requester, new: NewSession, session_id: str, now: dat
         state="idle",
         created_at=now,
         updated_at=now,
-        budget=Budget(token_budget=new.token_budget, cost_budget_usd=new.cost_budget_usd),
+        budget=Budget(token_budget=new.token_budget, cost_budget_usd=new.cost_budget_usd, settled=()),
         metadata=dict(new.metadata),
         review_every=new.review_every,
         max_steps=new.max_steps,

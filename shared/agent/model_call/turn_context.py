@@ -16,33 +16,14 @@ from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import AgentMissing, PriceUnknown
 from shared.domain.rules.answer_time import AnswerTime
-from shared.domain.rules.prices import is_priced
+from shared.domain.rules.prices import NamedModel, is_priced
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
+from shared.ports.attempts import AttemptStore
 from shared.ports.clock import Clock
 from shared.ports.definitions import Definitions
 from shared.ports.model import Model, ModelRequest
 from shared.ports.tools import Registry
-
-
-class Attempts:
-    """Which attempts of this process ended without an answer, and so cost nothing (a 429, for instance).
-
-    The engine counts attempts across processes. An attempt that this process knows nothing of has vanished: it may
-    have been paid for.
-    """
-
-    def __init__(self) -> None:
-        self._ended: dict[str, int] = {}
-
-    def ended(self, key: str) -> None:
-        """`key`: the commit key of the turn."""
-        self._ended[key] = self._ended.get(key, 0) + 1
-
-    def vanished(self, key: str, attempt: int) -> int:
-        """How many of `attempt` earlier attempts vanished. `attempt`: the engine's retry count."""
-        return max(0, attempt - self._ended.pop(key, 0))
-
 
 ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
 """Gives the model for an agent and a purpose, and the name to ask it by."""
@@ -66,7 +47,7 @@ class TurnDeps(NamedTuple):
     registry: Registry
     timeouts: Timeouts
     tenant_hour: TenantHour
-    attempts: Attempts
+    attempts: AttemptStore
     roll_over_events: int
     max_output_tokens: int
     answer_time: AnswerTime
@@ -146,6 +127,18 @@ class TurnContext(NamedTuple):
     def rules(self) -> AskingRules:
         """How this agent asks people."""
         return AskingRules(self.clock, self.agent.interventions)
+
+    @property
+    def first_model(self) -> NamedModel:
+        """The one that is asked first."""
+        return NamedModel(self.model.provider, self.model_name)
+
+    @property
+    def models(self) -> tuple[NamedModel, ...]:
+        """Those that may answer: the first, and the agent's fallbacks."""
+        first = self.first_model
+        others = (NamedModel(one.provider or first.provider, one.model) for one in self.agent.fallbacks)
+        return (first, *others)
 
     @property
     def context_window(self) -> int:

@@ -193,7 +193,7 @@ class History:
         return newest.head
 
     def steps(self, since: HistoryCursor) -> Iterator[Row[StepRecord]]:
-        return self._found_in_commits(since, lambda commit: [] if commit.step is None else [commit.step])
+        return self._found_in_commits(since, _steps_of)
 
     def plan_versions(self, since: HistoryCursor) -> Iterator[Row[ExecutionPlan]]:
         """Every version as it was created, oldest first; the current one is in the head."""
@@ -286,6 +286,10 @@ class History:
             _ = self.head  # raises where the session was deleted meanwhile
             raise PoisonedSession("a stored text is missing") from None
         return [load_entry(entry, texts) for entry in entries]
+
+
+def _steps_of(commit: Commit) -> Sequence[StepRecord]:
+    return commit.failed_attempts if commit.step is None else (*commit.failed_attempts, commit.step)
 
 
 def _plans(commit: Commit) -> list[ExecutionPlan]:

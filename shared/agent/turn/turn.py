@@ -4,22 +4,19 @@ What follows from a reply differs between the two states and stands in `after_pl
 """
 
 from collections.abc import Container
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple, assert_never
 
 from shared.agent.budget.session_budget import (
     Bill,
     SizedRequest,
-    affordable,
     ask_for_budget,
     calibrate,
-    charge_lease,
-    charge_vanished,
-    record_call,
-    unanswered_calls,
-    warn_if_due,
+    charge_attempts,
+    settle_call,
 )
 from shared.agent.model_call.ask_model import ask_model, sized
+from shared.agent.model_call.marked_call import MarkedCall, NotAffordable, mark_call
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
 from shared.agent.session.endings import failed
 from shared.agent.session.engine_decision import next_decision, wait_decision
@@ -42,7 +39,6 @@ from shared.domain.errors import (
     ProviderOverloaded,
     SessionError,
 )
-from shared.domain.rules.budget import Reservation
 from shared.domain.rules.compaction import max_request_bytes
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
@@ -71,25 +67,21 @@ def take_turn(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeou
 
 
 class ModelCall(NamedTuple):
-    """A call that is ready to be made, and what it is about: the commit is about this, whatever has come meanwhile.
+    """A call that may be made, and what it is about: the commit is about this, whatever has come meanwhile.
 
-    `bytes`: of the request, which the reservation was estimated from. `delivered`: ids of the users' messages that the
-    request shows. `orphans`: results for calls of the last reply that will get none. `previous`: the last reply's calls
-    and how they went.
+    `delivered`: ids of the users' messages that the request shows. `orphans`: results for calls of the last reply that
+    will get none. `previous`: the last reply's calls and how they went.
     """
 
     turn: Turn
-    request: ModelRequest
-    reservation: Reservation
-    bytes: int
-    started: datetime
+    marked: MarkedCall
     delivered: tuple[str, ...]
     orphans: tuple[ToolEntry, ...]
     previous: tuple[PreviousCall, ...]
 
 
 class Answer(NamedTuple):
-    """What came of the call, and what it costs beside its own tokens."""
+    """What came of the call, and what it and the attempts before it cost."""
 
     call: ModelCall
     result: IdentifiedReply | SessionError | ProviderOverloaded
@@ -128,20 +120,17 @@ def prepare(turn: Turn) -> ModelCall | Decision:
     decision = _make_room(turn, asked) or _decision_without_model(deps, session, turn.kind, turn.at)
     if decision is not None:
         return decision
-    started = deps.clock.now()
     if session.number != number:
         asked = sized(_request(turn))
     delivered, orphans, previous = tuple(session.waiting), session.orphans(), session.outcomes()
-    afforded = affordable(session.head, asked)
-    if afforded is None:
-        context = turn.context
-        return ask_for_budget(deps.repository, session, turn.at, context.timeouts, context.rules, asked)
-    request, reservation = afforded
-    policies = turn.context.agent.interventions
-    decision = deps.tenant_hour.ensure(session, turn.at, reservation.tokens, policies)
-    if decision is not None:
-        return decision
-    return ModelCall(turn, request, reservation, asked.bytes, started, delivered, orphans, previous)
+    context = turn.context
+    call = mark_call(turn, context, asked, turn.key, context.agent.interventions)
+    if isinstance(call, Decision):
+        return call
+    if isinstance(call, NotAffordable):
+        timeouts, rules = context.timeouts, context.rules
+        return ask_for_budget(deps.repository, session, turn.at, timeouts, rules, asked, call.attempts)
+    return ModelCall(turn, call, delivered, orphans, previous)
 
 
 def ask(call: ModelCall) -> Answer | Decision:
@@ -149,17 +138,16 @@ def ask(call: ModelCall) -> Answer | Decision:
     again before a person hears of it. Raises what the engine retries.
     """
     turn = call.turn
-    result = ask_model(turn, call.request)
+    result, bill = ask_model(turn, call.marked)
     if isinstance(result, ContextTooLong):
         number = turn.session.number
-        decision = _make_room(turn, SizedRequest(call.request, call.bytes), refused=True)
+        asked = SizedRequest(call.marked.request, call.marked.bytes)
+        decision = _make_room(turn, asked, refused=True)
         if decision is not None:
             return decision
         if turn.session.number != number:
             again = prepare(turn)
             return again if isinstance(again, Decision) else ask(again)
-    vanished = turn.deps.attempts.vanished(turn.key, turn.attempt) + unanswered_calls(result)
-    bill = Bill(call.reservation, call.bytes, vanished)
     if isinstance(result, ModelReply):
         first = first_half(turn.session.head, turn.session.entries)
         provider = result.provider or turn.context.model.provider
@@ -171,14 +159,17 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
     """Fills the turn's commit. It may run several times, so it issues no ids and calls nothing outside."""
     turn = answer.call.turn
     check_turn(change.head, turn.at)
-    charge_vanished(change, answer.bill)
     match answer.result:
         case IdentifiedReply():
-            calibrate(change, answer.bill, answer.result.reply.usage.input)
+            reply = answer.result.reply
+            calibrate(change, answer.bill, reply.usage.input)
+            settle_call(change, answer.bill, turn.context.first_model, reply, session)
             return _apply_reply(answer.call, answer.result, session.results, change)
         case ProviderOverloaded():
+            charge_attempts(change, answer.bill.attempts, session)
             return wait_for_provider(change, answer.result, turn.kind)
         case SessionError():
+            charge_attempts(change, answer.bill.attempts, session)
             return _failed(change, answer.result)
         case other:
             assert_never(other)
@@ -247,12 +238,14 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
     from shared.agent.compaction.compact import make_room
 
     waits = make_room(turn, asked, refused=refused)
-    if not isinstance(waits, ProviderOverloaded):
+    if waits is None or isinstance(waits, Decision):
         return waits
+    error, bill = waits
 
-    def build(_: Session, change: Change) -> CommitDraft:
+    def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
-        return wait_for_provider(change, waits, turn.kind)
+        charge_attempts(change, bill.attempts, session)
+        return wait_for_provider(change, error, turn.kind)
 
     return commit(turn, build)
 
@@ -270,16 +263,6 @@ def _apply_reply(
     orphans any more.
     """
     turn, reply = call.turn, identified.reply
-    record_call(
-        change,
-        (turn.context.model.provider, turn.context.model_name),
-        reply,
-        kind="plan" if turn.kind == "plan" else "llm",
-        attempt=turn.attempt,
-        started=call.started,
-    )
-    charge_lease(change, reply.usage.input + reply.usage.output)
-    warn_if_due(change)
     if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
         return CommitDraft(change, next_decision(change.head))
     if reply.stop == "refusal":

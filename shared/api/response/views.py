@@ -149,6 +149,8 @@ def step_view(step: StepRecord) -> Json:
         "cached_input_tokens": step.cached_input_tokens,
         "cost_usd": step.cost_usd,
         "error": step.error,
+        "estimated_tokens": step.estimated_tokens,
+        "estimated_cost_usd": step.estimated_cost_usd,
     }
 
 

@@ -1,12 +1,15 @@
 """A session's budgets: what the next model call may use, and what is left (design §5). Pure functions.
 
-Before a call, its tokens are reserved. The reservation follows from committed state alone, so a repeated attempt
-reserves the same and nothing is stored. The turn's commit charges the tokens that the provider counted. An attempt that
-died may have to be paid for, so it is charged at its reservation.
+Before a call, its tokens and the most that they may cost are reserved. The turn's commit charges the tokens that the
+provider counted. An attempt that gave no usage may have to be paid for: it is charged at its reservation, and counts
+already before the next call is made.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from shared.domain.rules.prices import NamedModel, most_output, most_usd
+from shared.domain.session.attempt import Attempt
 from shared.domain.session.head import BYTES_PER_TOKEN, Budget, Head
 
 MIN_OUTPUT_TOKENS = 256
@@ -20,10 +23,13 @@ MIN_BYTES_PER_TOKEN = 0.25
 
 
 class Reservation(NamedTuple):
-    """The tokens reserved for a call. `input`: an estimate. `output`: the call's `max_tokens`."""
+    """What is reserved for a call. `input`: tokens, an estimate. `output`: the call's `max_tokens`. `usd`: the most
+    that both may cost; None: no price is known.
+    """
 
     input: int
     output: int
+    usd: float | None = None
 
     @property
     def tokens(self) -> int:
@@ -48,22 +54,46 @@ def spent_usd(head: Head) -> float:
     return max(head.usage.cost_usd or 0.0, head.budget.charged_usd)
 
 
-def reserve(head: Head, request_bytes: int, max_output: int) -> Reservation | None:
-    """The tokens that the next call may use; None: the budget does not allow another call.
+class Pending(NamedTuple):
+    """What attempts that no commit has charged yet may cost."""
+
+    tokens: int = 0
+    usd: float = 0.0
+
+    @classmethod
+    def of(cls, attempts: Iterable[Attempt]) -> "Pending":
+        known = tuple(attempts)
+        return cls(sum(one.estimated_tokens for one in known), sum(one.estimated_usd for one in known))
+
+
+NOTHING_PENDING = Pending()
+
+
+def reserve(
+    head: Head,
+    request_bytes: int,
+    max_output: int,
+    models: Sequence[NamedModel] = (),
+    pending: Pending = NOTHING_PENDING,
+) -> Reservation | None:
+    """What the next call may use; None: the budget does not allow another call.
 
     `request_bytes`: the length of the request. `max_output`: the most tokens that the answer should have, which is
-    `TurnContext.max_output_tokens` for a turn.
+    `TurnContext.max_output_tokens` for a turn. `models`: those that may answer.
     """
-    cost = head.budget.cost_budget_usd
-    if cost is not None and spent_usd(head) >= cost:
-        return None
     wanted = int(request_bytes / head.budget.bytes_per_token) + 1
-    output = min(max_output, tokens_left(head) - wanted)
-    return Reservation(wanted, output) if output >= min(MIN_OUTPUT_TOKENS, max_output) else None
+    output = min(max_output, tokens_left(head) - pending.tokens - wanted)
+    cost = head.budget.cost_budget_usd
+    if cost is not None:
+        left = cost - spent_usd(head) - pending.usd
+        output = min(output, most_output(models, wanted, left, max_output)) if left > 0 else -1
+    if output < min(MIN_OUTPUT_TOKENS, max_output):
+        return None
+    return Reservation(wanted, output, most_usd(models, wanted, output))
 
 
 def needed_token_budget(head: Head, request_bytes: int, max_output: int) -> int:
-    """The token budget that would allow the next call with all of `max_output`."""
+    """The token budget that would allow the next call with all of `max_output`, once nothing is pending."""
     return tokens_used(head) + int(request_bytes / head.budget.bytes_per_token) + 1 + max_output
 
 

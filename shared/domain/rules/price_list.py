@@ -18,6 +18,10 @@ class Rates(NamedTuple):
     cache_write: int
     output: int
 
+    @property
+    def dearest_input(self) -> int:
+        return max(self.input, self.cache_write)
+
 
 class Price(NamedTuple):
     """All tokens of a request with more than `long_above` input tokens cost `long` instead of `rates`."""

@@ -5,7 +5,8 @@ a dollar. The sum is rounded once, half up, to millionths.
 """
 
 import re
-from typing import Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from shared.domain.rules.price_list import PRICES, Price, Rates
 
@@ -54,6 +55,39 @@ def cost_microdollars(provider: str, model: str, used: Tokens) -> int | None:
     return (billionths + _BILLIONTHS // 2) // _BILLIONTHS
 
 
+class NamedModel(NamedTuple):
+    """A model, and the provider that is asked for it."""
+
+    provider: str
+    model: str
+
+
+def most_usd(models: Sequence[NamedModel], input_tokens: int, output_tokens: int) -> float | None:
+    """US dollars that a call may cost, whichever of the models answers: nothing is read from the cache, and all of the
+    input may be written to it. None: no model has a known price.
+    """
+    costs = [
+        input_tokens * rates.dearest_input + output_tokens * rates.output
+        for rates in _known_rates(models, input_tokens)
+    ]
+    return -(-max(costs) // _BILLIONTHS) / 1_000_000 if costs else None
+
+
+def most_output(models: Sequence[NamedModel], input_tokens: int, usd: float, at_most: int) -> int:
+    """The tokens of output, `at_most` or fewer, that `usd` US dollars carry after the input, whichever model answers.
+    Below 0: not even the input. A model without a known price is not looked at.
+    """
+    billionths = int(usd * 1_000_000) * _BILLIONTHS
+    return min(
+        (
+            (billionths - input_tokens * rates.dearest_input) // rates.output
+            for rates in _known_rates(models, input_tokens)
+            if rates.output
+        ),
+        default=at_most,
+    )
+
+
 def price_of(provider: str, model: str) -> Price | None:
     """The price of the model; None: unknown. A dated snapshot (`…-2026-05-01`) has the price of the name without the
     date. The price of a similar model is never taken.
@@ -65,6 +99,13 @@ def price_of(provider: str, model: str) -> Price | None:
 def is_priced(provider: str, model: str) -> bool:
     """Whether the cost of a call is known."""
     return provider == FREE_PROVIDER or price_of(provider, model) is not None
+
+
+def _known_rates(models: Sequence[NamedModel], input_tokens: int) -> list[Rates]:
+    free = Rates(0, 0, 0, 0)
+    prices = [(name, price_of(name, model)) for name, model in models]
+    paid = [_rates(price, input_tokens) for _, price in prices if price is not None]
+    return paid + [free for name, price in prices if price is None and name == FREE_PROVIDER]
 
 
 def _rates(price: Price, prompt_tokens: int) -> Rates:

@@ -20,7 +20,15 @@ NEXT = CURRENT + 1
 PREVIOUS = CURRENT - 1
 """The oldest version that is written."""
 
-ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType({2: {}})
+ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        2: {
+            "Budget": frozenset({"settled"}),
+            "Commit": frozenset({"failed_attempts"}),
+            "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd"}),
+        }
+    }
+)
 """Version -> name of the model -> fields that the version adds, such as `2: {"Head": frozenset({"outage"})}`."""
 
 

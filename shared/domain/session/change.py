@@ -28,6 +28,7 @@ class Change:
         self._drafts: list[tuple[EventDraft, int | None]] = []
         self._entries: list[Entry] = []
         self._step: StepRecord | None = None
+        self._failed_attempts: list[StepRecord] = []
         self._interventions: dict[str, Intervention] = {}
         self._compacted: Content | None = None
 
@@ -116,6 +117,13 @@ class Change:
         self._step = build(self.head.last_step + 1)
         self.set(last_step=self._step.step_number)
 
+    def failed_attempt(self, build: Callable[[int], StepRecord]) -> None:
+        """Adds the row of an attempt that failed to the step log, before the step of this change. `build` gets its
+        number.
+        """
+        self._failed_attempts.append(build(self.head.last_step + 1))
+        self.set(last_step=self.head.last_step + 1)
+
     def commit(self, key: str, decision: Decision | None = None, delivered: tuple[str, ...] = ()) -> Commit:
         """The finished commit. `key`: unique in the session, the same for each attempt at the same thing. `decision`:
         what the engine does next. `delivered`: ids of the users' messages that join the conversation.
@@ -138,4 +146,5 @@ class Change:
             step=self._step,
             decision=decision,
             compacted=self._compacted,
+            failed_attempts=tuple(self._failed_attempts),
         )

@@ -90,7 +90,10 @@ class Decision(StoredModel):
 
 class StepRecord(StoredModel):
     """A row of the step log. `attempt`: the engine's retry count. Tokens are 0 where no model was called. `cost_usd`
-    None: the model's price is unknown.
+    None: the model's price is unknown. `error`: the code of what failed.
+
+    `estimated_tokens`, `estimated_cost_usd`: charged for an attempt that gave no usage, at what was reserved for it.
+    Below 0: an attempt that was charged so has answered after all, with this row.
     """
 
     step_number: int
@@ -105,6 +108,8 @@ class StepRecord(StoredModel):
     cached_input_tokens: int = 0
     cost_usd: float | None = 0.0
     error: str | None = None
+    estimated_tokens: int = 0
+    estimated_cost_usd: float = 0.0
 
 
 def milliseconds(start: datetime, end: datetime) -> int:
@@ -117,6 +122,7 @@ class Commit(VersionedModel):
     commit that names the message in `delivered`.
     `decision`: what the engine does next. A repeated attempt returns it unchanged.
     `compacted`: a `Compacted` as JSON. It is the conversation from this commit on.
+    `failed_attempts`: rows of the step log before `step`: the attempts that led to it and failed.
     """
 
     number: int
@@ -129,3 +135,4 @@ class Commit(VersionedModel):
     step: StepRecord | None = None
     decision: Decision | None = None
     compacted: Content | None = None
+    failed_attempts: tuple[StepRecord, ...] = ()

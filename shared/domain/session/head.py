@@ -169,10 +169,12 @@ class Usage(StoredModel):
 class Budget(StoredModel):
     """Limits, and what is charged to them.
 
-    `vanished_tokens`: charged for attempts that died and may have to be paid for; no step of the step log has them.
-    `charged_usd`: the cost of all calls with a known price. A fallback model without a known price is charged at the
-    price of the first model. `warned`: whether the warning was given. `bytes_per_token`: measured in the last call, to
-    estimate the next.
+    `vanished_tokens`: charged for attempts that gave no usage and may have to be paid for, at what was reserved for
+    them; the step log has them as estimated. `charged_usd`: the cost of all calls with a known price, those attempts
+    included. A fallback model without a known price is charged at the price of the first model. `warned`: whether the
+    warning was given. `bytes_per_token`: measured in the last call, to estimate the next. `settled`: ids of the
+    attempts of the last marker that a commit has charged, the last one last; None: a release before the marker wrote
+    the head.
     """
 
     token_budget: int
@@ -181,6 +183,7 @@ class Budget(StoredModel):
     charged_usd: float = 0.0
     warned: bool = False
     bytes_per_token: float = BYTES_PER_TOKEN
+    settled: tuple[str, ...] | None = None
 
 
 class Result(StoredModel):

@@ -118,7 +118,9 @@ def compacts(turn: Sequence[Exchange]) -> bool:
 def _dynamodb(turn: Sequence[Exchange]) -> Figures:
     asked = [each for each in turn if each.service == "dynamodb"]
     writes = [each for each in asked if each.is_write]
+    markers = [each for each in writes if each.key.startswith("att_")]
     thinks = [each for each in writes if each.key.endswith("/think")]
+    calls = [each for each in writes if each not in (*thinks, *markers)]
     return {
         "dynamodb_requests": len(asked),
         "dynamodb_writes": len(writes),
@@ -126,9 +128,11 @@ def _dynamodb(turn: Sequence[Exchange]) -> Figures:
         "wcu": sum(each.capacity.wcu for each in writes),
         "rru": sum(each.capacity.rru for each in asked),
         "wcu_think": sum(each.capacity.wcu for each in thinks),
-        "wcu_calls": sum(each.capacity.wcu for each in writes) - sum(each.capacity.wcu for each in thinks),
+        "wcu_calls": sum(each.capacity.wcu for each in calls),
         "item_bytes_think": sum(each.capacity.item_bytes for each in thinks),
-        "item_bytes_calls": sum(each.capacity.item_bytes for each in writes if each not in thinks),
+        "item_bytes_calls": sum(
+            each.capacity.item_bytes for each in writes if each not in thinks and each not in markers
+        ),
         "item_bytes_read": sum(each.capacity.item_bytes for each in asked if not each.is_write),
     }
 

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.running_text import DynamoPartials
@@ -18,12 +19,14 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.domain.schema.versions import CURRENT
+from shared.ports.attempts import AttemptStore
 from shared.ports.blobs import BlobStore
 from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
 from shared.ports.running_text import Partials
+from tests.doubles.attempts import MemoryAttempts
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.clock import FakeClock
 from tests.doubles.definitions import MemoryDefinitions
@@ -66,6 +69,8 @@ class Stores:
     memories: MemoryStore
     other_memories: MemoryStore
     partials: Partials
+    attempts: AttemptStore
+    other_attempts: AttemptStore
     clock: FakeClock
     set_version: Callable[[str, str, int, int], None]
     list_quickly: ListQuickly
@@ -166,6 +171,8 @@ def memory_stores() -> Stores:
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         other_memories=MemoryMemories(table, clock, MOST_MEMORIES),
         partials=MemoryPartials(table),
+        attempts=MemoryAttempts(table),
+        other_attempts=MemoryAttempts(table),
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,
@@ -221,6 +228,8 @@ def aws_stores(aws: Aws) -> Stores:
         memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         other_memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         partials=DynamoPartials(aws.table, aws.dynamodb),
+        attempts=DynamoAttempts(aws.table, aws.dynamodb),
+        other_attempts=DynamoAttempts(aws.table, aws.dynamodb),
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,

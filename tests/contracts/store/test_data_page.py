@@ -14,6 +14,7 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
+from shared.domain.session.attempt import Marker
 from shared.domain.session.running_text import Partial
 from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, TransactionItems
 from tests.contracts.store.backends import Aws, Stores, aws_stores
@@ -99,6 +100,7 @@ def write_one_of_each(stores: Stores) -> None:
         ),
     )
     stores.partials.put(TENANT, SESSION, Partial(key="k", text="One", at=NOW))
+    stores.attempts.write(TENANT, SESSION, Marker(), after=None)
     now = stores.clock.now()
     stores.definitions.create_agent(
         TENANT,

@@ -39,13 +39,13 @@ def aws() -> Iterator[Aws]:
 
 def is_short_lived(item: items.Item) -> bool:
     """An answer to a repeated request, an hour's grants, the text of a turn that still runs, or the bare key that a
-    deleted session's commit leaves.
+    deleted session's commit or marker leaves.
     """
     kind = item["sk"]["S"]
     return (
         kind.startswith(("K#", "L#"))
         or kind == "P"
-        or (kind.startswith("C#") and item.keys() == {"pk", "sk", "ttl"})
+        or ((kind.startswith("C#") or kind == "A") and item.keys() == {"pk", "sk", "ttl"})
     )
 
 

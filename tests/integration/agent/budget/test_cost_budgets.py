@@ -130,5 +130,6 @@ def test_what_is_known_goes_on_being_counted_after_a_call_without_a_price() -> N
     house.run()
     head = house.head(session)
     assert [one.type for one in head.interventions] == ["budget_exceeded"]
-    assert (head.usage.cost_usd, len(first.requests)) == (None, 5)
-    assert head.budget.charged_usd >= limit
+    assert (head.usage.cost_usd, len(first.requests)) == (None, 4)
+    charged = head.budget.charged_usd
+    assert charged <= limit < charged + priced(PRICED), "a call that could pass the limit is not made"

@@ -66,7 +66,7 @@ def test_without_a_summary_older_turns_are_left_out_and_the_run_goes_on(summaris
     assert "left out here" in summary_in(model.requests[-1])
     assert house.files.read(TENANT, "f0.txt") == text_of(0).encode()
     assert house.head(session).usage.llm_calls == sum(
-        one.kind in ("llm", "plan") for one in house.history(session).steps()
+        one.kind in ("llm", "plan") and one.error is None for one in house.history(session).steps()
     )
 
 

@@ -45,8 +45,9 @@ def test_what_the_model_refuses_as_too_long_is_shortened_and_the_run_completes()
     assert house.head(session).state == "completed"
     assert model.refused == len(compactions(house, session)) > 0
     usage, rows = house.head(session).usage, list(house.history(session).steps())
-    assert usage.llm_calls == sum(row.kind in ("plan", "llm") for row in rows)
+    assert usage.llm_calls == sum(row.kind in ("plan", "llm") and row.error is None for row in rows)
     assert house.head(session).budget.vanished_tokens == 0, "a refusal costs nothing"
+    assert [row.error for row in rows if row.error] == ["CONTEXT_TOO_LONG"] * model.refused
 
 
 @pytest.mark.parametrize(("turns", "refused", "shortened"), [(0, 1, 0), (6, 3, 1)])

@@ -55,7 +55,10 @@ def test_a_summariser_whose_provider_names_a_time_is_asked_again_then_and_nothin
     take_turn(house.worker, "think", waits.at, 0, 60)
 
     assert [one.data["summarised"] for one in compactions(house, session)] == [True]
-    assert house.head(session).budget.vanished_tokens == 0
+    failed = [row for row in house.history(session).steps() if row.error is not None]
+    assert [row.error for row in failed] == ["VANISHED", "PROVIDER_OVERLOADED"]
+    assert failed[1].estimated_tokens == 0, "what was turned away costs nothing"
+    assert house.head(session).budget.vanished_tokens == failed[0].estimated_tokens
 
 
 def test_a_summariser_that_only_ever_asks_for_time_is_done_without_after_a_while() -> None:

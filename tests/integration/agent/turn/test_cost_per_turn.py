@@ -7,9 +7,12 @@ from itertools import pairwise
 import pytest
 
 from shared.agent.session.engine_decision import position
+from shared.domain.session.attempt import Marker
 from shared.domain.session.commit import Commit, Decision
+from shared.ports.attempts import AttemptStore
 from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply
+from tests.doubles.attempts import MemoryAttempts
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.definitions import MemoryDefinitions, MemorySnapshot
 from tests.doubles.log import MemoryLog
@@ -65,6 +68,20 @@ class CountingDefinitions(MemoryDefinitions):
         return super().snapshot(tenant)
 
 
+class CountingAttempts(MemoryAttempts):
+    def __init__(self, attempts: AttemptStore, asked: Counter[str]) -> None:
+        vars(self).update(vars(attempts))
+        self.asked = asked
+
+    def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
+        self.asked["marker"] += 1
+        super().write(tenant, session_id, marker, after=after)
+
+    def read(self, tenant: str, session_id: str) -> Marker:
+        self.asked["marker read"] += 1
+        return super().read(tenant, session_id)
+
+
 class CountedHouse(House):
     def __init__(self, model: ScriptedModel) -> None:
         super().__init__(model)
@@ -72,6 +89,7 @@ class CountedHouse(House):
         self.log = CountingLog(self.log, self.asked)
         self.blobs = CountingBlobs(self.asked)
         self.definitions = CountingDefinitions(self.definitions, self.asked)
+        self.attempts = CountingAttempts(self.attempts, self.asked)
         self.repository = self.fresh_repository()
         self.runtime = self.runtime._replace(repository=self.fresh_repository())
 
@@ -104,16 +122,16 @@ def reading(count: int) -> list[ModelReply]:
 
 
 @pytest.mark.parametrize("count", [5, 40])
-def test_every_turn_of_a_read_is_two_puts_and_one_look_at_the_log_per_lambda(count: int) -> None:
+def test_every_turn_of_a_read_is_two_puts_a_marker_and_one_look_at_the_log_per_lambda(count: int) -> None:
     asked, _, _ = turns(reading(count), count, SMALL)
 
-    assert asked == [Counter({"put": 2, "read": 2, "definitions": 1})] * count
+    assert asked == [Counter({"put": 2, "read": 2, "definitions": 1, "marker": 1})] * count
 
 
 def test_a_large_result_is_stored_once_and_fetched_once_beside_the_log() -> None:
     asked, _, _ = turns(reading(10), 10, LARGE)
 
-    small = Counter({"put": 2, "read": 2, "definitions": 1})
+    small = Counter({"put": 2, "read": 2, "definitions": 1, "marker": 1})
     # the result that one turn stores is what the next one's Think fetches
     assert asked[0] == small + Counter({"blob put": 1})
     assert asked[1:] == [small + Counter({"blob put": 1, "blob get": 1})] * 9
@@ -124,7 +142,7 @@ def test_a_call_that_is_not_read_only_adds_one_put_for_its_start() -> None:
 
     asked, _, _ = turns(writes, 0, SMALL)
 
-    assert asked == [Counter({"put": 3, "read": 2, "definitions": 1})] * 10
+    assert asked == [Counter({"put": 3, "read": 2, "definitions": 1, "marker": 1})] * 10
 
 
 def test_each_further_call_of_a_turn_adds_one_put_and_one_look_at_the_log() -> None:
@@ -132,7 +150,7 @@ def test_each_further_call_of_a_turn_adds_one_put_and_one_look_at_the_log() -> N
 
     asked, _, _ = turns(three, 15, SMALL)
 
-    assert asked == [Counter({"put": 4, "read": 4, "definitions": 1})] * 5
+    assert asked == [Counter({"put": 4, "read": 4, "definitions": 1, "marker": 1})] * 5
 
 
 def test_a_worker_that_starts_in_mid_session_reads_the_log_once_however_many_turns_there_were() -> None:

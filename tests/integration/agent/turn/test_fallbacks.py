@@ -16,6 +16,7 @@ from shared.domain.errors import (
     StreamBroken,
 )
 from shared.domain.rules.prices import cost_usd
+from shared.domain.session.commit import StepRecord
 from shared.domain.session.conversation import AssistantEntry
 from shared.domain.session.head import Head
 from shared.ports.model import ModelReply, ModelRequest
@@ -50,7 +51,13 @@ def run(*turns: Sequence[Turn], **limits: Any) -> tuple[House, str, list[Speakin
 
 
 def names(house: House, session: str) -> list[str | None]:
-    return [row.name for row in house.history(session).steps() if row.kind in ("plan", "llm")]
+    return [row.name for row in answered(house, session)]
+
+
+def answered(house: House, session: str) -> list[StepRecord]:
+    """The rows of the calls that were answered."""
+    rows = house.history(session).steps()
+    return [row for row in rows if row.kind in ("plan", "llm") and row.error is None]
 
 
 def sums_are_those_of_the_steps(house: House, session: str) -> None:
@@ -59,7 +66,8 @@ def sums_are_those_of_the_steps(house: House, session: str) -> None:
     assert usage.output_tokens == sum(row.output_tokens for row in rows)
     assert usage.cached_input_tokens == sum(row.cached_input_tokens for row in rows)
     assert usage.cost_usd == pytest.approx(sum(row.cost_usd or 0 for row in rows), abs=1e-9)
-    assert usage.llm_calls == sum(row.kind in ("plan", "llm") for row in rows)
+    assert usage.llm_calls == len(answered(house, session))
+    assert house.head(session).budget.vanished_tokens == sum(row.estimated_tokens for row in rows)
 
 
 @pytest.mark.parametrize("error", [BUSY, ProviderUnavailable("away"), ProviderTimeout("silent")])

@@ -2,15 +2,14 @@
 
 import pytest
 
-from shared.agent.turn.turn import take_turn
-from shared.domain.errors import ProviderRejected, ProviderUnavailable, StoreUnavailable
+from shared.domain.errors import StoreUnavailable
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import ToolEntry
 from shared.ports.log import NO_ITEMS, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest, TokenUsage
 from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
-from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
+from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
 
 def kinds(house: House, session: str) -> list[str]:
@@ -80,40 +79,6 @@ def test_a_call_is_given_no_more_output_than_the_budget_carries() -> None:
     house.start("Look", token_budget=4_000)
     house.run()
     assert all(request.max_tokens < 4_000 for request in model.requests)
-
-
-@pytest.mark.parametrize(
-    ("turn", "state"),
-    [(plans("look"), "executing"), (ProviderRejected("no such model"), "failed")],
-    ids=["answered", "refused"],
-)
-def test_attempts_that_vanished_are_charged_to_the_session_and_to_the_hour(turn: Turn, state: str) -> None:
-    house = House(ScriptedModel([turn]), tenant_tokens_per_hour=1_000_000)
-    session = house.start("Look").session_id
-    first = house.workflow.take()
-    assert first is not None
-
-    take_turn(
-        house.worker, "plan", first.at, 2, 60
-    )  # the third attempt; this process knows nothing of the first two
-
-    head = house.head(session)
-    assert head.state == state
-    assert head.budget.vanished_tokens > 2 * house.settings.max_output_tokens
-    assert head.usage.total_tokens == (120 if state == "executing" else 0)
-    assert head.lease is not None
-    assert head.lease.used == head.budget.vanished_tokens + head.usage.total_tokens
-
-
-def test_an_attempt_the_provider_turned_away_costs_nothing() -> None:
-    house = House(ScriptedModel([ProviderUnavailable("down"), plans("look")]))
-    session = house.start("Look").session_id
-    first = house.workflow.take()
-    assert first is not None
-    with pytest.raises(ProviderUnavailable):
-        take_turn(house.worker, "plan", first.at, 0, 60)
-    take_turn(house.worker, "plan", first.at, 1, 60)
-    assert house.head(session).budget.vanished_tokens == 0
 
 
 def test_text_replies_mid_plan_go_on_and_then_ask() -> None:

@@ -1,0 +1,71 @@
+"""The marker of a session's model calls on DynamoDB: one item for each session, outside the range of the commits.
+
+pk                        sk    attributes
+T#{tenant}#S#{session}    A     k id of its last attempt, v schema version, z body;
+                                of a deleted session only ttl is left
+"""
+
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.storage.documents import dump, load
+from shared.domain.errors import Fenced
+from shared.domain.session.attempt import MARKER_VERSION, Marker
+from shared.ports.attempts import AttemptsChanged
+
+
+def from_marker(marker: Marker) -> bytes:
+    return dump(marker, MARKER_VERSION)
+
+
+def to_marker(version: int, data: bytes) -> Marker:
+    """Raises SchemaUnknown, PoisonedSession."""
+    return load("marker of model calls", Marker, version, data)
+
+
+class DynamoAttempts:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, client: Any = None) -> None:
+        self._table = table
+        self._dynamodb = Service("dynamodb", client)
+
+    def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
+        own = marker.last_id or ""
+        item = {
+            **items.attempts_key(tenant, session_id),
+            "k": {"S": own},
+            "v": {"N": str(MARKER_VERSION)},
+            "z": {"B": from_marker(marker)},
+        }
+        known = {":own": {"S": own}} | ({":after": {"S": after}} if after is not None else {})
+        try:
+            self._dynamodb.call(
+                "put_item",
+                TableName=self._table,
+                Item=item,
+                ConditionExpression=f"attribute_not_exists(pk) OR k IN ({', '.join(known)})",
+                ExpressionAttributeValues=known,
+            )
+        except AwsRefused as refused:
+            if refused.code != "ConditionalCheckFailedException":
+                raise
+            found = self._item(tenant, session_id)
+            if found and "z" not in found:
+                raise Fenced("the session was deleted") from None
+            raise AttemptsChanged(_marker(found)) from None
+
+    def read(self, tenant: str, session_id: str) -> Marker:
+        return _marker(self._item(tenant, session_id))
+
+    def _item(self, tenant: str, session_id: str) -> items.Item:
+        key = items.attempts_key(tenant, session_id)
+        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
+        found: items.Item = answer.get("Item", {})
+        return found
+
+
+def _marker(item: items.Item) -> Marker:
+    return to_marker(*items.stored(item)) if "z" in item else Marker()

@@ -1,0 +1,149 @@
+"""A model call that cannot be forgotten: it is written down with its reservation before it is made (design §5).
+
+One write in the ordinary case, to an item beside the log. What vanished before is found by it, counts before the model
+is asked, and is charged by the commit that follows.
+"""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from shared.agent.budget.session_budget import Bill, SizedRequest, affordable, with_outcome
+from shared.agent.model_call.turn_context import Turn, TurnContext
+from shared.agent.session.session import Session
+from shared.domain.errors import CommitContention, Fenced, SessionError, TransientError
+from shared.domain.ids import ATTEMPT
+from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.rules.budget import Pending, Reservation
+from shared.domain.session.attempt import Attempt, Marker, open_attempts
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Head
+from shared.ports.attempts import AttemptsChanged
+from shared.ports.model import ModelReply, ModelRequest
+
+RACES = 12
+"""Other workers that were faster, in a row, before the engine is asked to try again later."""
+WRITES = 4
+"""Tries to write the marker."""
+PAUSE_SECONDS = 0.1
+
+
+class MarkedCall(NamedTuple):
+    """A call that is paid for and written down, and may be made. `attempts`: as in `Bill`."""
+
+    request: ModelRequest
+    attempts: tuple[Attempt, ...]
+    bytes: int
+
+    @property
+    def bill(self) -> Bill:
+        return Bill(self.attempts, self.bytes)
+
+
+class Completed(NamedTuple):
+    """What came of a call, and its bill with the outcome in it."""
+
+    answer: ModelReply | SessionError | TransientError
+    bill: Bill
+
+
+class NotAffordable(NamedTuple):
+    """The budget carries no call. `attempts`: earlier ones that are not charged yet."""
+
+    attempts: tuple[Attempt, ...]
+
+
+def mark_call(
+    turn: Turn,
+    context: TurnContext,
+    asked: SizedRequest,
+    key: str,
+    policies: Policies = NO_POLICIES,
+) -> MarkedCall | NotAffordable | Decision:
+    """Reserves what the call may cost and writes it down. A decision: the tenant's hour is waited for.
+
+    `context`: with the model that is asked. `key`: of the commit that its answer goes into. Raises Fenced,
+    CommitContention, and what the stores raise.
+    """
+    session = turn.session
+    before: tuple[Attempt, ...] = ()
+    after = _last_settled(session.head)
+    for race in range(RACES):
+        afforded = affordable(session.head, asked, context.models, before)
+        if afforded is None:
+            return NotAffordable(before)
+        request, reservation = afforded
+        needed = reservation.tokens + Pending.of(before).tokens
+        decision = turn.deps.tenant_hour.ensure(session, turn.at, needed, policies)
+        if decision is not None:
+            return decision
+        attempts = (*before, _attempt(turn, context, reservation, key))
+        try:
+            _write(turn, attempts, after)
+        except AttemptsChanged as changed:
+            before, after = _open(session, changed.marker), changed.marker.last_id
+            turn.deps.clock.back_off(PAUSE_SECONDS * race)
+        else:
+            return MarkedCall(request, attempts, asked.bytes)
+    raise CommitContention(f"lost {RACES} races for the marker of the session's model calls")
+
+
+def complete(turn: Turn, context: TurnContext, call: MarkedCall, timeout: float) -> Completed:
+    """Asks the model. Of a failure it is noted at once whether it may have to be paid for.
+
+    `timeout`: seconds that there are; a call of few tokens has less.
+    """
+    seconds = min(timeout, context.seconds_for(call.request))
+    answer: ModelReply | SessionError | TransientError
+    try:
+        answer = context.model.complete(call.request, timeout=seconds)
+    except (SessionError, TransientError) as error:
+        answer = error
+    own = with_outcome(call.attempts[-1], answer, turn.deps.clock.now())
+    call = call._replace(attempts=(*call.attempts[:-1], own))
+    if not isinstance(answer, ModelReply):
+        _note(turn, call)
+    return Completed(answer, call.bill)
+
+
+def _last_settled(head: Head) -> str | None:
+    """The last attempt of the marker, unless something has come between: nothing is read to know it."""
+    return head.budget.settled[-1] if head.budget.settled else None
+
+
+def _open(session: Session, marker: Marker) -> tuple[Attempt, ...]:
+    return open_attempts(session.head, marker.attempts, lambda key: session.recorded(key) is not None)
+
+
+def _note(turn: Turn, call: MarkedCall) -> None:
+    """Without it the attempt would be taken for vanished, and charged at its reservation."""
+    with suppress(AttemptsChanged, Fenced, TransientError):
+        _write(turn, call.attempts, call.attempts[-1].attempt_id)
+
+
+def _write(turn: Turn, attempts: tuple[Attempt, ...], after: str | None) -> None:
+    """Tries several times: a write whose answer was lost may leave an attempt behind that was never made."""
+    marker, at, deps = Marker(attempts=attempts), turn.at, turn.deps
+    for failures in range(1, WRITES):
+        try:
+            return deps.attempts.write(at.tenant, at.session_id, marker, after=after)
+        except TransientError:
+            deps.clock.back_off(PAUSE_SECONDS * failures)
+    return deps.attempts.write(at.tenant, at.session_id, marker, after=after)
+
+
+def _attempt(turn: Turn, context: TurnContext, reservation: Reservation, key: str) -> Attempt:
+    first, clock = context.first_model, turn.deps.clock
+    return Attempt(
+        attempt_id=clock.new_id(ATTEMPT),
+        key=key,
+        run_id=turn.at.run_id,
+        turn=turn.at.turn,
+        kind="plan" if key == turn.at.key("plan") else "llm",
+        number=turn.attempt,
+        provider=first.provider,
+        model=first.model,
+        started=clock.now(),
+        input_tokens=reservation.input,
+        output_tokens=reservation.output,
+        cost_usd=reservation.usd,
+    )

@@ -1,0 +1,84 @@
+"""Attempts to call a model: each is written down before it is made, so that one that vanishes is not forgotten
+(design §5).
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Literal
+
+from shared.domain.frozen_model import FrozenModel
+from shared.domain.session.head import Head
+
+MARKER_VERSION = 1
+ANSWERED = "ANSWERED"
+
+
+class Attempt(FrozenModel):
+    """One attempt at a model call, and what was reserved for it.
+
+    `key`: the key of the commit that its answer goes into. `number`: the engine's retry count. `provider`, `model`: who
+    is asked first. `input_tokens`, `output_tokens`, `cost_usd`: the reservation; `cost_usd` None: no price is known.
+    `outcome`: an error's code, or `ANSWERED`; empty: unknown, its worker is still at it or has vanished. `billed`: how
+    many models of this attempt may have to be paid for and have not said what they used.
+    """
+
+    attempt_id: str
+    key: str
+    run_id: str
+    turn: int
+    kind: Literal["plan", "llm"]
+    number: int
+    provider: str
+    model: str
+    started: datetime
+    ended: datetime | None = None
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = None
+    outcome: str = ""
+    billed: int = 1
+
+    @property
+    def reserved_tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def estimated_tokens(self) -> int:
+        """What the attempt is charged besides the usage that came back."""
+        return self.billed * self.reserved_tokens
+
+    @property
+    def estimated_usd(self) -> float:
+        return self.billed * (self.cost_usd or 0.0)
+
+
+class Marker(FrozenModel):
+    """What a session has stored of attempts that no commit had settled when the last of them began, oldest first.
+
+    `reply`: the answer to the last one, as JSON, where it could not be committed; empty: none.
+    """
+
+    attempts: tuple[Attempt, ...] = ()
+    reply: str = ""
+
+    @property
+    def last_id(self) -> str | None:
+        return self.attempts[-1].attempt_id if self.attempts else None
+
+
+def open_attempts(
+    head: Head, attempts: Iterable[Attempt], is_recorded: Callable[[str], bool]
+) -> tuple[Attempt, ...]:
+    """The attempts that no commit has charged yet.
+
+    `is_recorded`: whether the log has a commit under this key, as far back as the turn reaches. It decides for a head
+    that does not say what was settled, because a release wrote it that did not know.
+    """
+    settled, run = head.budget.settled, head.run
+    if settled is not None:
+        return tuple(one for one in attempts if one.attempt_id not in settled)
+    return tuple(
+        one
+        for one in attempts
+        if run is not None and one.run_id == run.run_id and one.turn >= run.turn and not is_recorded(one.key)
+    )

@@ -1,0 +1,31 @@
+"""The marker of a session's model calls: one item for each session, beside its log, written before every call."""
+
+from typing import Protocol
+
+from shared.domain.session.attempt import Marker
+
+
+class AttemptsChanged(Exception):
+    """The marker is not what the writer took it for: an earlier attempt vanished, or another worker is at it. Nothing
+    was written.
+    """
+
+    def __init__(self, marker: Marker) -> None:
+        super().__init__("the marker has other attempts")
+        self.marker = marker
+
+
+class AttemptStore(Protocol):
+    """All methods raise StoreThrottled and StoreUnavailable."""
+
+    def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
+        """Replaces the session's marker. `after`: the id of the last attempt of the marker that is replaced; None:
+        there is none yet. A marker whose last attempt is this one's already is replaced, too: an answer was lost.
+
+        Raises AttemptsChanged where the marker is another one, and Fenced where the session was deleted.
+        """
+        ...
+
+    def read(self, tenant: str, session_id: str) -> Marker:
+        """The marker, empty where there is none. Strongly consistent. Raises SchemaUnknown, PoisonedSession."""
+        ...
