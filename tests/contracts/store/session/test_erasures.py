@@ -118,7 +118,7 @@ def test_of_whatever_is_in_its_partition_only_bare_keys_and_the_note_are_left(aw
 
     left = {item["sk"]["S"]: item.keys() - {"pk", "sk"} for item in partition(aws, tenant, "ses_1")}
     commits = {f"C#{number:010d}": {"ttl"} for number in (1, 2, 3)}
-    assert left == {**commits, "P": {"ttl"}, "E": {"live", "live_at"}}
+    assert left == {**commits, "P": {"ttl"}, "A": {"ttl"}, "E": {"live", "live_at"}}
     assert stores.index.interventions(tenant, state=None, limit=9, cursor=None).items == ()
     assert len(stores.log.read(tenant, "ses_2", 1).commits) == 1
 
