@@ -96,7 +96,8 @@ def feed_notify(
         "NotifyMapping",
         target=function,
         event_source_arn=stream_arn,
-        starting_position=lambda_.StartingPosition.LATEST,
+        # What changes while AWS is still connecting the stream would be missed from LATEST on.
+        starting_position=lambda_.StartingPosition.TRIM_HORIZON,
         batch_size=1,
         parallelization_factor=MAX_CONCURRENCY,
         max_record_age=RETRY_FOR,

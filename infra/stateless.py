@@ -9,7 +9,7 @@ from constructs import Construct
 from infra.alarms import Alarms
 from infra.api.http_api import Api, Issuer
 from infra.api.user_pool import UserPool
-from infra.engine.recovery_schedule import schedule_recovery
+from infra.engine.recovery_triggers import call_recovery
 from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
 from infra.environments import Environment, ExternalIssuer, FunctionName
 from infra.lambdas.function import ActaFunction, Resources
@@ -47,7 +47,7 @@ class StatelessStack(Stack):
         if delivery.queue is not None:
             feed_notify(self, environment, functions["notify"], stream_arn, delivery.queue)
         engine = StateMachine(self, environment, functions)
-        schedule_recovery(self, functions["recover"])
+        call_recovery(self, functions["recover"], engine.machine)
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)
         if environment.alarms:

@@ -3,6 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
+from shared.adapters.aws.execution_events import StatusChanges
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
@@ -13,7 +14,7 @@ from shared.agent.session.repository import SessionRepository
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import SessionIndex, SessionLog
-from shared.ports.workflow import Workflow
+from shared.ports.workflow import ExecutionEvents, Workflow
 from shared.settings import settings
 
 
@@ -25,6 +26,7 @@ class Dependencies(NamedTuple):
     repository: SessionRepository
     session_index: SessionIndex
     workflow: Workflow
+    execution_events: ExecutionEvents
     grace: float
     warn: float
     unreadable: Unreadable
@@ -43,6 +45,7 @@ def dependencies() -> Dependencies:
         repository=SessionRepository(log, blobs, clock, write_version=chosen.write_version),
         session_index=DynamoIndex(chosen.table, clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
+        execution_events=StatusChanges(),
         grace=chosen.recovery_grace_seconds,
         warn=chosen.intervention_warn_seconds,
         unreadable=Unreadable(),

@@ -1,6 +1,7 @@
-"""Scheduled recovery (design §2), an operator's repair, and the second erasure of deleted sessions. The events, and
-what is answered:
+"""Recovery (design §2): of the session whose execution has ended, of all each minute, and at an operator's request; and
+the second erasure of deleted sessions. The events, and what is answered:
 
+    "Step Functions Execution Status Change"      {"outcome": …}; the execution's session goes on
     the schedule's event                          counts; sessions that have waited too long go on
     {"repair": true}                              counts; every session is looked at, however young
     {"repair": {"tenant": …, "session_id": …}}    {"outcome": …}, or {"refused": {"code", "message"}}
@@ -12,11 +13,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from functions.recover.dependencies import dependencies
+from functions.recover.dependencies import Dependencies, dependencies
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
+from shared.agent.recovery.ended import recover_ended
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
-from shared.domain.errors import CallerError, Refused
+from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from shared.domain.frozen_model import FrozenModel
 from shared.telemetry import Telemetry
 
@@ -31,19 +33,38 @@ class RepairRequest(FrozenModel):
     session_id: str
 
 
-def _handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
+def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    return recover_what_it_says(dependencies(), event, context)
+
+
+def recover_what_it_says(deps: Dependencies, event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Raises Refused for an event of another form, and what AWS throttles or does not answer."""
+    if deps.execution_events.is_one(event):
+        return _recover_ended(deps, event)
     wanted = event.get("repair", False)
     if isinstance(wanted, bool):
-        return _sweep(context, everything=wanted)
+        return _sweep(deps, context, everything=wanted)
     try:
-        return _repair(RepairRequest.model_validate(wanted))
+        return _repair(deps, RepairRequest.model_validate(wanted))
     except ValidationError as error:
         raise Refused(f"not a repair: {error.error_count()} fields are wrong") from None
 
 
-def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
-    deps = dependencies()
+def _recover_ended(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
+    """What AWS does not answer is raised: Lambda then calls again with the same event."""
+    ended = deps.execution_events.ended(event)
+    if ended is None:
+        return {"outcome": "nothing"}
+    try:
+        outcome: str = recover_ended(deps.repository, deps.session_index, deps.workflow, ended)
+    except (PoisonedSession, SchemaUnknown) as error:  # the same event would meet the same
+        telemetry.failure(error, at=ended.session_id)
+        outcome = "unreadable"
+    telemetry.logger.info("execution ended", extra={"session_id": ended.session_id, "outcome": outcome})
+    return {"outcome": outcome}
 
+
+def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, Any]:
     def time_is_left() -> bool:
         return bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS)
 
@@ -81,8 +102,7 @@ def _sweep(context: Any, *, everything: bool) -> dict[str, Any]:
     return counts
 
 
-def _repair(wanted: RepairRequest) -> dict[str, Any]:
-    deps = dependencies()
+def _repair(deps: Dependencies, wanted: RepairRequest) -> dict[str, Any]:
     try:
         outcome = repair(deps.repository, deps.workflow, wanted.tenant, wanted.session_id)
     except CallerError as refusal:
@@ -91,4 +111,4 @@ def _repair(wanted: RepairRequest) -> dict[str, Any]:
     return {"outcome": outcome}
 
 
-handler = telemetry.watch(_handle)
+handler = telemetry.watch(handle)

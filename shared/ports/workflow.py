@@ -1,12 +1,35 @@
 """The engine: it runs a session's steps one after the other."""
 
-from collections.abc import Iterable
-from typing import Literal, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.session.commit import Decision
 
 ExecutionStatus = Literal["absent", "running", "closed"]
 """`absent`: it was never started, or the engine has forgotten it. A closed execution never runs again."""
+
+
+class EndedExecution(NamedTuple):
+    """An execution that was stopped, failed or ran out of time, as the engine tells it.
+
+    `tenant` None: the engine does not say whose session it was. `run_id` empty: it has no name of Acta's, so a person
+    has started it.
+    """
+
+    session_id: str
+    tenant: str | None = None
+    run_id: str = ""
+    generation: int = 0
+
+
+class ExecutionEvents(Protocol):
+    def is_one(self, event: Mapping[str, Any]) -> bool:
+        """Whether the function was called because an execution has ended."""
+        ...
+
+    def ended(self, event: Mapping[str, Any]) -> EndedExecution | None:
+        """None: the execution was no session's. Raises Refused for an event of another form."""
+        ...
 
 
 class TokenGone(Exception):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from tests.faults.processes import Worker
 
 AWS, MODEL, SINK = "aws", "model", "sink"
+INDEX = "index"
 RUN_TAG = re.compile(rb"flt-[0-9a-f]{12}")
 """Every run has a tenant of this form, which is in nearly all that is said on its behalf."""
 _ID = re.compile(r"[a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26}")
@@ -134,9 +135,8 @@ def _dynamodb(operation: str, body: Mapping[str, Any]) -> Subject:
     if operation == "Query":
         values = body["ExpressionAttributeValues"]
         if "IndexName" in body:
-            return Subject(
-                named, f"index {body['IndexName']} {values.get(':kind', {}).get('S', '')}".rstrip()
-            )
+            kind = values.get(":live", {}).get("S", "").partition("#")[0]
+            return Subject(named, f"{INDEX} {body['IndexName']} {kind}".rstrip())
         pk = _ID.sub("", values[":pk"]["S"])
         sort = [str(each.get("S", "")) for name, each in sorted(values.items()) if name != ":pk"]
         newest = "newest" if body.get("ScanIndexForward") is False else "from"

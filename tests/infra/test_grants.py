@@ -172,15 +172,16 @@ def test_the_state_machine_may_invoke_the_three_functions_it_names(prod: Synthes
     ]
 
 
-def test_only_this_account_s_gateway_schedule_and_state_machine_reach_a_function(each: Synthesised) -> None:
+def test_only_this_account_s_gateway_rules_and_state_machine_reach_a_function(each: Synthesised) -> None:
+    rules = {f'{{"Fn::GetAtt": ["{rule}", "Arn"]}}' for rule in each.stateless.resources("AWS::Events::Rule")}
     for permission in each.stateless.properties("AWS::Lambda::Permission"):
         if permission["Principal"] == "events.amazonaws.com":
-            (rule,) = each.stateless.resources("AWS::Events::Rule")
-            assert permission["SourceArn"] == {"Fn::GetAtt": [rule, "Arn"]}
+            rules.remove(json.dumps(permission["SourceArn"]))
             assert permission["FunctionName"]["Fn::GetAtt"][0].startswith("Recover")
         else:
             assert permission["Principal"] == "apigateway.amazonaws.com"
             assert "execute-api" in json.dumps(permission["SourceArn"])
+    assert rules == set()
 
 
 def test_only_recover_reads_across_tenants_and_only_who_they_are(prod: Synthesised) -> None:
@@ -194,12 +195,39 @@ def test_only_recover_reads_across_tenants_and_only_who_they_are(prod: Synthesis
     assert indexes == {("recover", "dynamodb:Query", "live")}
 
 
+def rule_with(each: Synthesised, trigger: str) -> Mapping[str, Any]:
+    """The one rule that has this property."""
+    (rule,) = (rule for rule in each.stateless.properties("AWS::Events::Rule") if trigger in rule)
+    return rule
+
+
 def test_each_minute_recovery_looks_for_sessions_that_have_stopped(each: Synthesised) -> None:
-    (rule,) = each.stateless.properties("AWS::Events::Rule")
+    rule = rule_with(each, "ScheduleExpression")
     assert (rule["ScheduleExpression"], rule["State"]) == ("rate(1 minute)", "ENABLED")
     (target,) = rule["Targets"]
     assert target["Arn"]["Fn::GetAtt"][0].startswith("RecoverFunction")
     assert target["RetryPolicy"] == {"MaximumRetryAttempts": 0}
+
+
+def test_recovery_is_told_of_executions_of_this_machine_that_end_before_their_run(each: Synthesised) -> None:
+    rule = rule_with(each, "EventPattern")
+    (machine,) = each.stateless.resources("AWS::StepFunctions::StateMachine")
+    assert rule["State"] == "ENABLED"
+    assert rule["EventPattern"] == {
+        "source": ["aws.states"],
+        "detail-type": ["Step Functions Execution Status Change"],
+        "detail": {"status": ["ABORTED", "FAILED", "TIMED_OUT"], "stateMachineArn": [{"Ref": machine}]},
+    }
+    (target,) = rule["Targets"]
+    assert target["Arn"]["Fn::GetAtt"][0].startswith("RecoverFunction")
+
+
+def test_an_event_is_kept_no_longer_than_the_scan_needs_to_find_its_session(each: Synthesised) -> None:
+    (target,) = rule_with(each, "EventPattern")["Targets"]
+    assert target["RetryPolicy"] == {"MaximumEventAgeInSeconds": 300}
+    (queue,) = each.stateless.properties("AWS::Lambda::EventInvokeConfig")
+    assert queue["FunctionName"]["Ref"].startswith("RecoverFunction")
+    assert (queue["MaximumEventAgeInSeconds"], queue["MaximumRetryAttempts"]) == (300, 2)
 
 
 @pytest.mark.parametrize("environment", ["staging", "prod"])

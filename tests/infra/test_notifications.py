@@ -64,6 +64,7 @@ def test_only_interventions_that_begin_or_change_reach_the_function_one_at_a_tim
         "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}},
     }
     assert (stream["BatchSize"], stream["Enabled"]) == (1, True)
+    assert stream["StartingPosition"] == "TRIM_HORIZON", "what changes while AWS connects them is not missed"
     assert 0 < stream["MaximumRecordAgeInSeconds"] <= 86_400, "a stream keeps its records for a day"
 
 

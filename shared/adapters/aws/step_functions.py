@@ -7,7 +7,7 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.session.commit import Decision
-from shared.ports.workflow import ExecutionStatus, TokenGone
+from shared.ports.workflow import EndedExecution, ExecutionStatus, TokenGone
 
 PAGE = 1_000
 """The most executions that one answer lists."""
@@ -82,6 +82,14 @@ def _name(session_id: str, run_id: str, generation: int) -> str:
     again; it fits up to a generation of 18 digits.
     """
     return f"{session_id}-{run_id}-{generation}"
+
+
+def named(name: str) -> EndedExecution | None:
+    """The session, run and generation that an execution's name names. None: the name is not one of ours."""
+    parts = name.split("-")
+    if len(parts) != 3 or not all(parts) or not parts[2].isdecimal():
+        return None
+    return EndedExecution(parts[0], run_id=parts[1], generation=int(parts[2]))
 
 
 def _json(decision: Decision) -> str:

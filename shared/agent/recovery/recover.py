@@ -15,7 +15,7 @@ from shared.domain.errors import Conflict
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head, Restarts
-from shared.ports.workflow import TokenGone, Workflow
+from shared.ports.workflow import EndedExecution, TokenGone, Workflow
 
 REPAIRABLE = ("STEP_FAILED", EXHAUSTED, "PROVIDER_", "STORE_UNAVAILABLE")
 """Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""
@@ -25,15 +25,23 @@ RecoveryResult = Literal["nothing", "started", "restarted", "woken", "failed"]
 
 
 def recover(
-    repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str
+    repository: SessionRepository,
+    workflow: Workflow,
+    tenant: str,
+    session_id: str,
+    ended: EndedExecution | None = None,
 ) -> RecoveryResult:
     """Starts, restarts or wakes the session's engine where that is needed. Raises SessionNotFound, and what the stores
     raise.
+
+    `ended`: an execution that is known to be closed, while the engine may still tell its last status.
     """
     session = repository.newest(tenant, session_id)
     run = session.head.run
     if run is None or session.head.is_over or session.head.state == "idle":
         return "nothing"
+    if ended is not None and (ended.run_id, ended.generation) == (run.run_id, run.generation):
+        return restart(repository, workflow, session)
     match workflow.status(session_id, run.run_id, run.generation):
         case "running":
             return "woken" if _send_token(workflow, session.head) else "nothing"

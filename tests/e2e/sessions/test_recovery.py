@@ -1,4 +1,4 @@
-"""Executions are lost; their sessions are not (design §2)."""
+"""Executions are lost and nobody is told; their sessions are found all the same (design §2)."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
         base_url = gate.url + llmock_server.base_url("anthropic").removeprefix(llmock_server.url)
         key = {"ACTA_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": base_url}
         at_once = behind.configured("recover", ACTA_RECOVERY_GRACE_SECONDS="0.001")
-        with behind.unscheduled(), behind.configured("step", **key), at_once:
+        with behind.unscheduled(), behind.untold(), behind.configured("step", **key), at_once:
             yield gate
 
 
@@ -43,16 +43,6 @@ def sweep_now(behind: Behind, **event: Any) -> Any:
     return json.loads(answer["Payload"].read())
 
 
-def stop(behind: Behind, session_id: str) -> None:
-    """As an operator does."""
-    for execution in behind.executions(session_id):
-        behind.client("stepfunctions").stop_execution(executionArn=execution["executionArn"])
-
-
-def statuses(behind: Behind, session_id: str) -> list[str]:
-    return [execution["status"] for execution in behind.executions(session_id)]
-
-
 def test_a_session_whose_execution_was_stopped_in_mid_thought_ends_as_if_nothing_had_happened(
     ann: Person, gate: Gate, model: Any, behind: Behind
 ) -> None:
@@ -60,7 +50,7 @@ def test_a_session_whose_execution_was_stopped_in_mid_thought_ends_as_if_nothing
     gate.shut()
     session_id = ann.start("A goal")
     gate.wait_for_a_request()
-    stop(behind, session_id)
+    behind.stop(session_id)
 
     tally = sweep_now(behind)
 
@@ -73,7 +63,7 @@ def test_a_session_whose_execution_was_stopped_in_mid_thought_ends_as_if_nothing
     assert (seen.session["run"]["generation"], seen.session["usage"]["llm_calls"]) == (2, 3)
     assert len(seen.of("plan.created")) == len(seen.of("tool.finished")) == 1
     assert ann.file("made.txt") == "made"
-    assert set(statuses(behind, session_id)) <= {"ABORTED", "RUNNING", "SUCCEEDED"}
+    assert set(behind.statuses(session_id)) <= {"ABORTED", "RUNNING", "SUCCEEDED"}
     assert len(behind.executions(session_id)) == 2
 
 
@@ -84,7 +74,7 @@ def test_an_approval_of_a_session_whose_execution_was_stopped_is_carried_out(
     model.add(plan(), calls(("delete_file", {"path": "old.txt"})), end())
     session_id = ann.start("A goal")
     (asked,) = ann.asked(session_id).session["interventions"]
-    stop(behind, session_id)
+    behind.stop(session_id)
 
     assert ann.resolve(session_id, asked["intervention_id"], "approve").status_code == 200
     sweep_now(behind)  # for the case that it was stopped before it began to wait
@@ -102,13 +92,13 @@ def test_an_operator_repairs_at_the_command_line_and_reads_what_was_done(
     )
     session_id = ann.start("A goal")
     ann.asked(session_id)
-    stop(behind, session_id)
+    behind.stop(session_id)
     here = ("doctor", "--repair", "--state", str(deployed.state))
 
     everything = acta(*here)
     assert everything.code == 0, everything.err
     assert "went on in a new execution" in everything.out
-    assert statuses(behind, session_id)[-1] == "RUNNING"
+    assert behind.statuses(session_id)[-1] == "RUNNING"
 
     one = acta(*here, "--session", session_id, "--tenant", ann.tenant)
     assert (one.code, one.out) == (0, f"{session_id} needs no repair\n")

@@ -54,9 +54,20 @@ class Behind:
     @contextmanager
     def unscheduled(self) -> Iterator[None]:
         """Nothing that happens each minute happens, so that what a test asks for itself is all there is."""
+        with self._without_rules("ScheduleExpression"):
+            yield
+
+    @contextmanager
+    def untold(self) -> Iterator[None]:
+        """No function is told of what happens in AWS, such as the end of an execution."""
+        with self._without_rules("EventPattern"):
+            yield
+
+    @contextmanager
+    def _without_rules(self, trigger: str) -> Iterator[None]:
         events = self.client("events")
-        rules = [rule["Name"] for rule in events.list_rules()["Rules"] if "ScheduleExpression" in rule]
-        assert rules, "there is no schedule to stop"
+        rules = [rule["Name"] for rule in events.list_rules()["Rules"] if rule.get(trigger)]
+        assert rules, f"there is no rule with {trigger} to switch off"
         for name in rules:
             events.disable_rule(Name=name)
         try:
@@ -108,6 +119,15 @@ class Behind:
         pages = self.client("stepfunctions").get_paginator("list_executions").paginate(stateMachineArn=arn)
         found = [each for page in pages for each in page["executions"] if each["name"].startswith(session_id)]
         return sorted(found, key=lambda each: each["startDate"])
+
+    def stop(self, session_id: str) -> None:
+        """As an operator does."""
+        for execution in self.executions(session_id):
+            self.client("stepfunctions").stop_execution(executionArn=execution["executionArn"])
+
+    def statuses(self, session_id: str) -> list[str]:
+        """Of its executions, oldest first."""
+        return [execution["status"] for execution in self.executions(session_id)]
 
     def history(self, execution_arn: str) -> list[dict[str, Any]]:
         pages = self.client("stepfunctions").get_paginator("get_execution_history")

@@ -1,0 +1,39 @@
+"""What calls recovery: executions that end before their run does, and, as a net below, each minute (design §2)."""
+
+from aws_cdk import Duration
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_stepfunctions as sfn
+from constructs import Construct
+
+from shared.adapters.aws.execution_events import DETAIL_TYPE, ENDED, SOURCE
+
+WORTH_TELLING = Duration.minutes(5)
+"""By then the scan has found the session. So an event that could not be delivered is dropped and kept nowhere."""
+
+
+def call_recovery(scope: Construct, recover: lambda_.IFunction, machine: sfn.IStateMachine) -> None:
+    """Calls `recover` with each execution of `machine` that was stopped, failed or ran out of time, and each minute."""
+    lambda_.EventInvokeConfig(
+        scope,
+        "RecoveryEvents",
+        function=recover,
+        max_event_age=WORTH_TELLING,  # in Lambda's own queue; a call that fails is made twice again
+        retry_attempts=2,
+    )
+    events.Rule(
+        scope,
+        "ExecutionEnded",
+        event_pattern=events.EventPattern(
+            source=[SOURCE],
+            detail_type=[DETAIL_TYPE],
+            detail={"status": list(ENDED), "stateMachineArn": [machine.state_machine_arn]},
+        ),
+        targets=[targets.LambdaFunction(recover, max_event_age=WORTH_TELLING)],
+    )
+    # A call that fails is not repeated by the rule: the next one looks at the same sessions.
+    each_minute = targets.LambdaFunction(recover, retry_attempts=0)
+    events.Rule(
+        scope, "EveryMinute", schedule=events.Schedule.rate(Duration.minutes(1)), targets=[each_minute]
+    )
