@@ -1,4 +1,4 @@
-"""The blob store: large texts of a session, each named by its content (design §6.1)."""
+"""The blob store: large texts of a session, named by their content; few have names of their own (design §6.1)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -16,6 +16,12 @@ class BlobStore(Protocol):
         """Stores the text and returns its name. The same text has the same name, so storing it twice is harmless.
 
         Raises StoreThrottled, StoreUnavailable.
+        """
+        ...
+
+    def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
+        """Stores the text under a name of the caller's, in place of what is there. `name`: letters, digits and `-`; it
+        has no hash's form. Raises StoreThrottled, StoreUnavailable.
         """
         ...
 

@@ -15,6 +15,9 @@ class MemoryBlobs:
         self._texts[tenant, session_id, name] = text
         return name
 
+    def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
+        self._texts[tenant, session_id, name] = text
+
     def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
         try:
             return {name: self._texts[tenant, session_id, name] for name in names}

@@ -1,4 +1,6 @@
-"""The blob store on S3: texts at `sessions/{tenant}/{session}/{SHA-256 of the text}`, gzipped where that is shorter."""
+"""The blob store on S3: texts at `sessions/{tenant}/{session}/{SHA-256 of the text}`, or a name of their own in its
+place, gzipped where that is shorter.
+"""
 
 import hashlib
 import zlib
@@ -36,6 +38,16 @@ class S3Blobs:
         key = _prefix(tenant, session_id) + name
         if key in self._put:
             return name
+        self._store(key, raw)
+        if len(self._put) >= REMEMBERED:
+            self._put.clear()
+        self._put.add(key)
+        return name
+
+    def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
+        self._store(_prefix(tenant, session_id) + name, text.encode("utf-8", "surrogatepass"))
+
+    def _store(self, key: str, raw: bytes) -> None:
         press = zlib.compressobj(level=_LEVEL, wbits=_GZIP)
         small = press.compress(raw) + press.flush()
         encoding = {"ContentEncoding": "gzip"} if len(small) < len(raw) else {}
@@ -47,10 +59,6 @@ class S3Blobs:
             ContentType="text/plain; charset=utf-8",
             **encoding,
         )
-        if len(self._put) >= REMEMBERED:
-            self._put.clear()
-        self._put.add(key)
-        return name
 
     def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
         wanted = tuple(dict.fromkeys(names))

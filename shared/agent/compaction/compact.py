@@ -13,10 +13,12 @@ from shared.agent.budget.session_budget import (
     settle_call,
 )
 from shared.agent.compaction.summarise import Spent, Summarised, SummariserBusy, summarise
+from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn
 from shared.agent.session.fencing import check_turn
-from shared.agent.session.repository import CommitDraft
-from shared.agent.session.session import Session
+from shared.agent.session.kept_replies import KeptReply
+from shared.agent.session.repository import Build, CommitDraft
+from shared.agent.session.session import Recorded, Session
 from shared.domain.rules.budget import calibrated
 from shared.domain.rules.compaction import (
     Compacted,
@@ -105,9 +107,18 @@ def make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Deci
         change.event("context.compacted", data)
         return CommitDraft(change)
 
-    if repository.commit(session, key, build) is not None:
+    if _committed(turn, key, build, shorter.spent) is not None:
         repository.load(session)
     return None
+
+
+def _committed(turn: Turn, key: str, build: Build, spent: Spent | None) -> Recorded | None:
+    """A summary that was paid for is kept for the next attempt where the store does not take it."""
+    if spent is None or spent.reply is None:
+        return turn.deps.repository.commit(turn.session, key, build)
+    open_ones, ended = spent.marked.attempts, spent.bill.own.ended or turn.deps.clock.now()
+    reply = KeptReply(kind="compact", attempt=open_ones[-1], ended=ended, delivered=(), reply=spent.reply)
+    return commit_reply(turn, key, build, reply, open_ones)
 
 
 def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | SummariserBusy | None:

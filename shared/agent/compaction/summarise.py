@@ -5,7 +5,14 @@ from typing import NamedTuple
 
 from shared.agent.budget.session_budget import Bill
 from shared.agent.model_call.ask_model import sized, wait_asked_for
-from shared.agent.model_call.marked_call import NotAffordable, complete, mark_call
+from shared.agent.model_call.marked_call import (
+    Completed,
+    KeptCall,
+    MarkedCall,
+    NotAffordable,
+    complete,
+    mark_call,
+)
 from shared.agent.model_call.turn_context import Turn, TurnContext
 from shared.domain.errors import ProviderOverloaded, TransientError
 from shared.domain.ids import MESSAGE
@@ -34,6 +41,7 @@ class Spent(NamedTuple):
     """A summariser's bill, who was asked, and the reply; None: it has given none."""
 
     context: TurnContext
+    marked: MarkedCall
     reply: ModelReply | None
     bill: Bill
 
@@ -79,13 +87,17 @@ def summarise(
         return call
     if isinstance(call, NotAffordable):
         return Summarised(entries)  # nor is the turn's own call; a person is asked before anything is lost
-    answer, bill = complete(turn, cheap, call, turn.seconds_left * TIME_SHARE)
+    if isinstance(call, KeptCall):
+        marked, completed = call.marked, Completed(call.kept.reply, call.bill)
+    else:
+        marked, completed = call, complete(turn, cheap, call, turn.seconds_left * TIME_SHARE)
+    answer, bill = completed
     if isinstance(answer, TransientError) and turn.attempt < GIVEN_UP_AFTER:
         busy = wait_asked_for(answer)
         if head.progress.provider_waits < WAITED_FOR:
             return SummariserBusy(busy, bill)
     reply = answer if isinstance(answer, ModelReply) else None
-    spent = Spent(cheap, reply, bill)
+    spent = Spent(cheap, marked, reply, bill)
     text = usable(reply, allowance) if reply is not None else None
     replacement = text or left_out(parts.older, parts.turns, allowance)
     entry = as_entry(context.clock.new_id(MESSAGE), replacement)

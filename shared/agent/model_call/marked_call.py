@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from shared.agent.budget.session_budget import Bill, SizedRequest, affordable, with_outcome
 from shared.agent.model_call.turn_context import Turn, TurnContext
+from shared.agent.session.kept_replies import KeptReply, kept
 from shared.agent.session.session import Session
 from shared.domain.errors import CommitContention, Fenced, SessionError, TransientError
 from shared.domain.ids import ATTEMPT
@@ -39,6 +40,14 @@ class MarkedCall(NamedTuple):
         return Bill(self.attempts, self.bytes)
 
 
+class KeptCall(NamedTuple):
+    """A call that an earlier attempt has made. Its reply could not be committed and was kept."""
+
+    marked: MarkedCall
+    kept: KeptReply
+    bill: Bill
+
+
 class Completed(NamedTuple):
     """What came of a call, and its bill with the outcome in it."""
 
@@ -58,7 +67,7 @@ def mark_call(
     asked: SizedRequest,
     key: str,
     policies: Policies = NO_POLICIES,
-) -> MarkedCall | NotAffordable | Decision:
+) -> MarkedCall | KeptCall | NotAffordable | Decision:
     """Reserves what the call may cost and writes it down. A decision: the tenant's hour is waited for.
 
     `context`: with the model that is asked. `key`: of the commit that its answer goes into. Raises Fenced,
@@ -81,6 +90,9 @@ def mark_call(
             _write(turn, attempts, after)
         except AttemptsChanged as changed:
             before, after = _open(session, changed.marker), changed.marker.last_id
+            found = kept(turn.deps.repository, turn.at, key.rpartition("/")[2], changed.marker)
+            if found is not None:
+                return _kept_call(found, before, asked)
             turn.deps.clock.back_off(PAUSE_SECONDS * race)
         else:
             return MarkedCall(request, attempts, asked.bytes)
@@ -103,6 +115,14 @@ def complete(turn: Turn, context: TurnContext, call: MarkedCall, timeout: float)
     if not isinstance(answer, ModelReply):
         _note(turn, call)
     return Completed(answer, call.bill)
+
+
+def _kept_call(found: KeptReply, before: tuple[Attempt, ...], asked: SizedRequest) -> KeptCall:
+    """The call as it was made, its own attempt the last."""
+    others = tuple(one for one in before if one.attempt_id != found.attempt.attempt_id)
+    answered = with_outcome(found.attempt, found.reply, found.ended)
+    marked = MarkedCall(asked.request, (*others, found.attempt), asked.bytes)
+    return KeptCall(marked, found, Bill((*others, answered), asked.bytes))
 
 
 def _last_settled(head: Head) -> str | None:

@@ -16,13 +16,15 @@ from shared.agent.budget.session_budget import (
     settle_call,
 )
 from shared.agent.model_call.ask_model import ask_model, sized
-from shared.agent.model_call.marked_call import MarkedCall, NotAffordable, mark_call
+from shared.agent.model_call.marked_call import KeptCall, MarkedCall, NotAffordable, mark_call
+from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
 from shared.agent.session.endings import failed
 from shared.agent.session.engine_decision import next_decision, wait_decision
 from shared.agent.session.fencing import check_turn
+from shared.agent.session.kept_replies import KeptReply
 from shared.agent.session.repository import Build, CommitDraft, SessionRepository
-from shared.agent.session.session import Session
+from shared.agent.session.session import Recorded, Session
 from shared.agent.turn.after_planning import after_planning
 from shared.agent.turn.after_thinking import after_thinking
 from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
@@ -60,10 +62,10 @@ def take_turn(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeou
     call = prepare(turn)
     if isinstance(call, Decision):
         return call
-    answer = ask(call)
+    answer = ask(call) if isinstance(call, ModelCall) else call
     if isinstance(answer, Decision):
         return answer
-    return commit(turn, lambda session, change: apply(answer, session, change))
+    return commit(answer)
 
 
 class ModelCall(NamedTuple):
@@ -111,9 +113,9 @@ def load(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: fl
     return Turn(context, session, kind, at, attempt, deadline)
 
 
-def prepare(turn: Turn) -> ModelCall | Decision:
+def prepare(turn: Turn) -> ModelCall | Answer | Decision:
     """Makes the request fit the model's window and the budgets. A decision: a person or the provider is waited for, or
-    something has come meanwhile.
+    something has come meanwhile. An answer: an earlier attempt has it already.
     """
     deps, session, number = turn.deps, turn.session, turn.session.number
     asked = sized(_request(turn))
@@ -130,6 +132,9 @@ def prepare(turn: Turn) -> ModelCall | Decision:
     if isinstance(call, NotAffordable):
         timeouts, rules = context.timeouts, context.rules
         return ask_for_budget(deps.repository, session, turn.at, timeouts, rules, asked, call.attempts)
+    if isinstance(call, KeptCall):
+        about = ModelCall(turn, call.marked, call.kept.delivered, orphans, previous)
+        return Answer(about, _identified(turn, call.kept.reply), call.bill)
     return ModelCall(turn, call, delivered, orphans, previous)
 
 
@@ -147,12 +152,15 @@ def ask(call: ModelCall) -> Answer | Decision:
             return decision
         if turn.session.number != number:
             again = prepare(turn)
-            return again if isinstance(again, Decision) else ask(again)
+            return ask(again) if isinstance(again, ModelCall) else again
     if isinstance(result, ModelReply):
-        first = first_half(turn.session.head, turn.session.entries)
-        provider = result.provider or turn.context.model.provider
-        return Answer(call, with_ids(result, provider, turn.context.clock, first), bill)
+        return Answer(call, _identified(turn, result), bill)
     return Answer(call, result, bill)
+
+
+def _identified(turn: Turn, reply: ModelReply) -> IdentifiedReply:
+    first = first_half(turn.session.head, turn.session.entries)
+    return with_ids(reply, reply.provider or turn.context.model.provider, turn.context.clock, first)
 
 
 def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
@@ -175,13 +183,30 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
             assert_never(other)
 
 
-def commit(turn: Turn, build: Build) -> Decision:
-    """Commits under the turn's key and returns what that commit decided, this one or an earlier attempt's."""
-    return _committed(turn.deps.repository, turn.session, turn.key, build)
+def commit(answer: Answer) -> Decision:
+    """Commits under the turn's key and returns what that commit decided, this one or an earlier attempt's. A reply is
+    kept for the next attempt where the store does not take it.
+    """
+    call, turn = answer.call, answer.call.turn
+
+    def build(session: Session, change: Change) -> CommitDraft:
+        return apply(answer, session, change)
+
+    if not isinstance(answer.result, IdentifiedReply):
+        return _committed(turn.deps.repository, turn.session, turn.key, build)
+    open_ones, ended = call.marked.attempts, answer.bill.own.ended or turn.deps.clock.now()
+    reply = KeptReply(
+        kind=turn.kind, attempt=open_ones[-1], ended=ended, delivered=call.delivered,
+        reply=answer.result.reply,
+    )  # fmt: skip
+    return _decision_of(commit_reply(turn, turn.key, build, reply, open_ones))
 
 
 def _committed(repository: SessionRepository, session: Session, key: str, build: Build) -> Decision:
-    done = repository.commit(session, key, build)
+    return _decision_of(repository.commit(session, key, build))
+
+
+def _decision_of(done: Recorded | None) -> Decision:
     if done is None or done.decision is None:
         raise Fenced("the turn was committed without a decision")
     return done.decision
@@ -247,7 +272,7 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
         charge_attempts(change, bill.attempts, session)
         return wait_for_provider(change, error, turn.kind)
 
-    return commit(turn, build)
+    return _committed(turn.deps.repository, turn.session, turn.key, build)
 
 
 def _failed(change: Change, error: SessionError) -> CommitDraft:

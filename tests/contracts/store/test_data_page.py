@@ -169,6 +169,7 @@ def test_no_kind_of_item_is_made_that_this_test_does_not_write() -> None:
 def test_every_object_is_on_the_page(moto_account: Aws) -> None:
     stores = aws_stores(moto_account)
     stores.blobs.put(TENANT, SESSION, "a long text")
+    stores.blobs.put_named(TENANT, SESSION, f"reply-{'0' * 64}", "a reply")
     stores.files.write(TENANT, "notes/may.md", b"notes")
 
     listed = moto_account.s3.list_objects_v2(Bucket=moto_account.bucket)["Contents"]

@@ -69,3 +69,16 @@ def test_on_aws_nothing_is_stored_or_deleted_for_nobody(aws: Aws, tenant_name: s
         stores.blobs.put(tenant_name, session_id, "text")
     with pytest.raises(ValueError, match="tenant"):
         stores.blobs.delete_all(tenant_name, session_id)
+
+
+def test_a_text_under_a_name_of_its_own_is_replaced_and_goes_with_the_session(
+    stores: Stores, tenant: str
+) -> None:
+    for text in ("One", "Grüße 🪶, " * 500):
+        stores.blobs.put_named(tenant, "ses_1", "reply-1", text)
+        assert stores.other_blobs.get(tenant, "ses_1", ["reply-1"]) == {"reply-1": text}
+    stores.blobs.put_named(tenant, "ses_2", "reply-1", "Two")
+    stores.blobs.delete_all(tenant, "ses_1")
+    with pytest.raises(BlobMissing):
+        stores.blobs.get(tenant, "ses_1", ["reply-1"])
+    assert stores.blobs.get(tenant, "ses_2", ["reply-1"]) == {"reply-1": "Two"}

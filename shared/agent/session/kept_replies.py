@@ -1,0 +1,82 @@
+"""A model's reply that could not be committed is kept, so that the next attempt at its turn does not buy it again.
+
+It is kept as an object of the session, or in the marker of its model calls where it is small: while one store is away
+the other one may be there.
+"""
+
+import hashlib
+from contextlib import suppress
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from shared.agent.session.repository import SessionRepository
+from shared.domain.errors import EngineError
+from shared.domain.frozen_model import FrozenModel
+from shared.domain.session.attempt import Attempt, Marker
+from shared.domain.session.commit import Position
+from shared.ports.attempts import AttemptsChanged, AttemptStore
+from shared.ports.blobs import BlobMissing
+from shared.ports.model import ModelReply
+
+MOST_BYTES_IN_MARKER = 200_000
+"""DynamoDB's items have at most 400 KB."""
+
+
+class KeptReply(FrozenModel):
+    """`kind`: what the commit key of the reply ends with. `attempt`: the one that it answered, as it began. `ended`:
+    when it was answered. `delivered`: ids of the users' messages that its request showed.
+    """
+
+    kind: str
+    attempt: Attempt
+    ended: datetime
+    delivered: tuple[str, ...]
+    reply: ModelReply
+
+
+def keep(
+    repository: SessionRepository,
+    attempts: AttemptStore,
+    at: Position,
+    reply: KeptReply,
+    open_ones: tuple[Attempt, ...],
+) -> bool:
+    """Whether one of the stores took it. `open_ones`: what the marker holds, the reply's own attempt the last."""
+    text = reply.model_dump_json()
+    with suppress(EngineError):
+        repository.keep_named(at, _name(at, reply.kind), text)
+        return True
+    if len(text.encode()) > MOST_BYTES_IN_MARKER:
+        return False
+    marker = Marker(attempts=open_ones, reply=text)
+    with suppress(EngineError, AttemptsChanged):
+        attempts.write(at.tenant, at.session_id, marker, after=marker.last_id)
+        return True
+    return False
+
+
+def kept(repository: SessionRepository, at: Position, kind: str, marker: Marker) -> KeptReply | None:
+    """The reply of this turn that was kept; None: there is none. `marker`: as it is now. Raises what the blob store
+    raises.
+    """
+    if not any(one.run_id == at.run_id and one.turn == at.turn for one in marker.attempts):
+        return None
+    with suppress(BlobMissing):
+        return _read(repository.kept_named(at, _name(at, kind)))
+    found = _read(marker.reply) if marker.reply else None
+    is_of_turn = found is not None and (found.attempt.run_id, found.attempt.turn) == (at.run_id, at.turn)
+    return found if found is not None and is_of_turn and found.kind == kind else None
+
+
+def _read(text: str) -> KeptReply | None:
+    """None: it is damaged, or of another release. The model is asked again."""
+    try:
+        return KeptReply.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def _name(at: Position, kind: str) -> str:
+    """The same in every generation: a turn that another execution takes over is still the same turn."""
+    return "reply-" + hashlib.sha256(f"{at.run_id}/{at.turn}/{kind}".encode()).hexdigest()
