@@ -7,15 +7,15 @@ A person's answer and an expiry's default do the same; the record of who decided
 from typing import Any
 
 from shared.agent.interventions.opening import wait_for_people
-from shared.agent.session.endings import cancelled, completed
+from shared.agent.session.endings import cancelled, completed, ended
 from shared.agent.session.engine_decision import next_decision
 from shared.domain.interventions import approval
-from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.intervention import Intervention, is_pause
 from shared.domain.rules.budget import with_limits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import StepRecord
 from shared.domain.session.conversation import Content, ToolEntry, input_hash
-from shared.domain.session.head import OpenCall
+from shared.domain.session.head import OpenCall, Result
 
 MAX_KEPT_CHARS = 10_000
 
@@ -75,12 +75,26 @@ def settle(
         said = {"comment": comment} if comment else {}
         change.event("intervention.resolved", data | {"resolved_by": by} | said)
     _apply(change, one, option, given, comment, by, message_id, expired)
+    _end_if_held(change)
     if not change.head.is_over:
         if change.head.interventions:
             wait_for_people(change)
         else:
             _go_on(change)
     return closed
+
+
+def _end_if_held(change: Change) -> None:
+    """Once no pause is open any more, the run ends as it would have ended. A message that has come since is answered
+    instead: then the run goes on (ADR 4).
+    """
+    held = change.head.held
+    if held is None or any(map(is_pause, change.head.interventions)):
+        return
+    if change.head.has_unread_message:
+        change.set(held=None)
+    else:
+        ended(change, held)
 
 
 def _kept(given: dict[str, Any], message_id: str) -> dict[str, Any]:
@@ -117,8 +131,7 @@ def _apply(
             limits = (given.get("token_budget"), given.get("cost_budget_usd"))
             change.set(budget=with_limits(change.head.budget, *limits))
         case "budget_exceeded", "finish":
-            ending = "budget_exceeded"
-            completed(change, goal_met=False, reason=ending, answer=None, message_id=None, by=by)
+            completed(change, Result(goal_met=False, answer=None, reason="budget_exceeded"), by=by)
         case "error_recovery", _ if one.tool_call is not None:
             _settle_doubt(change, one, option, given, expired)
         case "error_recovery", "retry":

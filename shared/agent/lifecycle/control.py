@@ -62,7 +62,7 @@ def resume(repository: SessionRepository, workflow: Workflow, requester: Request
                 raise Conflict("It is not paused any more. A review is open: decide on it by itself.")
             settle(change, ended, "continue", {}, by=requester.user)
             if is_pause(ended):
-                for review in (one for one in reviews if one is not ended):
+                for review in (one for one in reviews if one in change.head.interventions):
                     change.replace_intervention(with_pause_lifted(review))
             return CommitDraft(change, idempotency=requester.key)
         if change.head.coarse_state == "active":

@@ -6,40 +6,35 @@ from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
-from shared.domain.session.head import MAX_ANSWER_CHARS, Failure, Result
+from shared.domain.session.head import Ending, Failure, Result
+
+
+def ended(change: Change, ending: Ending) -> CommitDraft:
+    """Ends the run as `ending` says."""
+    if ending.result is not None:
+        return completed(change, ending.result)
+    assert ending.error is not None
+    return failed(change, ending.error.code, ending.error.message)
 
 
 def failed(change: Change, code: str, message: str) -> CommitDraft:
     """`code` and `message` are shown to the user (design §3, `error`)."""
     _withdraw(change)
     _close_plan(change, "failed", code.lower())
-    change.set(error=Failure(code=code, message=message), calls=())
+    change.set(error=Failure(code=code, message=message), calls=(), held=None)
     change.to_state("failed", code.lower())
     change.event("run.finished", {"state": "failed", "code": code})
     return CommitDraft(change, Decision(next="failed", at=position(change.head)))
 
 
-def completed(
-    change: Change,
-    *,
-    goal_met: bool,
-    reason: str,
-    answer: str | None,
-    message_id: str | None,
-    by: str | None = None,
-) -> CommitDraft:
-    """`answer`: the reply's text or the plan's closing reason; of a long one the head keeps the beginning. `by`: the
-    person who finished the run, if one did.
-    """
+def completed(change: Change, result: Result, by: str | None = None) -> CommitDraft:
+    """`by`: the person who finished the run, if one did."""
     _withdraw(change, by)
-    _close_plan(change, "completed" if reason == "goal_complete" else "failed", reason)
-    kept = answer
-    if answer is not None and len(answer) > MAX_ANSWER_CHARS:
-        kept = answer[: MAX_ANSWER_CHARS - 1] + "…"
-    result = Result(goal_met=goal_met, answer=kept, reason=reason, message_id=message_id)
-    change.set(result=result, calls=())
-    change.to_state("completed", reason)
-    change.event("run.finished", {"state": "completed", "goal_met": goal_met, "reason": reason})
+    _close_plan(change, "completed" if result.reason == "goal_complete" else "failed", result.reason)
+    change.set(result=result, calls=(), held=None)
+    change.to_state("completed", result.reason)
+    finished = {"state": "completed", "goal_met": result.goal_met, "reason": result.reason}
+    change.event("run.finished", finished)
     return CommitDraft(change, Decision(next="done", at=position(change.head)))
 
 
@@ -50,7 +45,7 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     _withdraw(change, by)
     _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
-    change.set(calls=tuple(call.model_copy(update={"state": "started"}) for call in begun))
+    change.set(calls=tuple(call.model_copy(update={"state": "started"}) for call in begun), held=None)
     change.to_state("cancelled", "cancelled")
     change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
     return CommitDraft(change)

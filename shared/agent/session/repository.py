@@ -83,7 +83,7 @@ class SessionRepository:
     def __init__(
         self, log: SessionLog, blobs: BlobStore, clock: Clock, *, write_version: int = CURRENT
     ) -> None:
-        self._write_version = write_version
+        self.write_version = write_version
         self._log = log
         self._blobs = blobs
         self.clock = clock
@@ -147,7 +147,7 @@ class SessionRepository:
             draft = build(session, change)
             if draft is None:
                 return None
-            commit = in_version(change.commit(key, draft.decision, draft.delivered), self._write_version)
+            commit = in_version(change.commit(key, draft.decision, draft.delivered), self.write_version)
             extra_items = TransactionItems(
                 listing=_listing(session.head, commit),
                 interventions=change.interventions,

@@ -2,15 +2,16 @@
 
 from shared.agent.interventions.opening import AskedBy, open_question, wait_for_people
 from shared.agent.model_call.turn_context import TurnContext
-from shared.agent.session.endings import failed
 from shared.agent.session.engine_decision import position, wait_decision
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.apply_reply import AppliedReply
 from shared.agent.turn.cut_off_replies import advice
+from shared.agent.turn.outcomes import end_run
 from shared.agent.turn.prompt import PLAN_RETRIES, hint
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
+from shared.domain.session.head import Ending, Failure
 from shared.ports.model import ModelReply
 
 STUCK_QUESTION = "No usable plan came about. What exactly should be done, and in which order?"
@@ -24,7 +25,8 @@ def after_planning(
     """Goes on to Think with a plan, else plans again with fuller feedback, else asks a person (design §4)."""
     head = change.head
     if head.plan is not None and head.plan.status == "failed" and applied.closing is not None:
-        return failed(change, "PLAN_FAILED", applied.closing[:1_000])
+        failure = Failure(code="PLAN_FAILED", message=applied.closing[:1_000])
+        return end_run(context.deps, change, Ending(error=failure))
     progress = head.progress
     if applied.question is not None:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))

@@ -8,19 +8,26 @@ from typing import assert_never
 from shared.agent.budget.session_budget import open_budget_question
 from shared.agent.interventions.opening import AskedBy, open_question
 from shared.agent.model_call.turn_context import TurnContext
-from shared.agent.session.endings import completed, failed
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.apply_reply import AppliedReply
 from shared.agent.turn.cut_off_replies import advice, is_first_half
 from shared.agent.turn.detect_loop import PreviousCall, detect_loop
-from shared.agent.turn.outcomes import drop_calls, open_questions, open_review_if_due, run_calls, wait
+from shared.agent.turn.outcomes import (
+    drop_calls,
+    end_run,
+    open_questions,
+    open_review_if_due,
+    run_calls,
+    wait,
+)
 from shared.agent.turn.prompt import hint
 from shared.domain.rules.budget import tokens_left
 from shared.domain.rules.goal_marker import without_marker
 from shared.domain.rules.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
+from shared.domain.session.head import Ending, Failure, Result
 from shared.ports.model import ModelReply
 
 
@@ -62,10 +69,11 @@ def after_thinking(
             hint(change, stuck.hint)
     match next_action(facts):
         case Complete(goal_met, reason):
-            answer, message = _answer(applied), applied.message_id
-            return completed(change, goal_met=goal_met, reason=reason, answer=answer, message_id=message)
+            message = applied.message_id
+            result = Result.of(_answer(applied), goal_met=goal_met, reason=reason, message_id=message)
+            return end_run(context.deps, change, Ending(result=result))
         case Fail(code, reason):
-            return failed(change, code, reason[:1_000])
+            return end_run(context.deps, change, Ending(error=Failure(code=code, message=reason[:1_000])))
         case Act():
             hint(change, advised)
             return run_calls(context, change, applied.calls, applied.text)

@@ -1,9 +1,9 @@
 """What becomes of a turn: its calls run, wait for a person or are dropped; the run moves on (design §2, §8)."""
 
 from shared.agent.interventions.opening import open_approval, open_review, wait_for_people
-from shared.agent.model_call.turn_context import TurnContext, TurnKind
+from shared.agent.model_call.turn_context import TurnContext, TurnDeps, TurnKind
 from shared.agent.recovery.retries_exhausted import failure_of
-from shared.agent.session.endings import failed
+from shared.agent.session.endings import ended, failed
 from shared.agent.session.engine_decision import next_decision, position, wait_decision
 from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.history_limit import EVENTS_PER_CALL, EVENTS_PER_TURN
@@ -14,10 +14,13 @@ from shared.domain.interventions.intervention import is_pause
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolCall
+from shared.domain.session.head import Ending
 
 NOT_RUN = (
     "Error: not run, because the run seemed to go in circles. A person has been asked; read what they say."
 )
+HOLDS_SINCE = 2
+"""The schema version that has `Head.held`."""
 MAX_PROVIDER_WAIT_SECONDS = 900
 MAX_PROVIDER_WAITS = 20
 """Waits a provider may ask for in a row before the run ends."""
@@ -82,6 +85,22 @@ def wait_for_provider(change: Change, error: ProviderOverloaded, then: TurnKind)
     return CommitDraft(
         change, Decision(next="wait", at=position(change.head), wait_seconds=seconds, then=then)
     )
+
+
+def end_run(deps: TurnDeps, change: Change, ending: Ending) -> CommitDraft:
+    """Ends the run. While a pause is open the ending is held until it is lifted: a paused session does not end by
+    itself, and what the reply said is kept.
+
+    The release before knows no held ending, so while it may still run, the run ends at once.
+    """
+    paused = any(map(is_pause, change.head.interventions))
+    if not paused or deps.repository.write_version < HOLDS_SINCE:
+        return ended(change, ending)
+    run = change.head.run
+    if run is not None and run.first != change.number:
+        next_turn(change, thought=False)
+    change.set(held=ending, calls=())
+    return CommitDraft(change, wait_decision(change.head, deps.timeouts))
 
 
 def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:

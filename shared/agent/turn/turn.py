@@ -19,7 +19,6 @@ from shared.agent.model_call.ask_model import ask_model, sized
 from shared.agent.model_call.marked_call import KeptCall, MarkedCall, NotAffordable, mark_call
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
-from shared.agent.session.endings import failed
 from shared.agent.session.engine_decision import next_decision, wait_decision
 from shared.agent.session.fencing import check_turn
 from shared.agent.session.kept_replies import KeptReply
@@ -31,7 +30,7 @@ from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
 from shared.agent.turn.cut_off_replies import first_half
 from shared.agent.turn.detect_loop import PreviousCall, repeated_failure
 from shared.agent.turn.history_limit import or_roll_over
-from shared.agent.turn.outcomes import next_turn, wait_for_provider
+from shared.agent.turn.outcomes import end_run, next_turn, wait_for_provider
 from shared.agent.turn.prompt import planning_request, thinking_request
 from shared.domain.definitions.agent import Purpose
 from shared.domain.errors import (
@@ -45,7 +44,7 @@ from shared.domain.rules.compaction import max_request_bytes
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.conversation import ToolEntry
-from shared.domain.session.head import Head
+from shared.domain.session.head import Ending, Failure, Head
 from shared.ports.model import ModelReply, ModelRequest
 
 
@@ -107,7 +106,7 @@ def load(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: fl
 
         def build(_: Session, change: Change) -> CommitDraft:
             check_turn(change.head, at)
-            return _failed(change, error)
+            return _failed(deps, change, error)
 
         return _committed(deps.repository, session, at.key(kind), build)
     return Turn(context, session, kind, at, attempt, deadline)
@@ -178,7 +177,7 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
             return wait_for_provider(change, answer.result, turn.kind)
         case SessionError():
             charge_attempts(change, answer.bill.attempts, session)
-            return _failed(change, answer.result)
+            return _failed(turn.deps, change, answer.result)
         case other:
             assert_never(other)
 
@@ -275,10 +274,10 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
     return _committed(turn.deps.repository, turn.session, turn.key, build)
 
 
-def _failed(change: Change, error: SessionError) -> CommitDraft:
+def _failed(deps: TurnDeps, change: Change, error: SessionError) -> CommitDraft:
     if change.head.is_over:
         return CommitDraft(change, next_decision(change.head))
-    return failed(change, error.code, error.explained)
+    return end_run(deps, change, Ending(error=Failure(code=error.code, message=error.explained)))
 
 
 def _apply_reply(
@@ -291,7 +290,8 @@ def _apply_reply(
     if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
         return CommitDraft(change, next_decision(change.head))
     if reply.stop == "refusal":
-        return failed(change, ModelRefused.code, f"The model declined to go on. {ModelRefused.remedy}")
+        declined = f"The model declined to go on. {ModelRefused.remedy}"
+        return end_run(turn.deps, change, Ending(error=Failure(code=ModelRefused.code, message=declined)))
     for orphan in call.orphans:
         if orphan.call_id not in results:
             change.entry(orphan)

@@ -8,7 +8,7 @@ from shared.domain.interventions.intervention import Intervention, PendingCall, 
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
 from shared.domain.rules.budget import tokens_left
 from shared.domain.session.commit import Event, StepRecord
-from shared.domain.session.head import Head
+from shared.domain.session.head import Ending, Head
 from shared.domain.session.running_text import Partial
 from shared.domain.untrusted.visible import visible_throughout
 
@@ -59,9 +59,17 @@ def session_view(head: Head, answer: str | None = None) -> Json:
             "reason": result.reason,
         },
         "error": error and {"code": error.code, "message": error.message},
+        "held": head.held and held_view(head.held),
         "last_seq": head.last_seq,
         "metadata": dict(head.metadata),
     }
+
+
+def held_view(held: Ending) -> Json:
+    """How the run ends once its pause is lifted. The answer is in the conversation already."""
+    if held.result is not None:
+        return {"state": "completed", "goal_met": held.result.goal_met, "reason": held.result.reason}
+    return {"state": "failed", "goal_met": False, "reason": held.error.code.lower() if held.error else ""}
 
 
 def partial_view(partial: Partial, head: Head) -> Json:

@@ -25,6 +25,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
         2: {
             "Budget": frozenset({"settled"}),
             "Commit": frozenset({"failed_attempts"}),
+            "Head": frozenset({"held"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd"}),
         }
     }

@@ -196,10 +196,24 @@ class Result(StoredModel):
     reason: str
     message_id: str | None = None
 
+    @classmethod
+    def of(cls, answer: str | None, *, goal_met: bool, reason: str, message_id: str) -> "Result":
+        """Of a long answer the beginning is kept."""
+        if answer is not None and len(answer) > MAX_ANSWER_CHARS:
+            answer = answer[: MAX_ANSWER_CHARS - 1] + "…"
+        return cls(goal_met=goal_met, answer=answer, reason=reason, message_id=message_id)
+
 
 class Failure(StoredModel):
     code: str
     message: str
+
+
+class Ending(StoredModel):
+    """How the run ends: `result` of a completed run, `error` of a failed one."""
+
+    result: Result | None = None
+    error: Failure | None = None
 
 
 class Wait(StoredModel):
@@ -259,7 +273,7 @@ class Head(VersionedModel):
     `max_steps`: of each run. It, `review_every` and the limits in `budget` are chosen in `functions/start/routes.py`.
     `last_seq`, `last_step`: the highest numbers in use. `undelivered`: ids of users' messages that no turn has shown to
     the model yet, oldest first. `compacted_at`: the number of the commit with the last compaction, from where the
-    conversation is read; 0: none.
+    conversation is read; 0: none. `held`: how the run ends once its pause is lifted; None: it does not end then.
     """
 
     tenant: str
@@ -292,6 +306,7 @@ class Head(VersionedModel):
     wait: Wait | None = None
     lease: Lease | None = None
     compacted_at: int = 0
+    held: Ending | None = None
 
     @property
     def coarse_state(self) -> CoarseState:

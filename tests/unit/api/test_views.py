@@ -1,6 +1,9 @@
 """Domain documents as the API shows them."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
 
 from shared.api.response.views import (
     event_view,
@@ -12,7 +15,7 @@ from shared.api.response.views import (
 )
 from shared.domain.interventions.intervention import Intervention, PendingCall
 from shared.domain.session.commit import Event, StepRecord
-from shared.domain.session.head import Failure, Result
+from shared.domain.session.head import Ending, Failure, Result
 from tests.unit.api.samples import AT, HEAD, PLAN
 
 PENDING = Intervention(
@@ -41,7 +44,7 @@ def test_a_session_has_exactly_the_public_fields() -> None:
     assert set(view) == {
         "session_id", "agent_id", "state", "state_reason", "goal", "created_at", "updated_at", "run",
         "plan", "usage",
-        "budget", "interventions", "result", "error", "last_seq", "metadata",
+        "budget", "interventions", "result", "error", "held", "last_seq", "metadata",
     }  # fmt: skip
     assert view["run"] == {"run_id": "run_01", "generation": 2, "iteration": 3, "max_steps": 50}
     assert view["usage"] == {
@@ -53,6 +56,26 @@ def test_a_session_has_exactly_the_public_fields() -> None:
         "token_budget": 50_000, "tokens_left": 49_000, "vanished_tokens": 0, "cost_budget_usd": None,
     }  # fmt: skip
     assert (view["result"], view["error"], view["interventions"]) == (None, None, [])
+
+
+@pytest.mark.parametrize(
+    ("held", "shown"),
+    [
+        (None, None),
+        (
+            Ending(result=Result(goal_met=True, answer="Yes.", reason="plan_completed")),
+            {"state": "completed", "goal_met": True, "reason": "plan_completed"},
+        ),
+        (
+            Ending(error=Failure(code="PLAN_FAILED", message="No.")),
+            {"state": "failed", "goal_met": False, "reason": "plan_failed"},
+        ),
+    ],
+)
+def test_a_paused_session_shows_how_it_ends_when_the_pause_is_lifted(
+    held: Ending | None, shown: dict[str, Any] | None
+) -> None:
+    assert session_view(HEAD.model_copy(update={"held": held}))["held"] == shown
 
 
 def test_neither_tenant_nor_task_token_leaves_the_server() -> None:
