@@ -35,7 +35,7 @@ def wildcards(stateful: Stack) -> Mapping[str, str]:
     executions = f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{machine}:*"
     functions = f"arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:{TENANT_FUNCTIONS}"
     return {
-        "*": "X-Ray and log delivery have no resource-level permissions.",
+        "*": "X-Ray, log delivery and the account's concurrency have no resource-level permissions.",
         executions: "An execution gets its name when it starts.",
         functions: "A tenant names its tool's function with this prefix; no function of Acta has it.",
         f"arn:<AWS::Partition>:bedrock:*::{CLAUDE_MODELS}": "An agent's definition names the model.",

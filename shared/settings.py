@@ -92,6 +92,11 @@ class Settings(BaseModel):
     """
     erase_again_seconds: Seconds = 1_200
     """A deleted session is erased once more after this: longer than any Lambda runs."""
+    measure_load: bool = False
+    """Recovery measures the functions' concurrency each minute, and long polls give way to it."""
+    status_function: str = ""
+    status_concurrency: Annotated[int, Field(ge=0)] = 0
+    """The name of the function `status` and what is reserved for it; 0: nothing."""
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
     partial_text_ms: Annotated[int, Field(ge=0)] = 0
     """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""

@@ -3,8 +3,10 @@
 from functools import cache
 from typing import NamedTuple
 
+from shared.adapters.aws.concurrency import LambdaConcurrency
 from shared.adapters.aws.execution_events import StatusChanges
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
+from shared.adapters.dynamodb.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
@@ -13,6 +15,7 @@ from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
+from shared.ports.load import LoadMeter, LongPollStore
 from shared.ports.log import SessionIndex, SessionLog
 from shared.ports.workflow import ExecutionEvents, Workflow
 from shared.settings import settings
@@ -21,6 +24,7 @@ from shared.settings import settings
 class Dependencies(NamedTuple):
     """`grace`, `warn`: seconds, as in `SweepDeps` (`shared/agent/recovery/sweep.py`). `unreadable`: what this process
     could not read. `erase_again_after`: as `after` in `ErasureDeps` (`shared/agent/lifecycle/erase_again.py`).
+    `load`: None where nothing measures it.
     """
 
     repository: SessionRepository
@@ -34,6 +38,8 @@ class Dependencies(NamedTuple):
     blobs: BlobStore
     clock: Clock
     erase_again_after: float
+    long_polls: LongPollStore
+    load: LoadMeter | None
 
 
 @cache
@@ -53,4 +59,8 @@ def dependencies() -> Dependencies:
         blobs=blobs,
         clock=clock,
         erase_again_after=chosen.erase_again_seconds,
+        long_polls=DynamoLongPolls(chosen.table),
+        load=LambdaConcurrency(chosen.status_function, chosen.status_concurrency)
+        if chosen.measure_load
+        else None,
     )

@@ -1,5 +1,5 @@
-"""Recovery (design §2): of the session whose execution has ended, of all each minute, and at an operator's request; and
-the second erasure of deleted sessions. The events, and what is answered:
+"""Recovery (design §2): of the session whose execution has ended, of all each minute, and at an operator's request;
+the second erasure of deleted sessions; and the measure that long polls go by. The events, and what is answered:
 
     "Step Functions Execution Status Change"      {"outcome": …}; the execution's session goes on
     the schedule's event                          counts; sessions that have waited too long go on
@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from functions.recover.dependencies import Dependencies, dependencies
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
+from shared.agent.queries.long_polls import limit_long_polls
 from shared.agent.recovery.ended import recover_ended
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
@@ -65,6 +66,9 @@ def _recover_ended(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, Any]:
+    if not everything:
+        _limit_long_polls(deps)
+
     def time_is_left() -> bool:
         return bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS)
 
@@ -100,6 +104,19 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
     if erased:
         telemetry.logger.info("erased", extra={"sessions": erased})
     return counts
+
+
+def _limit_long_polls(deps: Dependencies) -> None:
+    """Comes first, because it is short. Whatever becomes of it, recovery goes on."""
+    if deps.load is None:
+        return
+    try:
+        limit = limit_long_polls(deps.long_polls, deps.load, deps.clock.now())
+    except Exception as error:
+        telemetry.failure(error, at="limit_long_polls")
+        return
+    if limit is not None:
+        telemetry.logger.info("long_polls", extra={"share": limit.share})
 
 
 def _repair(deps: Dependencies, wanted: RepairRequest) -> dict[str, Any]:

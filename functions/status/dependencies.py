@@ -3,11 +3,13 @@
 from functools import cache
 from typing import NamedTuple
 
+from shared.adapters.dynamodb.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
+from shared.agent.queries.long_polls import LongPollLimit
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import SessionIndex, SessionLog
@@ -21,6 +23,7 @@ class Dependencies(NamedTuple):
     blobs: BlobStore
     session_index: SessionIndex
     partials: Partials
+    long_polls: LongPollLimit
     clock: Clock
 
 
@@ -34,5 +37,6 @@ def dependencies() -> Dependencies:
         blobs=S3Blobs(chosen.bucket),
         session_index=DynamoIndex(chosen.table, clock),
         partials=DynamoPartials(chosen.table),
+        long_polls=LongPollLimit(DynamoLongPolls(chosen.table), clock),
         clock=clock,
     )

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from functions.status.pages import bounded
 from shared.agent.model_call.running_text import running_text
+from shared.agent.queries.long_polls import LongPollLimit
 from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.api.app import Api
 from shared.api.response.envelope import Response, not_modified, success
@@ -23,7 +24,9 @@ RETRY_ENDED_MS = 60_000
 """A session that has ended has no events until somebody writes to it, so a client asks seldom."""
 
 
-def add_polling(api: Api, log: SessionLog, clock: Clock, partials: Partials) -> None:
+def add_polling(
+    api: Api, log: SessionLog, clock: Clock, partials: Partials, long_polls: LongPollLimit
+) -> None:
     def read(session_id: str, after: str, wait: float) -> Snapshot:
         return bounded(poll(log, clock, api.caller.tenant, session_id, Cursor.parse(after), wait))
 
@@ -31,13 +34,14 @@ def add_polling(api: Api, log: SessionLog, clock: Clock, partials: Partials) -> 
     def snapshot(
         session_id: str, after: str = "0", wait: Annotated[float, Field(ge=0, le=20)] = 0
     ) -> Response:
-        seen = read(session_id, after, wait)
+        limit = long_polls.now(reading=wait > 0)
+        seen = read(session_id, after, limit.seconds(wait))
         partial = running_text(partials, seen.head) if api.settings.partial_text_ms else None
         partial_at = () if partial is None else (int(partial.at.timestamp() * 1000),)
         tag = etag(session_id, after, seen.cursor, seen.head.updated_at.timestamp(), *partial_at)
         if matches(api.request.headers.get("if-none-match"), tag):
             return not_modified(tag)
-        poll_after_ms = 0 if seen.has_more else api.settings.poll_after_ms
+        poll_after_ms = 0 if seen.has_more else limit.pause_ms(api.settings.poll_after_ms)
         view = {
             "session": session_view(seen.head),
             "events": [event_view(one.event) for one in seen.events],
@@ -56,8 +60,9 @@ def add_polling(api: Api, log: SessionLog, clock: Clock, partials: Partials) -> 
     def stream(session_id: str, after: str = "0") -> Response:
         """Server-sent events. An event's id is the cursor after it, so `Last-Event-ID` makes a client go on there."""
         last = api.request.headers.get("last-event-id", "")
-        seen = read(session_id, last or after, STREAM_WAIT_SECONDS)
-        lines = [f"retry: {RETRY_ENDED_MS if seen.head.is_over else RETRY_MS}", ""]
+        limit = long_polls.now(reading=True)
+        seen = read(session_id, last or after, limit.seconds(STREAM_WAIT_SECONDS))
+        lines = [f"retry: {RETRY_ENDED_MS if seen.head.is_over else limit.pause_ms(RETRY_MS)}", ""]
         for event, cursor in seen.events:
             body = json.dumps(event_view(event), ensure_ascii=False, separators=(",", ":"))
             lines += [f"id: {cursor}", f"event: {event.type}", f"data: {body}", ""]

@@ -11,7 +11,7 @@ from shared.api.app import Api
 def build(deps: Dependencies) -> Api:
     api = Api("status", deps.settings)
     add_listing(api, deps.session_index, deps.log)
-    add_polling(api, deps.log, deps.clock, deps.partials)
+    add_polling(api, deps.log, deps.clock, deps.partials, deps.long_polls)
     add_history(api, deps.log, deps.blobs)
     add_interventions(api, deps.session_index, deps.log, deps.blobs)
     return api

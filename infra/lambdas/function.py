@@ -21,6 +21,7 @@ from infra.lambdas.grants import (
     FILES,
     GRANTS,
     INVOKE_CLAUDE,
+    MEASURE,
     ON_EXECUTIONS,
     SESSIONS,
 )
@@ -130,6 +131,9 @@ class ActaFunction(Construct):
             statements.append(_allow("Bedrock", INVOKE_CLAUDE, *self._claude_arns()))
         if grants.notifications:
             statements += resources.delivery.statements
+        if grants.load:
+            # Neither action has resources.
+            statements.append(_allow("Load", MEASURE, "*"))
         if grants.tenant_functions:
             statements.append(
                 _allow("TenantTools", {"lambda:InvokeFunction"}, resources.tenant_function_arns)
@@ -171,6 +175,12 @@ class ActaFunction(Construct):
             **environment.settings,
             "offline": environment.offline,  # what the zip contains, whatever the overrides say
         }
+        if GRANTS[name].load:
+            values |= {
+                "measure_load": not environment.is_local,  # the local AWS has no such metric
+                "status_function": function_name(environment.name, "status"),
+                "status_concurrency": environment.sizes["status"].reserved_concurrency or 0,
+            }
         if GRANTS[name].engine:
             values["state_machine_arn"] = resources.state_machine_arn
         if GRANTS[name].secrets:

@@ -43,6 +43,7 @@ START = frozenset({"states:StartExecution", "states:DescribeExecution"})
 WAKE = frozenset({"states:SendTaskSuccess"})
 STOP = frozenset({"states:StopExecution"})
 
+MEASURE = frozenset({"cloudwatch:GetMetricData", "lambda:GetAccountSettings"})
 LIST_EXECUTIONS = frozenset({"states:ListExecutions"})
 
 ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
@@ -58,6 +59,7 @@ class Grants:
       S3 answers the read of a missing key with 403 and not with 404. One that erases lists versions, too.
     - `engine`: the state machine or its executions
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
+    - `load`: reads how much of the account's concurrency is in use
     - `tenant_functions`: invokes the functions behind tools of kind `lambda`
     - `notifications`: the stream, the queue and the receiver (`infra/notifications.py`)
     """
@@ -69,6 +71,7 @@ class Grants:
     engine: frozenset[str] = frozenset()
     secrets: bool = False
     bedrock: bool = False
+    load: bool = False
     tenant_functions: bool = False
     notifications: bool = False
 
@@ -95,6 +98,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             index=frozenset({"dynamodb:Query"}),
             sessions=ERASE,
             engine=START | WAKE | LIST_EXECUTIONS,
+            load=True,
         ),
     }
 )

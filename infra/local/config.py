@@ -33,6 +33,8 @@ DEPLOYED_FIELDS = frozenset(
         "openai_secret",
         "notify_topic_arn",
         "notify_secret_name",
+        "status_function",
+        "status_concurrency",
     )
 )
 """Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from infra.lambdas.grants import GRANTS
+from shared.adapters.dynamodb.long_polls import DynamoLongPolls
 from shared.domain.definitions import prompt as prompts
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
+from shared.domain.rules.long_polls import LongPolls
 from shared.domain.session.attempt import Marker
 from shared.domain.session.running_text import Partial
 from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, TransactionItems
@@ -140,6 +142,7 @@ def test_every_item_is_on_the_page_with_its_attributes(moto_account: Aws) -> Non
     stores = aws_stores(moto_account)
     write_one_of_each(stores)
     write_and_delete_a_session(stores)
+    DynamoLongPolls(moto_account.table, moto_account.dynamodb).put(LongPolls(0.5), NOW)
 
     found, documented_kinds = stored(moto_account), documented()
 

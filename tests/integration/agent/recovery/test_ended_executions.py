@@ -10,6 +10,7 @@ from functions.recover.handler import recover_what_it_says
 from shared.adapters.aws.execution_events import StatusChanges
 from shared.domain.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled
 from shared.ports.workflow import ExecutionStatus
+from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT
 from tests.integration.agent.fragile import GRACE, SCRIPT, WARN, FragileHouse, generation
@@ -53,6 +54,8 @@ def told(house: FragileHouse, event: dict[str, Any]) -> Any:
         blobs=house.blobs,
         clock=house.clock,
         erase_again_after=GRACE,
+        long_polls=MemoryLongPolls(),
+        load=None,
     )
     return recover_what_it_says(deps, event, None)["outcome"]
 

@@ -7,12 +7,14 @@ import pytest
 
 from functions.status.dependencies import Dependencies
 from functions.status.routes import build
+from shared.agent.queries.long_polls import LongPollLimit
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.retries_exhausted import give_up
 from shared.api.response.views import session_view
 from shared.domain.errors import ProviderRejected
 from shared.domain.session.commit import Decision
 from shared.ports.model import TokenUsage
+from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 from tests.unit.api.gateway import Gateway, claims
@@ -114,7 +116,10 @@ def test_however_a_run_ends_its_plan_is_shown_as_closed_and_an_event_tells_it_on
 
 def test_the_plan_by_itself_is_shown_with_the_same_status() -> None:
     house, session = out_of_steps()
-    deps = Dependencies(house.settings, house.log, house.blobs, house.index, house.partials, house.clock)
+    long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
+    deps = Dependencies(
+        house.settings, house.log, house.blobs, house.index, house.partials, long_polls, house.clock
+    )
     gateway = Gateway(build(deps).handler, claims(tenant=TENANT, user=USER))
     assert gateway.request("GET", f"/v1/sessions/{session}/plan").data["plan"]["status"] == "failed"
 
