@@ -85,7 +85,7 @@ class Settings(BaseModel):
     """The most that a call of a tool may take. The deployment sets it from the timeout of `tool`."""
     approval_timeout_seconds: Seconds = 1_800
     intervention_warn_seconds: Seconds = 300
-    roll_over_events: Annotated[int, Field(ge=100)] = 15_000
+    roll_over_events: Annotated[int, Field(ge=100, le=22_000)] = 20_000
     recovery_grace_seconds: Seconds = 60
     """Recovery looks at a session only this long after it became active or its wait ended: a worker may just be
     slow.

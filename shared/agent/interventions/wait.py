@@ -10,6 +10,7 @@ from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.interventions.intervention import Intervention
+from shared.domain.rules.execution_history import EVENTS_PER_ASK
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head, Wait
@@ -38,6 +39,9 @@ def ask(
                     "intervention.warned", {"intervention_id": one.intervention_id, "type": one.type}
                 )
         change.set(wait=wait if change.head.interventions else None)
+        if change.head.run is not None:
+            counted = change.head.run.events + EVENTS_PER_ASK
+            change.set(run=change.head.run.model_copy(update={"events": counted}))
         return CommitDraft(change)
 
     if _is_live(session.head, at, wait):

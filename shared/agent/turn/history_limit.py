@@ -1,14 +1,11 @@
 """When the history of a Step Functions execution has grown enough for the next one (`recovery/roll_over.py`).
 
-Its entries are counted in the head, with a fixed upper bound per turn and call, and never read (design §2).
+Its entries are counted in the head, with the upper bounds of `shared/domain/rules/execution_history.py`, and never
+read (design §2).
 """
 
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
-
-EVENTS_PER_TURN = 24
-"""Upper bound of the history entries a turn leaves in the engine besides its calls', retries included."""
-EVENTS_PER_CALL = 24
 
 
 def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:

@@ -6,11 +6,11 @@ from shared.agent.recovery.retries_exhausted import failure_of
 from shared.agent.session.endings import ended, failed
 from shared.agent.session.engine_decision import next_decision, position, wait_decision
 from shared.agent.session.repository import CommitDraft
-from shared.agent.turn.history_limit import EVENTS_PER_CALL, EVENTS_PER_TURN
 from shared.agent.turn.refused_calls import own_result
 from shared.domain.errors import Fenced, ProviderOverloaded
 from shared.domain.interventions.approval import approval_reason
 from shared.domain.interventions.intervention import is_pause
+from shared.domain.rules.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolCall

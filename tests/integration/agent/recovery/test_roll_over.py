@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 
+from shared.domain.rules.execution_history import EVENTS_PER_ASK, EVENTS_PER_CALL, EVENTS_PER_TURN
 from shared.domain.session.commit import Decision
 from shared.ports.model import ModelReply
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
 READ, DELETE = call("list_files"), call("delete_file", path="x.md")
-FULL = 100
+FULL = 3 * EVENTS_PER_TURN + EVENTS_PER_CALL
 """Reached by a plan, a turn with a call, and the turn behind it."""
 
 
@@ -82,3 +83,15 @@ def test_a_message_while_it_rolls_over_is_heard_once() -> None:
     assert house.head(session).state == "completed"
     heard = [e for e in model.requests[-1].entries if e.kind == "user" and e.content.loaded == "Be quick."]
     assert len(heard) == 1
+
+
+def test_waits_for_people_fill_the_history_too() -> None:
+    house, session = ready(says("", DELETE))
+    house.run()
+    run = house.head(session).run
+    assert run is not None
+    waited = run.events
+    house.time_out(session)
+    run = house.head(session).run
+    assert run is not None
+    assert run.events == waited + EVENTS_PER_ASK

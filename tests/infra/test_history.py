@@ -1,0 +1,63 @@
+"""The bounds by which an execution's history is counted are bounds: computed from the definition that is deployed.
+
+Source of the entries per state: AWS Step Functions API reference, HistoryEvent.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from infra.engine.workflow import definition, states
+from infra.environments import LOCAL
+from shared.domain.rules.execution_history import (
+    EVENTS_PER_ASK,
+    EVENTS_PER_CALL,
+    EVENTS_PER_TURN,
+    MOST_EVENTS,
+)
+from shared.domain.session.head import MAX_CALLS
+from shared.settings import Settings
+
+MACHINE = definition(LOCAL)
+STATES = dict(states(MACHINE))
+CALL = dict(states(MACHINE["States"]["Act"]["ItemProcessor"]))
+LAST = ("RollOver", "Done", "Failed")
+"""An execution ends with them."""
+
+
+def events(state: Mapping[str, Any]) -> int:
+    """Most entries of one pass of the state: entered and exited, and what lies between."""
+    match state["Type"]:
+        case "Task":
+            made = 1 + sum(int(retrier["MaxAttempts"]) for retrier in state["Retry"])
+            submitted = state["Resource"].endswith(".waitForTaskToken")
+            return 2 + made * (4 if submitted else 3)  # scheduled, started, (submitted,) and how it ended
+        case "Map":
+            return 4  # started and how it ended; its iterations are counted as calls
+        case "Choice" | "Wait":
+            return 2
+        case other:
+            raise AssertionError(f"how many entries does a {other} leave?")
+
+
+def test_a_turn_leaves_no_more_entries_than_are_counted_for_it() -> None:
+    """Each state of the loop once, one of the two that ask a model, and Route after each."""
+    passed = MACHINE["States"].keys() - {"Route", "Plan", "Think", "Ask", *LAST}
+    asks_a_model = max(events(STATES[name]) for name in ("Plan", "Think"))
+    most = asks_a_model + sum(events(STATES[name]) for name in passed)
+    assert most + events(STATES["Route"]) * (len(passed) + 1) <= EVENTS_PER_TURN
+
+
+def test_a_call_leaves_no_more_entries_than_are_counted_for_it() -> None:
+    iteration = 2
+    assert iteration + sum(map(events, CALL.values())) <= EVENTS_PER_CALL
+
+
+def test_a_wait_for_people_leaves_no_more_entries_than_are_counted_for_it() -> None:
+    assert events(STATES["Ask"]) + events(STATES["Route"]) <= EVENTS_PER_ASK
+
+
+def test_a_full_execution_has_room_for_one_more_turn_with_all_its_calls_and_for_the_roll_over() -> None:
+    (bound,) = (each.le for each in Settings.model_fields["roll_over_events"].metadata if hasattr(each, "le"))
+    last_turn = EVENTS_PER_TURN + EVENTS_PER_CALL * MAX_CALLS + EVENTS_PER_ASK
+    assert bound + last_turn + events(STATES["RollOver"]) <= MOST_EVENTS
+    assert Settings.model_fields["roll_over_events"].default <= bound
