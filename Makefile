@@ -13,7 +13,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo house test test-thorough test-model faults check format bench picture lock clean
+.PHONY: help setup demo house test test-thorough test-model faults mixed-fleet check format bench picture lock clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -35,6 +35,9 @@ test-model: setup ## the provider's protocol against a real server with a real s
 
 faults: setup ## kills every Lambda before and after every call, 10 to 15 minutes (ONLY="step:PutItem" for some)
 	@$(BIN)/python -m tests.faults $(ONLY)
+
+mixed-fleet: setup ## Lambdas of the release before and of this one, side by side on one local stack
+	@$(BIN)/pytest tests/releases -v
 
 house: setup ## how the sources stand: largest rooms and files, circles, files one request passes
 	@$(BIN)/python -m tests.structure

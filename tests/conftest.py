@@ -20,10 +20,17 @@ RUNNING = "ACTA_TEST_STATE"
 """The state directory of a stack that is up already (`acta up`), to test against instead of a new one."""
 
 
-TOGETHER = ("faults", "infra", "contracts/emulator", "contracts/store", "integration/state_machine")
+TOGETHER = (
+    "faults",
+    "releases",
+    "infra",
+    "contracts/emulator",
+    "contracts/store",
+    "integration/state_machine",
+)
 """Folders whose tests share what is expensive to start: where there are several processes, one of them runs all."""
 BEGUN_FIRST = (
-    "e2e 0", "infra", "integration/state_machine", "e2e 1", "faults", "integration/local/test_up.py",
+    "e2e 0", "infra", "integration/state_machine", "e2e 1", "faults", "releases", "integration/local/test_up.py",
     "integration/local/test_a_stop_in_between.py", "contracts/emulator",
 )  # fmt: skip
 """What takes long, so that nothing long is left when all else is done. The second half of `e2e` is not among the first

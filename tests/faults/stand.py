@@ -3,7 +3,7 @@
 import os
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,7 @@ from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.head import Head
 from tests.e2e.support.deployments import neutral_environ, prepare
-from tests.faults.calls import AWS, MODEL, SINK
+from tests.faults.calls import AWS, MODEL, SINK, Answer, Request
 from tests.faults.ledger import Ledger
 from tests.faults.point import FaultPoint
 from tests.faults.provider import Provider
@@ -31,16 +31,24 @@ TEND_ATTEMPTS = 5
 
 
 class Stand:
-    """Lambdas reach AWS, the model and the tools' service by way of `point`; this process asks the emulator itself."""
+    """Lambdas reach AWS, the model and the tools' service by way of `point`; this process asks the emulator itself.
 
-    def __init__(self, progress: Progress | None = None, **settings: str) -> None:
+    `model`: what answers as the provider.
+    """
+
+    def __init__(
+        self,
+        progress: Progress | None = None,
+        model: Callable[[Request], Answer] | None = None,
+        **settings: str,
+    ) -> None:
         self._scratch = tempfile.TemporaryDirectory(prefix="acta-faults-")
         port = free_port()
         self.point = FaultPoint()
         self.ledger = Ledger()
         self._servers = [
             aws := FaultyServer(AWS, self.point, Upstream(port)),
-            model := FaultyServer(MODEL, self.point, Provider()),
+            provider := FaultyServer(MODEL, self.point, model or Provider()),
             sink := FaultyServer(SINK, self.point, self.ledger),
         ]
         self.tools_url = sink.url
@@ -50,7 +58,7 @@ class Stand:
             "ACTA_LAMBDA_AWS_ENDPOINT_URL": aws.url,
             "ACTA_PROVIDER": "anthropic",
             "ANTHROPIC_API_KEY": "scripted",
-            "ANTHROPIC_BASE_URL": model.url,
+            "ANTHROPIC_BASE_URL": provider.url,
             "ACTA_HTTP_TOOL_ALLOW": sink.host,
             "NO_PROXY": "127.0.0.1,localhost",
             "ACTA_RECOVERY_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone

@@ -1,0 +1,27 @@
+"""One stack for all of these tests, and the run of an unmixed fleet that the others are held against."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.scenario import Run
+from tests.faults.stand import is_supported
+from tests.releases import previous
+from tests.releases.fleet import NEW, Fleet
+
+
+@pytest.fixture(scope="package")
+def fleet() -> Iterator[Fleet]:
+    if not is_supported():
+        pytest.skip("processes are found by their connections on Linux only")
+    try:
+        previous.sources()
+    except previous.NoHistory as missing:
+        pytest.skip(str(missing))
+    with Fleet() as made:
+        yield made
+
+
+@pytest.fixture(scope="package")
+def clean(fleet: Fleet) -> Run:
+    return fleet.play(NEW)

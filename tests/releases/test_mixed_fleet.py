@@ -1,0 +1,33 @@
+"""Lambdas of two releases side by side bring sessions to the same end (design §6.7); all of it: `make mixed-fleet`."""
+
+import pytest
+
+from tests.faults.scenario import Run
+from tests.releases.fleet import ALTERNATING, COURSES, RAISED, Fleet, TooLateRollback
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_session_whose_functions_change_between_releases_at_every_turn_ends_as_the_undisturbed_one(
+    fleet: Fleet, clean: Run
+) -> None:
+    run = fleet.play(*ALTERNATING)
+    assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", COURSES)
+def test_every_other_mix_and_course_does_so_too(fleet: Fleet, clean: Run, name: str) -> None:
+    run = fleet.play(*COURSES[name])
+    assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
+
+
+@pytest.mark.thorough
+def test_what_a_function_of_the_release_before_cannot_read_waits_for_one_that_can(
+    fleet: Fleet, clean: Run
+) -> None:
+    fleet.take(RAISED._replace(old=frozenset({"step"})))
+    play = TooLateRollback(fleet)
+    run = play.run()
+    assert play.met
+    assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
