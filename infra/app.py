@@ -4,6 +4,7 @@ Context values, each given as `-c name=value`:
 
     env                   required: the name of the environment (`infra/environments.py`)
     retry_base_seconds    another retry base for this deployment, a whole number of seconds
+    write_version         the schema version to write, where it is not the environment's; `acta deploy` chooses it
     notifications         any value: the local environment sends notifications to the developer's webhook
 """
 
@@ -36,6 +37,9 @@ def main() -> None:
         base = app.node.try_get_context("retry_base_seconds")
         if base is not None:
             environment = environment.with_retry_base(str(base))
+        version = app.node.try_get_context("write_version")
+        if version is not None:
+            environment = environment.with_write_version(str(version))
         if app.node.try_get_context("notifications") is not None:
             environment = environment.with_notifications()
     except UnusableValue as unusable:

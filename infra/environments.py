@@ -156,6 +156,12 @@ class Environment:
             )
         return replace(self, retry_base_seconds=int(seconds))
 
+    def with_write_version(self, version: str) -> "Environment":
+        """This environment writing another schema version. Raises UnusableValue for one that it cannot write."""
+        if version not in (str(PREVIOUS), str(CURRENT)):
+            raise UnusableValue(f"write_version is {PREVIOUS} or {CURRENT} in this release, not {version!r}")
+        return replace(self, write_version=int(version))
+
     def with_notifications(self) -> "Environment":
         """This local environment with notifications switched on. Raises UnusableValue for an environment in AWS."""
         if not self.is_local:

@@ -8,6 +8,14 @@ from infra.environments import FunctionName
 LIVE_INDEX = "live"
 """The table's index of sessions that have work to do or wait for someone."""
 
+READS_VERSION = "ReadsVersion"
+"""The output of the stack that a release replaces: the newest schema version that its functions know."""
+
+
+def stateless_stack(environment: str) -> str:
+    """The stack that a release replaces."""
+    return f"Acta-{environment}-Stateless"
+
 
 def function_name(environment: str, function: FunctionName) -> str:
     return f"acta-{environment}-{function}"

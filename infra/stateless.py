@@ -15,18 +15,21 @@ from infra.environments import Environment, ExternalIssuer, FunctionName
 from infra.lambdas.function import ActaFunction, Resources
 from infra.lambdas.grants import TENANT_FUNCTIONS
 from infra.lambdas.prompts import Prompts
+from infra.names import READS_VERSION, stateless_stack
 from infra.notifications import create_delivery, feed_notify
 from infra.stateful import StatefulStack
+from shared.domain.schema.versions import CURRENT
 
 
 class StatelessStack(Stack):
-    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName` and `BucketName`; with Acta's user pool also `Issuer`
+    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName`, `BucketName` and `ReadsVersion`; with Acta's user
+    pool also `Issuer`
     and `Audience`."""
 
     def __init__(self, scope: Construct, environment: Environment, stateful: StatefulStack) -> None:
         super().__init__(
             scope,
-            f"Acta-{environment.name}-Stateless",
+            stateless_stack(environment.name),
             description=f"Acta ({environment.name}): functions, state machine and API",
         )
         stream_arn = stateful.stream_arn
@@ -59,6 +62,7 @@ class StatelessStack(Stack):
             "StateMachineArn": engine.machine.state_machine_arn,
             "TableName": stateful.table.table_name,
             "BucketName": stateful.bucket.bucket_name,
+            READS_VERSION: str(CURRENT),
         }
         if stateful.user_pool is not None:
             outputs |= {"Issuer": issuer.url, "Audience": issuer.audience}

@@ -36,7 +36,8 @@ def chosen(stacks: Stacks) -> Choice:
 
 
 @pytest.mark.parametrize(
-    "stacks", [Stacks(refuses="ValidationError"), Stacks(status="ROLLBACK_COMPLETE"), Stacks(CURRENT), Stacks(NEXT)]
+    "stacks",
+    [Stacks(refuses="ValidationError"), Stacks(status="ROLLBACK_COMPLETE"), Stacks(CURRENT), Stacks(NEXT)],
 )
 def test_where_everything_deployed_reads_it_this_release_s_version_is_written(stacks: Stacks) -> None:
     choice = chosen(stacks)
@@ -85,7 +86,7 @@ def test_a_version_can_be_chosen_for_a_deployment_and_no_other_than_these_two() 
 
 def test_the_stack_says_what_it_reads_and_its_functions_are_told_what_to_write(each: Synthesised) -> None:
     environment = ENVIRONMENTS[each.environment.name]
-    outputs = each.stateless.template["Outputs"]
+    outputs = each.stateless.body["Outputs"]
     assert outputs["ReadsVersion"]["Value"] == str(CURRENT)
     for function in each.stateless.properties("AWS::Lambda::Function"):
         variables = function.get("Environment", {}).get("Variables", {})

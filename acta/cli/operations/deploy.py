@@ -13,6 +13,7 @@ from infra.environments import Environment, select
 from infra.local.cdk import ToolMissing, cdk_environ, require_cdk
 from infra.local.toolchain import CDK, ROOT
 from infra.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
+from infra.write_version import Choice, ReleaseTooFar, choose
 
 NO_CREDENTIALS = (
     "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
@@ -30,15 +31,33 @@ def deploy(arguments: Namespace) -> int:
     except ToolMissing as error:
         raise CliError(str(error)) from None
     require_credentials()
-    require_concurrency(select(arguments.env))
-    command = [str(CDK), "deploy", "--all", "-c", f"env={arguments.env}", "--no-notices"]
+    environment = select(arguments.env)
+    require_concurrency(environment)
+    choice = choose_write_version(environment)
+    command = [str(CDK), "deploy", "--all", "-c", f"env={environment.name}", "--no-notices"]
+    command += ["-c", f"write_version={choice.version}"]
     if arguments.yes:
         command += ["--require-approval", "never"]
     code = subprocess.call(command, cwd=ROOT, env=cdk_environ(os.environ))
     if code:
         print(f"acta: cdk deploy failed with exit code {code}; its own words are above", file=sys.stderr)
         return exit_codes.SESSION_FAILED
+    if choice.next_step:
+        print(choice.next_step)
     return exit_codes.OK
+
+
+def choose_write_version(environment: Environment, client: Any = None) -> Choice:
+    """Chooses the version and says so. `client`: a botocore CloudFormation client; None: of the caller's account.
+
+    Raises CliError where the deployed release and this one cannot work on the same sessions.
+    """
+    try:
+        choice = choose(environment, client)
+    except ReleaseTooFar as error:
+        raise CliError(str(error)) from None
+    print(f"writes schema version {choice.version}: {one_line(choice.reason, 300)}", flush=True)
+    return choice
 
 
 def require_concurrency(environment: Environment, client: Any = None) -> None:

@@ -1,0 +1,91 @@
+"""Chooses the schema version that a deployment writes, from what the functions that are deployed now can read.
+
+While CloudFormation replaces the functions, old and new ones work on the same sessions, and a deployment may be rolled
+back. So what is written must be readable for both (design §6.7).
+"""
+
+from typing import Any, NamedTuple
+
+from infra.environments import Environment
+from infra.names import READS_VERSION, stateless_stack
+from shared.adapters.aws.clients import Service, make_client
+from shared.adapters.aws.errors import AwsRefused
+from shared.domain.errors import StoreThrottled, StoreUnavailable
+from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
+
+WITHOUT_OUTPUT = 1
+"""What a stack reads that does not say it: such releases know the first version only."""
+NEVER_CREATED = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE")
+"""States of a stack in which it has no functions. Source: CloudFormation User Guide, "Stack status codes"."""
+
+
+class ReleaseTooFar(ValueError):
+    """The deployed release and this one cannot work on the same sessions. The message says what can be done."""
+
+
+class Choice(NamedTuple):
+    """`version`: what to write. `reason` and `next_step`: for a person, a sentence each; `next_step` empty: none."""
+
+    version: int
+    reason: str
+    next_step: str = ""
+
+
+def choose(environment: Environment, client: Any = None) -> Choice:
+    """`client`: a botocore CloudFormation client; None: of the caller's account and region. Raises ReleaseTooFar."""
+    again = f"acta deploy --env {environment.name}"
+    try:
+        reads = deployed_reads(environment, client)
+    except (AwsRefused, StoreThrottled, StoreUnavailable) as error:
+        return Choice(
+            PREVIOUS,
+            f"what the deployed release reads is unknown ({error})",
+            f"Where it is this release already, run `{again}` again as somebody who may describe its stack.",
+        )
+    if reads is None:
+        return Choice(CURRENT, "nothing is deployed yet")
+    if reads < PREVIOUS:
+        raise ReleaseTooFar(
+            f"the deployed release reads schema version {reads} and this one writes {PREVIOUS} or {CURRENT}: deploy "
+            "the releases in between first, one after the other"
+        )
+    if reads > NEXT:
+        raise ReleaseTooFar(
+            f"the deployed release writes schema version {reads - 1} or {reads} and this one reads no more than "
+            f"{NEXT}: go back one release at a time"
+        )
+    if reads < CURRENT:
+        return Choice(
+            reads,
+            "the deployed release reads no newer one, and may have to be deployed again",
+            f"Once this release has proved itself, run `{again}` again: it then writes {CURRENT}.",
+        )
+    return Choice(CURRENT, "the deployed release reads it")
+
+
+def deployed_reads(environment: Environment, client: Any = None) -> int | None:
+    """The newest schema version that the deployed functions know; None: there are none.
+
+    Raises AwsRefused, StoreThrottled and StoreUnavailable where the stack cannot be described.
+    """
+    cloudformation = Service("cloudformation", client or _callers_client())
+    try:
+        found = cloudformation.call("describe_stacks", StackName=stateless_stack(environment.name))
+    except AwsRefused as refused:
+        if refused.code == "ValidationError":  # its name for: there is no such stack
+            return None
+        raise
+    (stack,) = found["Stacks"]
+    if stack["StackStatus"] in NEVER_CREATED:
+        return None
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
+    return int(outputs.get(READS_VERSION, WITHOUT_OUTPUT))
+
+
+def _callers_client() -> Any:
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        return make_client("cloudformation")
+    except BotoCoreError as error:
+        raise StoreUnavailable(str(error)) from None
