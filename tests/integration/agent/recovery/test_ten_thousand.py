@@ -12,9 +12,11 @@ import pytest
 
 from shared.agent.recovery.sweep import SHARDS, Tally
 from shared.agent.recovery.unreadable import Unreadable
+from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import PoisonedSession, StoreThrottled
+from shared.domain.ids import SESSION
 from shared.domain.session.commit import Commit
-from shared.ports.log import LivePage
+from shared.ports.log import IndexEntry, Live, LivePage
 from shared.ports.workflow import ExecutionStatus
 from tests.doubles.index import MemoryIndex
 from tests.doubles.log import MemoryLog
@@ -108,12 +110,12 @@ class Disaster(FragileHouse):
     ) -> None:
         """The lost ones are the newest."""
         self.woken = self._decided(woken)
-        self.damaged = [self.start("Tidy up").session_id for _ in range(damaged)]
+        self.damaged = [self._listed() for _ in range(damaged)]
         self.throttled = [self.start("Tidy up").session_id for _ in range(throttled)]
         for _ in range(at_work):
             self.start("Tidy up")
         self.lost = [self.start("Tidy up").session_id for _ in range(lost)]
-        for session in (*self.damaged, *self.throttled, *self.lost):
+        for session in (*self.throttled, *self.lost):
             self.lose(session)
         self.clock.advance(GRACE + 1)
         requests = self.requests
@@ -122,6 +124,13 @@ class Disaster(FragileHouse):
         self.log = self.counted = CountedLog(self, requests)
         self.counted.errors |= dict.fromkeys(self.damaged, PoisonedSession("damaged"))
         self.counted.errors |= dict.fromkeys(self.throttled, StoreThrottled("too many requests"))
+
+    def _listed(self) -> str:
+        """A session of which nothing is stored but its entry."""
+        session = self.clock.new_id(SESSION)
+        live = Live("active", self.clock.now())
+        self.table.put_listing(IndexEntry(TENANT, session, DEFAULT_AGENT, "active", live))
+        return session
 
     def _decided(self, count: int) -> list[str]:
         """Sessions for which a person has decided, and whose executions nobody has woken."""
