@@ -96,8 +96,7 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
     if head.is_over:
         workflow.stop(head.session_id, run.run_id, run.generation)
     elif (
-        head.wait is not None
-        and not _send_token(workflow, head)
+        not _send_token(workflow, head)
         and workflow.status(head.session_id, run.run_id, run.generation) == "closed"
     ):
         restart(repository, workflow, session)

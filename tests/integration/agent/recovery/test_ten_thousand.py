@@ -192,9 +192,9 @@ def test_all_that_stand_still_go_on_within_the_scans_that_their_requests_take() 
     )
 
 
-def test_the_newest_goes_on_among_ten_thousand_older_ones_that_no_process_remembers() -> None:
+def test_the_newest_go_on_among_ten_thousand_older_ones_that_no_process_remembers() -> None:
     house = Disaster()
-    house.strike(damaged=9_999, lost=1)
+    house.strike(damaged=10_000, lost=50)
     scans = 0
 
     while house.standing_still():

@@ -94,6 +94,21 @@ def test_a_paused_session_that_lost_its_execution_goes_on_when_it_is_resumed() -
     assert house.head(session).state == "completed"
 
 
+def test_a_decision_that_comes_before_the_wait_begins_finds_that_the_execution_is_gone() -> None:
+    house = FragileHouse(SCRIPT)
+    session = house.start("Tidy up").session_id
+    house.run_until("ask")  # it has a question open and no token yet
+    (asked,) = house.head(session).interventions
+    assert house.head(session).wait is None
+    house.lose(session)
+
+    house.resolve(session, asked, "approve")
+    house.run()
+
+    head = house.head(session)
+    assert (head.state, generation(head)) == ("completed", 2)
+
+
 def test_a_repair_of_everything_lets_sessions_that_wait_for_people_wait_in_an_execution_again() -> None:
     house = FragileHouse([*ASKS, says("", step(1, "completed", "ok")), completes("That one.")])
     session = house.start("Ask").session_id
