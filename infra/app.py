@@ -14,19 +14,19 @@ from aws_cdk import App, Tags
 
 from infra.environments import Environment, UnusableValue, select
 from infra.nag_exceptions import acknowledge
+from infra.sessions import SessionsStack
 from infra.stateful import StatefulStack
 from infra.stateless import StatelessStack
 
 
-def add_stacks(app: App, environment: Environment) -> tuple[StatefulStack, StatelessStack]:
-    """Both stacks of `environment`, tagged, with the exceptions from cdk-nag's rules."""
-    stateful = StatefulStack(app, environment)
-    stateless = StatelessStack(app, environment, stateful)
-    for stack in (stateful, stateless):
+def add_stacks(app: App, environment: Environment) -> None:
+    """The stacks of `environment`, tagged, with the exceptions from cdk-nag's rules."""
+    stateful, sessions = StatefulStack(app, environment), SessionsStack(app, environment)
+    stateless = StatelessStack(app, environment, stateful, sessions)
+    for stack in (stateful, sessions, stateless):
         Tags.of(stack).add("service", "acta")
         Tags.of(stack).add("environment", environment.name)
-    acknowledge(stateful, stateless)
-    return stateful, stateless
+    acknowledge(stateful, sessions, stateless)
 
 
 def main() -> None:

@@ -8,12 +8,14 @@ from aws_cdk import Acknowledgment, Stack, Validations
 from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS, TENANT_FUNCTIONS
 
 PACK = "AwsSolutions"
-BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
-"""The name of the export with the bucket's ARN, which CDK passes from one stack to the other."""
+FILES_BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
+SESSION_BUCKET = "ExportsOutputFnGetAttTexts0AC1F062Arn6B678CA8"
+"""The names of the exports with the buckets' ARNs, which CDK passes from one stack to the other."""
 
+BUCKETS = {"S1": "Only functions read and write the bucket, and they log what they do."}
 STATEFUL: Mapping[str, str] = MappingProxyType(
     {
-        "S1": "Only functions read and write the bucket, and they log what they do.",
+        **BUCKETS,
         "SMG4": "Model providers' keys are issued by the providers; AWS cannot rotate them.",
         "COG2": "A second factor is offered; the team decides whether to require it.",
         "COG8": "The plus plan costs per user; a team can switch it on for its pool.",
@@ -29,7 +31,7 @@ STATELESS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def wildcards(stateful: Stack) -> Mapping[str, str]:
+def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     """Resource with a `*` in a policy -> the reason for it."""
     machine = stateful.stack_name.removesuffix("-Stateful").lower()
     executions = f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{machine}:*"
@@ -41,19 +43,25 @@ def wildcards(stateful: Stack) -> Mapping[str, str]:
         f"arn:<AWS::Partition>:bedrock:*::{CLAUDE_MODELS}": "An agent's definition names the model.",
         f"arn:<AWS::Partition>:bedrock:*:<AWS::AccountId>:{CLAUDE_PROFILES}": "A profile spans regions.",
         **{
-            f"{stateful.stack_name}:{BUCKET}/{keys}": "Tenants and sessions get their names after the deployment."
-            for keys in (FILES, SESSIONS)
+            f"{stack.stack_name}:{bucket}/{keys}": "Tenants and sessions get their names after the deployment."
+            for stack, bucket, keys in (
+                (stateful, FILES_BUCKET, FILES),
+                (stateful, FILES_BUCKET, SESSIONS),
+                (sessions, SESSION_BUCKET, SESSIONS),
+            )
         },
     }
 
 
-def acknowledge(stateful: Stack, stateless: Stack) -> None:
-    """Tells cdk-nag all exceptions of both stacks."""
+def acknowledge(stateful: Stack, sessions: Stack, stateless: Stack) -> None:
+    """Tells cdk-nag all exceptions of the stacks."""
     for rule, reason in STATEFUL.items():
         _acknowledge(stateful, rule, reason)
+    for rule, reason in BUCKETS.items():
+        _acknowledge(sessions, rule, reason)
     for rule, reason in STATELESS.items():
         _acknowledge(stateless, rule, reason)
-    for resource, reason in wildcards(stateful).items():
+    for resource, reason in wildcards(stateful, sessions).items():
         _acknowledge(stateless, f"IAM5[Resource::{resource}]", reason)
 
 

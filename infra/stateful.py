@@ -1,14 +1,16 @@
-"""The stack with the data, which every release keeps: the table, the bucket, the secrets and Acta's user pool."""
+"""The stack with the data, which every release keeps: the table, the bucket of the files, the secrets and Acta's user
+pool.
+"""
 
 from collections.abc import Mapping
 
-from aws_cdk import Duration, RemovalPolicy, SecretValue, Stack
+from aws_cdk import SecretValue, Stack
 from aws_cdk import aws_dynamodb as dynamodb
-from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.api.user_pool import UserPool
+from infra.buckets import data_bucket, removal_policy
 from infra.environments import Environment, OwnPool, Webhook
 from infra.names import LIVE_INDEX, notification_secret_name, secret_name
 
@@ -28,11 +30,11 @@ class StatefulStack(Stack):
             description=f"Acta ({environment.name}): sessions, files, keys and users",
         )
         self._environment = environment
-        self._removal = RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
+        self._removal = removal_policy(environment)
         self.table = self._table()
         # Exported even where nothing uses it. So switching notifications on or off changes the other stack only.
         self.stream_arn = self.export_value(self.table.table_stream_arn)
-        self.bucket = self._bucket()
+        self.bucket = data_bucket(self, "Files", environment, versioned=environment.versioned_files)
         self.secrets = {} if environment.is_local else self._secrets()
         if isinstance(environment.notifications, Webhook):
             self._notification_secret()
@@ -67,26 +69,6 @@ class StatefulStack(Stack):
             projection_type=dynamodb.ProjectionType.KEYS_ONLY,
         )
         return table
-
-    def _bucket(self) -> s3.Bucket:
-        return s3.Bucket(
-            self,
-            "Files",
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            enforce_ssl=not self._environment.is_local,  # the local AWS speaks plain HTTP on loopback
-            versioned=self._environment.versioned_files,
-            lifecycle_rules=[
-                s3.LifecycleRule(
-                    abort_incomplete_multipart_upload_after=Duration.days(1),
-                    noncurrent_version_expiration=Duration.days(30)
-                    if self._environment.versioned_files
-                    else None,
-                )
-            ],
-            removal_policy=self._removal,
-        )
 
     def _secrets(self) -> Mapping[str, secretsmanager.ISecret]:
         """Empty secrets for the model providers' keys. A person stores the keys; no template contains one."""

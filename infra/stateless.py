@@ -17,16 +17,18 @@ from infra.lambdas.grants import TENANT_FUNCTIONS
 from infra.lambdas.prompts import Prompts
 from infra.names import READS_VERSION, stateless_stack
 from infra.notifications import create_delivery, feed_notify
+from infra.sessions import SessionsStack
 from infra.stateful import StatefulStack
 from shared.domain.schema.versions import CURRENT
 
 
 class StatelessStack(Stack):
-    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName`, `BucketName` and `ReadsVersion`; with Acta's user
-    pool also `Issuer`
-    and `Audience`."""
+    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName`, `BucketName`, `SessionBucketName` and `ReadsVersion`;
+    with Acta's user pool also `Issuer` and `Audience`."""
 
-    def __init__(self, scope: Construct, environment: Environment, stateful: StatefulStack) -> None:
+    def __init__(
+        self, scope: Construct, environment: Environment, stateful: StatefulStack, sessions: SessionsStack
+    ) -> None:
         super().__init__(
             scope,
             stateless_stack(environment.name),
@@ -37,6 +39,7 @@ class StatelessStack(Stack):
         resources = Resources(
             table=stateful.table,
             bucket=stateful.bucket,
+            session_bucket=sessions.bucket,
             secrets=stateful.secrets,
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
@@ -63,6 +66,7 @@ class StatelessStack(Stack):
             "TableName": stateful.table.table_name,
             "BucketName": stateful.bucket.bucket_name,
             READS_VERSION: str(CURRENT),
+            "SessionBucketName": sessions.bucket.bucket_name,
         }
         if stateful.user_pool is not None:
             outputs |= {"Issuer": issuer.url, "Audience": issuer.audience}

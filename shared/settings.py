@@ -18,6 +18,8 @@ from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 
 PREFIX = "ACTA_"
+SESSION_BUCKET_SINCE = 2
+"""The schema version with which texts of sessions go into `session_bucket`."""
 
 Seconds = Annotated[float, Field(gt=0)]
 
@@ -32,6 +34,11 @@ class Settings(BaseModel):
     env: str
     table: str
     bucket: str
+    """Files, and texts of sessions that releases before `session_bucket` stored."""
+    session_bucket: str = ""
+    """Texts of sessions; it keeps no versions. Empty only while a deployment replaces the release before: a function's
+    code may come a moment before its variables.
+    """
     state_machine_arn: str = ""
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
@@ -100,6 +107,17 @@ class Settings(BaseModel):
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
     partial_text_ms: Annotated[int, Field(ge=0)] = 0
     """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""
+
+    @property
+    def session_buckets(self) -> tuple[str, ...]:
+        """Where texts of sessions are. They are stored in the first, and read and erased in each: the release before
+        knows `bucket` alone, so while it may still run that comes first (ADR 44).
+        """
+        if not self.session_bucket:
+            return (self.bucket,)
+        if self.write_version < SESSION_BUCKET_SINCE:
+            return self.bucket, self.session_bucket
+        return self.session_bucket, self.bucket
 
     @field_validator("provider")
     @classmethod

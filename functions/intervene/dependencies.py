@@ -32,7 +32,7 @@ class Dependencies(NamedTuple):
 def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
-    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket)
+    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.session_buckets)
     session_index = DynamoIndex(chosen.table, clock)
     return Dependencies(
         settings=chosen,

@@ -46,7 +46,7 @@ class Dependencies(NamedTuple):
 def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
-    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket)
+    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.session_buckets)
     return Dependencies(
         repository=SessionRepository(log, blobs, clock, write_version=chosen.write_version),
         session_index=DynamoIndex(chosen.table, clock),

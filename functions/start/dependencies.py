@@ -34,7 +34,9 @@ def dependencies() -> Dependencies:
     return Dependencies(
         settings=chosen,
         log=log,
-        repository=SessionRepository(log, S3Blobs(chosen.bucket), clock, write_version=chosen.write_version),
+        repository=SessionRepository(
+            log, S3Blobs(chosen.session_buckets), clock, write_version=chosen.write_version
+        ),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         definitions=DynamoDefinitions(chosen.table, clock),

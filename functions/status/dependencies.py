@@ -34,7 +34,7 @@ def dependencies() -> Dependencies:
     return Dependencies(
         settings=chosen,
         log=DynamoLog(chosen.table, clock),
-        blobs=S3Blobs(chosen.bucket),
+        blobs=S3Blobs(chosen.session_buckets),
         session_index=DynamoIndex(chosen.table, clock),
         partials=DynamoPartials(chosen.table),
         long_polls=LongPollLimit(DynamoLongPolls(chosen.table), clock),

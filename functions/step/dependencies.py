@@ -38,7 +38,10 @@ def turn_deps() -> TurnDeps:
     chosen = settings()
     clock = SystemClock()
     repository = SessionRepository(
-        DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock, write_version=chosen.write_version
+        DynamoLog(chosen.table, clock),
+        S3Blobs(chosen.session_buckets),
+        clock,
+        write_version=chosen.write_version,
     )
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
     definitions = DynamoDefinitions(chosen.table, clock)

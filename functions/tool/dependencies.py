@@ -33,7 +33,10 @@ def runtime() -> ToolRuntime:
 
     return ToolRuntime(
         repository=SessionRepository(
-            DynamoLog(chosen.table, clock), S3Blobs(chosen.bucket), clock, write_version=chosen.write_version
+            DynamoLog(chosen.table, clock),
+            S3Blobs(chosen.session_buckets),
+            clock,
+            write_version=chosen.write_version,
         ),
         registry=TenantRegistry(definitions.snapshot),
         policies=policies,

@@ -37,11 +37,13 @@ ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Archite
 
 @dataclass(frozen=True)
 class Resources:
-    """What the functions use. `secrets`: model provider -> the secret with its key, empty locally. `execution_arns` and
+    """What the functions use. `bucket`: of the files, and of sessions' texts that releases before `session_bucket`
+    wrote. `secrets`: model provider -> the secret with its key, empty locally. `execution_arns` and
     `tenant_function_arns` are patterns."""
 
     table: dynamodb.ITable
     bucket: s3.IBucket
+    session_bucket: s3.IBucket
     secrets: Mapping[str, secretsmanager.ISecret]
     state_machine_arn: str
     execution_arns: str
@@ -110,15 +112,16 @@ class ActaFunction(Construct):
         if grants.index:
             index_arn = f"{resources.table.table_arn}/index/{LIVE_INDEX}"
             statements.append(_allow("LiveSessions", grants.index, index_arn))
-        for sid, keys, actions in (
-            ("Files", FILES, grants.files),
-            ("Sessions", SESSIONS, grants.sessions),
+        for sid, bucket, keys, actions in (
+            ("Files", resources.bucket, FILES, grants.files),
+            ("Sessions", resources.session_bucket, SESSIONS, grants.sessions),
+            ("FormerSessions", resources.bucket, SESSIONS, grants.sessions),
         ):
             if actions:
-                statements.append(_allow(sid, actions, resources.bucket.arn_for_objects(keys)))
-                statements.append(_list(f"List{sid}", resources.bucket, keys))
+                statements.append(_allow(sid, actions, bucket.arn_for_objects(keys)))
+                statements.append(_list(f"List{sid}", bucket, keys))
             if actions >= ERASE:
-                statements.append(_list_versions(f"Versions{sid}", resources.bucket, keys))
+                statements.append(_list_versions(f"Versions{sid}", bucket, keys))
         on_executions = grants.engine & ON_EXECUTIONS
         if grants.engine - on_executions:
             statements.append(_allow("Engine", grants.engine - on_executions, resources.state_machine_arn))
@@ -167,6 +170,7 @@ class ActaFunction(Construct):
             "env": environment.name,
             "table": resources.table.table_name,
             "bucket": resources.bucket.bucket_name,
+            "session_bucket": resources.session_bucket.bucket_name,
             "tenant_claim": environment.tenant_claim,
             "roles_claim": environment.roles_claim,
             "longest_model_seconds": environment.longest_model_seconds,

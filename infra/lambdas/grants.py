@@ -15,7 +15,7 @@ TENANT_FUNCTIONS = "acta-tool-*"
 FILES = "files/*"
 """Object keys of the files that users and the file tools work with: `files/{tenant}/{path}`."""
 SESSIONS = "sessions/*"
-"""Object keys of long texts of sessions: `sessions/{tenant}/{session}/{hash}`."""
+"""Object keys of long texts of sessions, in both buckets: `sessions/{tenant}/{session}/{hash}`."""
 
 READ = frozenset({"dynamodb:GetItem", "dynamodb:Query"})
 COMMIT = READ | {"dynamodb:PutItem"}

@@ -25,6 +25,7 @@ DEPLOYED_FIELDS = frozenset(
         "env",
         "table",
         "bucket",
+        "session_bucket",
         "state_machine_arn",
         "offline",
         "tenant_claim",

@@ -19,6 +19,7 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.head import Head
+from shared.settings import Settings
 from tests.e2e.support.deployments import neutral_environ, prepare
 from tests.faults.calls import AWS, MODEL, SINK, Answer, Request
 from tests.faults.ledger import Ledger
@@ -80,7 +81,8 @@ class Stand:
             raise
         clock = SystemClock()
         log = DynamoLog(settings["ACTA_TABLE"], clock, self.client("dynamodb"))
-        self.repository = SessionRepository(log, S3Blobs(settings["ACTA_BUCKET"], self.client("s3")), clock)
+        blobs = S3Blobs(Settings.from_environ(settings).session_buckets, self.client("s3"))
+        self.repository = SessionRepository(log, blobs, clock)
         self.states = self.client("stepfunctions")
         return self
 

@@ -95,6 +95,7 @@ def text_of(value: Any) -> str:
 class Synthesised:
     environment: Environment
     stateful: Template
+    sessions: Template
     stateless: Template
     findings: tuple[str, ...]
     """What cdk-nag says, as `rule: construct`; empty locally, where it is not asked."""
@@ -135,11 +136,12 @@ def synthesised(environment: Environment, folder: Path) -> Synthesised:
     except RuntimeError as error:
         if "Validation failed" not in str(error):
             raise
-    stateful, stateless = (
+    stateful, sessions, stateless = (
         Template(json.loads((folder / f"Acta-{environment.name}-{kind}.template.json").read_text()))
-        for kind in ("Stateful", "Stateless")
+        for kind in ("Stateful", "Sessions", "Stateless")
     )
-    return Synthesised(environment, stateful, stateless, tuple(_findings(folder / "validation-report.json")))
+    findings = tuple(_findings(folder / "validation-report.json"))
+    return Synthesised(environment, stateful, sessions, stateless, findings)
 
 
 def _findings(report: Path) -> Iterator[str]:

@@ -89,5 +89,5 @@ def test_the_stage_is_throttled_and_its_log_holds_no_path_and_no_body(each: Synt
 
 
 def test_the_stack_s_outputs_say_where_the_deployment_is(each: Synthesised) -> None:
-    outputs = {"ApiUrl", "ApiId", "StateMachineArn", "TableName", "BucketName"}
+    outputs = {"ApiUrl", "ApiId", "StateMachineArn", "TableName", "BucketName", "SessionBucketName"}
     assert outputs <= set(each.stateless.body["Outputs"])

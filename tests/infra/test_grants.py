@@ -20,9 +20,8 @@ LOOK_UP = {"states:DescribeExecution"}
 READ_KEY = {"secretsmanager:GetSecretValue"}
 
 TABLE = "Table.Arn"
-SESSIONS = "Files.Arn/sessions/*"
-LIST_SESSIONS = 'Files.Arn if {"StringLikeIfExists": {"s3:prefix": "sessions/*"}}'
-VERSIONS = 'Files.Arn if {"StringLike": {"s3:prefix": "sessions/*"}}'
+BUCKETS_OF_SESSIONS = ("Texts", "Files")
+"""Where this release stores texts of sessions, and where the release before does."""
 FILES = "Files.Arn/files/*"
 LIST_FILES = 'Files.Arn if {"StringLikeIfExists": {"s3:prefix": "files/*"}}'
 MACHINE = "arn:aws:states:region:account:stateMachine:acta-prod"
@@ -30,35 +29,42 @@ EXECUTIONS = "arn:aws:states:region:account:execution:acta-prod:*"
 LIST = {"s3:ListBucket"}
 LIST_VERSIONS = {"s3:ListBucketVersions"}
 
+
+def on_sessions(actions: set[str]) -> dict[str, set[str]]:
+    """On the objects, and on their bucket, where only what is under the prefix may be listed."""
+    found: dict[str, set[str]] = {}
+    for bucket in BUCKETS_OF_SESSIONS:
+        found[f"{bucket}.Arn/sessions/*"] = actions
+        found[f'{bucket}.Arn if {{"StringLikeIfExists": {{"s3:prefix": "sessions/*"}}}}'] = LIST
+        if actions >= ERASE:
+            found[f'{bucket}.Arn if {{"StringLike": {{"s3:prefix": "sessions/*"}}}}'] = LIST_VERSIONS
+    return found
+
+
 ALLOWED: Mapping[str, Mapping[str, set[str]]] = {
     "start": {
         TABLE: COMMIT,
-        SESSIONS: PUT,
-        LIST_SESSIONS: LIST,
+        **on_sessions(PUT),
         MACHINE: START,
         EXECUTIONS: LOOK_UP | {"states:StopExecution"},
     },
-    "status": {TABLE: READ, SESSIONS: GET, LIST_SESSIONS: LIST},
+    "status": {TABLE: READ, **on_sessions(GET)},
     "step": {
         TABLE: REMEMBER,
-        SESSIONS: PUT,
-        LIST_SESSIONS: LIST,
+        **on_sessions(PUT),
         "AnthropicKey": READ_KEY,
         "OpenaiKey": READ_KEY,
     },
     "tool": {
         TABLE: REMEMBER,
-        SESSIONS: PUT,
-        LIST_SESSIONS: LIST,
+        **on_sessions(PUT),
         FILES: EDIT,
         LIST_FILES: LIST,
         "arn:aws:lambda:region:account:function:acta-tool-*": {"lambda:InvokeFunction"},
     },
     "intervene": {
         TABLE: COMMIT | {"dynamodb:BatchWriteItem"},
-        SESSIONS: ERASE,
-        LIST_SESSIONS: LIST,
-        VERSIONS: LIST_VERSIONS,
+        **on_sessions(ERASE),
         MACHINE: START,
         EXECUTIONS: LOOK_UP | {"states:StopExecution"},
     },
@@ -66,9 +72,7 @@ ALLOWED: Mapping[str, Mapping[str, set[str]]] = {
     "recover": {
         TABLE: COMMIT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem"},
         f"{TABLE}/index/live": {"dynamodb:Query"},
-        SESSIONS: ERASE,
-        LIST_SESSIONS: LIST,
-        VERSIONS: LIST_VERSIONS,
+        **on_sessions(ERASE),
         MACHINE: START | {"states:ListExecutions"},
         EXECUTIONS: LOOK_UP,
     },
@@ -137,10 +141,10 @@ def test_who_reads_objects_lists_those_under_the_same_prefix_and_no_others(
 ) -> None:
     """Without the prefix `start` could list the names of every tenant's files."""
     granted = each.stateless.granted(function.capitalize())
-    read = {thing.removeprefix("Files.Arn/") for thing, allowed in granted.items() if allowed >= GET}
+    read = {tuple(thing.split("/", 1)) for thing, allowed in granted.items() if allowed >= GET}
     listing = {thing for thing, allowed in granted.items() if allowed >= LIST}
     assert listing == {
-        f'Files.Arn if {{"StringLikeIfExists": {{"s3:prefix": "{prefix}"}}}}' for prefix in read
+        f'{bucket} if {{"StringLikeIfExists": {{"s3:prefix": "{prefix}"}}}}' for bucket, prefix in read
     }
 
 

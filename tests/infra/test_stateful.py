@@ -1,12 +1,59 @@
 import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from infra.names import LIVE_INDEX
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.llm.keys import NO_KEY_YET
-from tests.infra.conftest import Synthesised
+from tests.infra.conftest import HASH, Synthesised
 
 HARMLESS = {"Status", "Id", "AbortIncompleteMultipartUpload", "NoncurrentVersionExpiration"}
 """Parts of a lifecycle rule that leave every current object alone (design §6.1)."""
+
+
+PREVIOUS = Path(__file__).with_name("previous_stateful.json")
+"""What the release before this one deployed as `Acta-prod-Stateful`: resources, and the names of its exports."""
+
+
+def buckets(each: Synthesised) -> dict[str, Mapping[str, Any]]:
+    """Logical id, without its hash -> properties."""
+    found = {
+        name: made["Properties"]
+        for template in (each.stateful, each.sessions)
+        for name, made in template.resources("AWS::S3::Bucket").items()
+    }
+    return {HASH.sub("", name): properties for name, properties in found.items()}
+
+
+def is_versioned(bucket: Mapping[str, Any]) -> bool:
+    return bool(bucket.get("VersioningConfiguration", {}).get("Status") == "Enabled")
+
+
+def test_an_update_of_the_release_before_changes_nothing_of_its_stack(prod: Synthesised) -> None:
+    """The data stays where it is; and that release can be deployed again, because no stack uses what it lacks."""
+    before = json.loads(PREVIOUS.read_text(encoding="utf-8"))
+    now = prod.stateful.body
+    made = {
+        name: {"Type": each["Type"], "Properties": each.get("Properties", {})}
+        for name, each in now["Resources"].items()
+    }
+    assert made == before["resources"]
+    assert sorted(each["Export"]["Name"] for each in now["Outputs"].values()) == before["exports"]
+
+
+def test_what_the_release_before_lacks_is_in_a_stack_of_its_own(each: Synthesised) -> None:
+    kinds = {made["Type"] for made in each.sessions.body["Resources"].values()}
+    assert kinds <= {"AWS::S3::Bucket", "AWS::S3::BucketPolicy"}
+    assert set(buckets(each)) == {"Files", "Texts"}
+
+
+def test_texts_of_sessions_have_no_versions_and_files_do_where_the_environment_says_so(
+    each: Synthesised,
+) -> None:
+    assert {name for name, bucket in buckets(each).items() if is_versioned(bucket)} == (
+        {"Files"} if each.environment.versioned_files else set()
+    )
 
 
 def test_the_table_has_the_keys_the_log_is_written_under(each: Synthesised) -> None:
@@ -35,24 +82,30 @@ def test_recovery_finds_live_sessions_by_time_and_copies_nothing_of_them(each: S
 
 
 def test_nothing_stored_is_public(each: Synthesised) -> None:
-    (bucket,) = each.stateful.properties("AWS::S3::Bucket")
-    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
-    assert bucket["BucketEncryption"]
-    assert bucket["OwnershipControls"]["Rules"] == [{"ObjectOwnership": "BucketOwnerEnforced"}]
-    for policy in each.stateful.properties("AWS::S3::BucketPolicy"):
+    for bucket in buckets(each).values():
+        assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+        assert bucket["BucketEncryption"]
+        assert bucket["OwnershipControls"]["Rules"] == [{"ObjectOwnership": "BucketOwnerEnforced"}]
+    policies = [
+        policy
+        for template in (each.stateful, each.sessions)
+        for policy in template.properties("AWS::S3::BucketPolicy")
+    ]
+    for policy in policies:
         assert {statement["Effect"] for statement in policy["PolicyDocument"]["Statement"]} == {"Deny"}
 
 
-def test_in_aws_the_bucket_refuses_plain_http(each: Synthesised) -> None:
-    refused = "aws:SecureTransport" in json.dumps(each.stateful.body)
-    assert refused == (not each.environment.is_local)
+def test_in_aws_the_buckets_refuse_plain_http(each: Synthesised) -> None:
+    for template in (each.stateful, each.sessions):
+        refused = "aws:SecureTransport" in json.dumps(template.body)
+        assert refused == (not each.environment.is_local)
 
 
 def test_unfinished_uploads_and_replaced_versions_leave_the_bucket(each: Synthesised) -> None:
-    (bucket,) = each.stateful.properties("AWS::S3::Bucket")
-    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
-    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}
-    assert ("NoncurrentVersionExpiration" in rule) == each.environment.versioned_files
+    for bucket in buckets(each).values():
+        (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+        assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}
+        assert ("NoncurrentVersionExpiration" in rule) == is_versioned(bucket)
 
 
 def test_data_outlives_its_stack_where_the_environment_says_so(each: Synthesised) -> None:
@@ -63,8 +116,9 @@ def test_data_outlives_its_stack_where_the_environment_says_so(each: Synthesised
         "AWS::SecretsManager::Secret",
         "AWS::Cognito::UserPool",
     ):
-        for resource in each.stateful.resources(kind).values():
-            assert resource["DeletionPolicy"] == kept
+        for template in (each.stateful, each.sessions):
+            for resource in template.resources(kind).values():
+                assert resource["DeletionPolicy"] == kept
 
 
 def test_production_can_be_set_back_in_time_and_is_not_deleted_by_accident(prod: Synthesised) -> None:
@@ -96,13 +150,13 @@ def test_no_client_may_write_the_tenant_of_its_user(prod: Synthesised) -> None:
 
 
 def test_no_lifecycle_rule_touches_a_current_object(each: Synthesised) -> None:
-    (bucket,) = each.stateful.properties("AWS::S3::Bucket")
-    for rule in bucket["LifecycleConfiguration"]["Rules"]:
-        assert set(rule) <= HARMLESS
+    for bucket in buckets(each).values():
+        for rule in bucket["LifecycleConfiguration"]["Rules"]:
+            assert set(rule) <= HARMLESS
 
 
 def test_a_version_that_was_replaced_is_kept_for_a_month_where_versions_are_kept(each: Synthesised) -> None:
-    (bucket,) = each.stateful.properties("AWS::S3::Bucket")
+    bucket = buckets(each)["Files"]
     kept = [
         rule["NoncurrentVersionExpiration"]["NoncurrentDays"]
         for rule in bucket["LifecycleConfiguration"]["Rules"]

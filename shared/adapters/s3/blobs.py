@@ -1,5 +1,7 @@
 """The blob store on S3: texts at `sessions/{tenant}/{session}/{SHA-256 of the text}`, or a name of their own in its
 place, gzipped where that is shorter.
+
+A session's texts may be in two buckets: where the release before stored them, and where this one does.
 """
 
 import hashlib
@@ -9,7 +11,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.s3.objects import erase_prefix, read_object
+from shared.adapters.s3.objects import StoredObject, erase_prefix, read_object
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import PoisonedSession
 from shared.ports.blobs import BlobMissing
@@ -25,10 +27,12 @@ _GZIP = 31
 
 
 class S3Blobs:
-    """A BlobStore. `client`: a botocore S3 client instead of the process's."""
+    """A BlobStore. `buckets`: the first is stored in; each is read and erased. `client`: a botocore S3 client instead
+    of the process's.
+    """
 
-    def __init__(self, bucket: str, client: Any = None) -> None:
-        self._bucket = bucket
+    def __init__(self, buckets: tuple[str, ...], client: Any = None) -> None:
+        self._buckets = buckets
         self._s3 = Service("s3", client)
         self._put: set[str] = set()
 
@@ -53,7 +57,7 @@ class S3Blobs:
         encoding = {"ContentEncoding": "gzip"} if len(small) < len(raw) else {}
         self._s3.call(
             "put_object",
-            Bucket=self._bucket,
+            Bucket=self._buckets[0],
             Key=key,
             Body=small if encoding else raw,
             ContentType="text/plain; charset=utf-8",
@@ -73,21 +77,26 @@ class S3Blobs:
 
     def delete_all(self, tenant: str, session_id: str) -> None:
         prefix = _prefix(tenant, session_id)
-        erase_prefix(self._s3, self._bucket, prefix)
+        for bucket in self._buckets:
+            erase_prefix(self._s3, bucket, prefix)
         self._put = {key for key in self._put if not key.startswith(prefix)}
 
     def _get(self, key: str) -> str:
-        try:
-            found = read_object(self._s3, self._bucket, key)
-        except AwsRefused as refused:
-            if refused.code in ("NoSuchKey", "404"):
-                raise BlobMissing("a blob is missing") from None
-            raise
+        found = self._found(key)
         try:
             raw = zlib.decompress(found.body, _GZIP) if found.encoding == "gzip" else found.body
             return raw.decode("utf-8", "surrogatepass")
         except (zlib.error, UnicodeDecodeError):
             raise PoisonedSession("a stored text cannot be read") from None
+
+    def _found(self, key: str) -> StoredObject:
+        for bucket in self._buckets:
+            try:
+                return read_object(self._s3, bucket, key)
+            except AwsRefused as refused:
+                if refused.code not in ("NoSuchKey", "404"):
+                    raise
+        raise BlobMissing("a blob is missing")
 
 
 def _prefix(tenant: str, session_id: str) -> str:

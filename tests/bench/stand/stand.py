@@ -22,6 +22,7 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
+from shared.settings import Settings
 from tests.bench.stand.provider import ScriptedProvider
 from tests.bench.stand.proxy import CountingProxy
 from tests.bench.stand.script import Reply
@@ -145,9 +146,10 @@ class Stand:
     def repository(self, *, counted: bool = False) -> SessionRepository:
         """A new one, as in a worker that has just started."""
         clock = SystemClock()
-        table, bucket = self.settings["ACTA_TABLE"], self.settings["ACTA_BUCKET"]
-        log = DynamoLog(table, clock, self.client("dynamodb", counted=counted))
-        return SessionRepository(log, S3Blobs(bucket, self.client("s3", counted=counted)), clock)
+        chosen = Settings.from_environ(self.settings)
+        log = DynamoLog(chosen.table, clock, self.client("dynamodb", counted=counted))
+        blobs = S3Blobs(chosen.session_buckets, self.client("s3", counted=counted))
+        return SessionRepository(log, blobs, clock)
 
     def put_files(self, files: Mapping[str, str]) -> None:
         store = S3Files(self.settings["ACTA_BUCKET"], self.client("s3"))

@@ -10,6 +10,7 @@ from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.domain.session.commit import Commit
+from shared.settings import Settings
 from tests.bench.stand.script import Call, Reply
 from tests.doubles.http_sink import Reply as Answer
 from tests.doubles.http_sink import Sink
@@ -118,7 +119,7 @@ def read_through(person: Person, path: str, limit: int) -> list[Json]:
 def write(behind: Behind, tenant: str) -> longlog.LongLog:
     """As the functions' own adapters store it, many commits at a time."""
     dynamodb, table = behind.client("dynamodb"), behind.settings["ACTA_TABLE"]
-    blobs = S3Blobs(behind.settings["ACTA_BUCKET"], behind.client("s3"))
+    blobs = S3Blobs(Settings.from_environ(behind.settings).session_buckets, behind.client("s3"))
     puts: list[dict[str, Any]] = []
 
     def append(commit: Commit) -> None:

@@ -87,8 +87,9 @@ class Behind:
         return [item for page in pages for item in page["Items"] if word in str(item)]
 
     @property
-    def buckets(self) -> tuple[str, ...]:
-        return (self.settings["ACTA_BUCKET"],)
+    def buckets(self) -> tuple[str, str]:
+        """Where the release before stored texts of sessions, and where this one does."""
+        return self.settings["ACTA_BUCKET"], self.settings["ACTA_SESSION_BUCKET"]
 
     @contextmanager
     def versioned(self) -> Iterator[None]:
@@ -103,11 +104,13 @@ class Behind:
         for bucket in self.buckets:
             self.client("s3").put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": status})
 
-    def objects_of(self, word: str) -> list[str]:
-        """Every key of the buckets that has the word in it: once for each version and each delete marker."""
+    def objects_of(self, word: str, *buckets: str) -> list[str]:
+        """Every key of the buckets, of all where none is named, that has the word in it: once for each version and
+        each delete marker.
+        """
         pages = [
             page
-            for bucket in self.buckets
+            for bucket in buckets or self.buckets
             for page in self.client("s3").get_paginator("list_object_versions").paginate(Bucket=bucket)
         ]
         keys = [each["Key"] for page in pages for kind in VERSIONS for each in page.get(kind, ())]

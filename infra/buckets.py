@@ -1,0 +1,36 @@
+"""Buckets that hold data: private, encrypted, without a rule that ends a current object."""
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from infra.environments import Environment
+
+REPLACED_VERSIONS_DAYS = 30
+"""For so long what was deleted or overwritten stays readable to operators, where versions are kept."""
+
+
+def removal_policy(environment: Environment) -> RemovalPolicy:
+    """Of everything that holds data."""
+    return RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
+
+
+def data_bucket(scope: Construct, name: str, environment: Environment, *, versioned: bool) -> s3.Bucket:
+    """`versioned` False: what is deleted is gone at once."""
+    kept = Duration.days(REPLACED_VERSIONS_DAYS) if versioned else None
+    return s3.Bucket(
+        scope,
+        name,
+        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+        object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+        encryption=s3.BucketEncryption.S3_MANAGED,
+        enforce_ssl=not environment.is_local,  # the local AWS speaks plain HTTP on loopback
+        versioned=versioned,
+        lifecycle_rules=[
+            s3.LifecycleRule(
+                abort_incomplete_multipart_upload_after=Duration.days(1),
+                noncurrent_version_expiration=kept,
+            )
+        ],
+        removal_policy=removal_policy(environment),
+    )

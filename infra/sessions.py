@@ -1,0 +1,22 @@
+"""The stack with the bucket of sessions' texts. It keeps no versions: what is deleted there is gone at once (ADR 44).
+
+It is a stack of its own, because the release before does not know of it. That release can be deployed again over this
+one: its own two stacks are as they were, and this one stays, with what is in it.
+"""
+
+from aws_cdk import Stack
+from constructs import Construct
+
+from infra.buckets import data_bucket
+from infra.environments import Environment
+
+
+class SessionsStack(Stack):
+    def __init__(self, scope: Construct, environment: Environment) -> None:
+        super().__init__(
+            scope,
+            f"Acta-{environment.name}-Sessions",
+            termination_protection=environment.deletion_protection,
+            description=f"Acta ({environment.name}): texts of sessions",
+        )
+        self.bucket = data_bucket(self, "Texts", environment, versioned=False)
