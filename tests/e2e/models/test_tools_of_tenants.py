@@ -12,11 +12,14 @@ from llmock.scenarios import ToolCall
 from tests.doubles.http_sink import Reply, Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.person import Person, refused
+from tests.e2e.support.person import Json, Person, refused
 
 FUNCTION = "acta-tool-weigh"
 CODE = """
+import time
+
 def handler(event, context):
+    time.sleep(event["arguments"].get("seconds", 0))
     if event["arguments"]["order"] == 0:
         raise ValueError("order 0 is nobody's")
     return {"weight": 12, "of": event["arguments"]["order"], "key": event["effect_id"][:4], "tenant": event["tenant"]}
@@ -65,16 +68,22 @@ def boss(configured: None, admit: Admit) -> Person:
     return admit(role="admin")
 
 
-def add(boss: Person, name: str, kind: str, effect: str = "once", **config: str) -> None:
-    tool = {
+def tool_of(name: str, kind: str, effect: str = "once", timeout_seconds: int = 60, **config: str) -> Json:
+    return {
         "name": name,
         "description": name,
         "input_schema": SCHEMA,
         "kind": kind,
         "effect": effect,
+        "timeout_seconds": timeout_seconds,
         "config": config,
     }
-    answer = boss.post("/v1/tools", tool)
+
+
+def add(
+    boss: Person, name: str, kind: str, effect: str = "once", timeout_seconds: int = 60, **config: str
+) -> None:
+    answer = boss.post("/v1/tools", tool_of(name, kind, effect, timeout_seconds, **config))
     assert answer.status_code == 201, answer.text
 
 
@@ -125,6 +134,29 @@ def test_a_lambda_tool_gets_its_key_and_may_fail(boss: Person, llmock: Any) -> N
     assert '"weight": 12' in weighed.replace('":12', '": 12')
     assert boss.tenant in weighed
     assert "order 0 is nobody" in failed
+
+
+def test_a_call_has_the_seconds_of_its_tool(boss: Person, llmock: Any) -> None:
+    for name, seconds in (("hasty", 1), ("patient", 60)):
+        add(boss, name, "lambda", effect="read", timeout_seconds=seconds, function=FUNCTION)
+    slow = {"order": 7, "seconds": 3}
+    hasty, patient = sorted(
+        run(boss, llmock, ToolCall("patient", slow), ToolCall("hasty", slow)), reverse=True
+    )
+    assert hasty.startswith("Error: hasty did not answer in time")
+    assert "12" in patient
+
+
+def test_what_the_deployment_cannot_give_is_refused_and_one_of_before_gets_what_there_is(
+    boss: Person, behind: Behind, llmock: Any
+) -> None:
+    add(boss, "patient", "lambda", effect="read", timeout_seconds=60, function=FUNCTION)
+    with behind.configured("tool", "admin", ACTA_LONGEST_TOOL_SECONDS="1"):
+        longer = tool_of("longer", "lambda", timeout_seconds=2, function=FUNCTION)
+        error = refused(boss.post("/v1/tools", longer), 400, "VALIDATION_ERROR")
+        assert list(error["details"]) == ["timeout_seconds"]
+        (result,) = run(boss, llmock, ToolCall("patient", {"order": 7, "seconds": 3}))
+    assert result.startswith("Error: patient did not answer in time")
 
 
 def test_an_address_inside_is_refused_when_a_tool_is_made(boss: Person) -> None:
