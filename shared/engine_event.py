@@ -14,7 +14,8 @@ COMMIT_SECONDS = 8
 """Kept back of an invocation's time for reading and committing."""
 LEAST_SECONDS = 1.0
 
-Op = Literal["plan", "think", "tool", "lost_tool", "ask", "give_up", "roll_over"]
+Op = Literal["plan", "think", "tool", "lost_tool", "ask", "handle_error", "give_up", "roll_over"]
+"""`give_up`: what executions that began under an earlier release send instead of `handle_error`."""
 
 
 class EngineEvent(FrozenModel):

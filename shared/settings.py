@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from shared.domain.rules.answer_time import AnswerTime
+from shared.domain.rules.outage import OutageLimits
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 
 PREFIX = "ACTA_"
@@ -93,6 +94,10 @@ class Settings(BaseModel):
     approval_timeout_seconds: Seconds = 1_800
     intervention_warn_seconds: Seconds = 300
     roll_over_events: Annotated[int, Field(ge=100, le=22_000)] = 20_000
+    outage_patience_seconds: Annotated[float, Field(ge=0)] = 86_400
+    """How long an outage lasts before a person is asked whether to try on. 0: nobody is ever asked."""
+    outage_longest_pause_seconds: Annotated[float, Field(ge=1)] = 900
+    """The longest time between two tries in an outage."""
     recovery_grace_seconds: Seconds = 60
     """Recovery looks at a session only this long after it became active or its wait ended: a worker may just be
     slow.
@@ -147,6 +152,11 @@ class Settings(BaseModel):
         if value and parts.scheme != "https" and info.data.get("env") != "local":
             raise ValueError("only the local environment may use http")
         return value
+
+    @property
+    def outage_limits(self) -> OutageLimits:
+        """How long an outage is waited out."""
+        return OutageLimits(self.outage_patience_seconds, self.outage_longest_pause_seconds)
 
     @property
     def answer_time(self) -> AnswerTime:

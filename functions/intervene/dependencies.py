@@ -11,9 +11,12 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.registry import TenantRegistry
 from shared.agent.interventions.resolve import ResolveDeps
+from shared.agent.outages.handle_error import ErrorDeps
+from shared.agent.outages.wait_out import OutageRules
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
+from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
 from shared.settings import Settings, settings
@@ -26,6 +29,7 @@ class Dependencies(NamedTuple):
     blobs: BlobStore
     idempotency: IdempotencyGuard
     timeouts: Timeouts
+    errors: ErrorDeps
 
 
 @cache
@@ -34,17 +38,28 @@ def dependencies() -> Dependencies:
     clock = SystemClock()
     log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.session_buckets)
     session_index = DynamoIndex(chosen.table, clock)
+    definitions = DynamoDefinitions(chosen.table, clock)
+    timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
+
+    def policies(tenant: str, agent_id: str) -> Policies:
+        agent = definitions.snapshot(tenant).agent(agent_id)
+        return agent.interventions if agent is not None else NO_POLICIES
+
+    repository = SessionRepository(log, blobs, clock, write_version=chosen.write_version)
     return Dependencies(
         settings=chosen,
         deps=ResolveDeps(
-            repository=SessionRepository(log, blobs, clock, write_version=chosen.write_version),
+            repository=repository,
             session_index=session_index,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
-            registry=TenantRegistry(DynamoDefinitions(chosen.table, clock).snapshot),
+            registry=TenantRegistry(definitions.snapshot),
             max_answer_chars=chosen.max_message_chars,
         ),
         log=log,
         blobs=blobs,
         idempotency=IdempotencyGuard(session_index),
-        timeouts=Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds),
+        timeouts=timeouts,
+        errors=ErrorDeps(
+            repository, OutageRules(chosen.outage_limits, timeouts, chosen.roll_over_events), policies
+        ),
     )

@@ -1,11 +1,11 @@
-"""People steer over HTTP. The engine waits for people, gives up, or rolls over (design §2, §3, §8)."""
+"""People steer over HTTP. The engine waits for people, handles an error, or rolls over (design §2, §3, §8)."""
 
 from typing import Any
 
 from functions.intervene.dependencies import dependencies
 from functions.intervene.routes import build
 from shared.agent.interventions.wait import ask
-from shared.agent.recovery.retries_exhausted import give_up
+from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.roll_over import roll_over
 from shared.domain.errors import Refused
 from shared.domain.session.head import Wait
@@ -24,22 +24,24 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 def _work(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = engine_event(event)
     _api.telemetry.logger.info("engine", extra=step.ids)
-    _do(step)
-    return {}
+    return _do(step)
 
 
-def _do(step: EngineEvent) -> None:
+def _do(step: EngineEvent) -> dict[str, Any]:
+    """What the state machine goes on with; of most steps it wants nothing."""
     repository, workflow = dependencies().deps.repository, dependencies().deps.workflow
     match step.op:
         case "ask":
             wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
             ask(repository, workflow, dependencies().timeouts, step.at, wait)
-        case "give_up":
-            give_up(repository, step.at, step.error)
+        case "handle_error" | "give_up":
+            # After `give_up` the execution ends, and recovery starts the next one.
+            return handle_error(dependencies().errors, step.at, step.error).to_engine()
         case "roll_over":
             roll_over(repository, workflow, step.at)
         case _:
             raise Refused(f"intervene does not do {step.op}")
+    return {}
 
 
 _http = _api.handler

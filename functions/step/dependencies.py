@@ -60,6 +60,7 @@ def turn_deps() -> TurnDeps:
         answer_time=chosen.answer_time,
         context_window=lambda model: chosen.context_window_tokens or context_window(model),
         running_text=_running_text(chosen, clock),
+        outage_limits=chosen.outage_limits,
     )
 
 

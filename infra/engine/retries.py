@@ -8,9 +8,9 @@ A policy is a list of rules. Step Functions takes the first rule that names the 
 3. a worker that hung or died,
 4. every other error.
 
-What is left after the retries goes to the state's Catch, and from there to `shared/agent/recovery/retries_exhausted.py`
-or, for a tool call, to `abandon_call` in `shared/agent/tools/execute.py`. The reasons for the bounds are in the design,
-§2.
+What is left after the retries goes to the state's Catch, and from there to `shared/agent/outages/handle_error.py` or,
+for a tool call, to `abandon_call` in `shared/agent/tools/execute.py`. Where HandleError fails too, it is tried again
+after a pause, without end. The reasons for the bounds are in the design, §2.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,11 @@ def _names(*classes: type[errors.EngineError]) -> tuple[str, ...]:
 
 
 _STORE_ERRORS = _names(
-    errors.StoreThrottled, errors.StoreUnavailable, errors.CommitContention, errors.SchemaUnknown
+    errors.StoreThrottled,
+    errors.StoreUnavailable,
+    errors.AwsDenied,
+    errors.CommitContention,
+    errors.SchemaUnknown,
 )
 _MODEL_ERRORS = _names(
     errors.ProviderOverloaded, errors.ProviderTimeout, errors.ProviderUnavailable, errors.StreamBroken
@@ -72,7 +76,7 @@ older one cannot read. The eight pauses are up to 183 retry bases long."""
 
 STORE_OR_MODEL = Retrier((*_STORE_ERRORS, *_MODEL_ERRORS), attempts=8, longest_pause=60)
 """The same for an overloaded or unavailable model provider. A model call and its commit share the eight attempts. An
-overloaded provider that names a Retry-After does not come here: `wait_for_provider` in `shared/agent/turn/outcomes.py`.
+overloaded provider that names a Retry-After does not come here: `wait_out` in `shared/agent/outages/wait_out.py`.
 """
 
 LAMBDA_SERVICE = Retrier(
@@ -105,3 +109,15 @@ POLICIES: Mapping[str, tuple[Retrier, ...]] = MappingProxyType(
     }
 )
 """What stands as `Retry` in `state_machine.asl.json` -> the rules that `workflow.definition()` puts there."""
+
+PAUSE_SECONDS = "${PauseSeconds}"
+"""What stands as `Seconds` in `state_machine.asl.json` where `pause_in_asl` goes."""
+FIRST_PAUSE, LONGEST_PAUSE = 15, 450
+"""In retry bases: with a base of two seconds half a minute, then twice as long each time, up to 15 minutes."""
+
+
+def pause_in_asl(retry_base_seconds: int) -> str:
+    """The seconds of a pause, as an expression of how many there were. At random up to a half is left out."""
+    first, longest = FIRST_PAUSE * retry_base_seconds, LONGEST_PAUSE * retry_base_seconds
+    growing = f"$min([{longest}, {first} * $power(2, $min([$states.input.pauses, 20]) - 1)])"
+    return f"{{% $ceil({growing} * (1 - $random() / 2)) %}}"

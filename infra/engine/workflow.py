@@ -1,10 +1,11 @@
 """The definition of the state machine: what is deployed, what runs locally and what the tests run.
 
-`state_machine.asl.json` draws the loop, one state after the other. Three kinds of names in it are filled in:
+`state_machine.asl.json` draws the loop, one state after the other. Four kinds of names in it are filled in:
 
 - `"Retry": "${TaskRetries}"` and the like: a policy of `infra/engine/retries.py`, filled in here.
 - `"TimeoutSeconds": "${FunctionTimeout}"`: the timeout of the state's function in this environment and a little more,
   filled in here.
+- `"Seconds": "${PauseSeconds}"`: a pause of `infra/engine/retries.py`, filled in here.
 - `${StepFunctionArn}` and the like: a function's ARN, filled in by CloudFormation (`PLACEHOLDERS`).
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from infra.engine.retries import POLICIES
+from infra.engine.retries import PAUSE_SECONDS, POLICIES, pause_in_asl
 from infra.environments import Environment, FunctionName
 
 FILE = Path(__file__).with_name("state_machine.asl.json")
@@ -42,6 +43,8 @@ def definition(environment: Environment) -> dict[str, Any]:
         if state["Type"] == "Task":
             state["Retry"] = _retries(name, state, environment)
             state["TimeoutSeconds"] = state_timeout(name, state, environment)
+        elif state.get("Seconds") == PAUSE_SECONDS:
+            state["Seconds"] = pause_in_asl(environment.retry_base_seconds)
     return parsed
 
 

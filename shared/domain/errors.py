@@ -3,7 +3,7 @@
     ActaError
     ├── EngineError          the state machine reacts, by class name (Retry / Catch)
     │   ├── TransientError   retried with backoff
-    │   │   ├── StoreThrottled, StoreUnavailable, CommitContention, SchemaUnknown
+    │   │   ├── StoreThrottled, StoreUnavailable, AwsDenied, CommitContention, SchemaUnknown
     │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken
     │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
@@ -44,6 +44,10 @@ class StoreUnavailable(TransientError):
     """DynamoDB, S3 or Step Functions did not answer, or answered 5xx."""
 
 
+class AwsDenied(TransientError):
+    """AWS refused for want of a permission. A role is mended, or a policy takes effect, while the session waits."""
+
+
 class CommitContention(TransientError):
     """Each attempt at a commit, or at a lease of the tenant's hour, was overtaken by another writer."""
 
@@ -58,8 +62,8 @@ class SchemaUnknown(TransientError):
 class ProviderOverloaded(TransientError):
     """The provider answered 429, 503 or 529.
 
-    `retry_after`: seconds that the provider asks to wait, which `wait_for_provider` in `shared/agent/turn/outcomes.py`
-    has the engine do; None: it named none, and the engine retries. `unanswered`: how many models of the same turn gave
+    `retry_after`: seconds that the provider asks to wait, which `wait_out` in `shared/agent/outages/wait_out.py` has
+    the engine do; None: it named none, and the engine retries. `unanswered`: how many models of the same turn gave
     no answer in time; they may have to be paid for.
     """
 
@@ -177,6 +181,7 @@ class ProviderKeyRefused(SessionError):
     """The provider answered 401 or 403: the API key is missing or not accepted."""
 
     code = "PROVIDER_KEY_REFUSED"
+    waiting = "Store a valid key for the model's provider; the session tries again by itself."
     remedy = "Store a valid key for the model's provider, then write to the session again."
 
 
@@ -184,6 +189,7 @@ class ProviderQuotaExceeded(SessionError):
     """The provider answered 402, or 429 because the quota is used up. Waiting does not help: a person must act."""
 
     code = "PROVIDER_QUOTA_EXCEEDED"
+    waiting = "Raise the quota or the balance at the provider; the session tries again by itself."
     remedy = "Raise the quota or the balance at the provider, then write to the session again."
 
 

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.faults.person import Json
 from tests.faults.point import Fault
 from tests.faults.scenario import Play, Run
 from tests.faults.stand import Stand
@@ -16,21 +17,30 @@ ATTEMPTS = 4
 """Of a step whose worker exits: the first and three more."""
 
 
-def test_a_session_that_kills_its_worker_each_time_fails_with_a_code_and_alone(
+def until_it_waits(play: Play) -> Json:
+    """Plays until the session waits for its next try; how it stood then. It is cancelled, so that it rests."""
+    play.register_tools()
+    session_id = play.start()
+    play.wait(session_id, lambda head: head.outage is not None)
+    seen: Json = play.person.data(f"/v1/sessions/{session_id}")["session"]
+    assert play.person.post(f"/v1/sessions/{session_id}/cancel", {}, "cancel").status_code == 202
+    return seen
+
+
+def test_a_session_that_kills_its_worker_each_time_waits_with_a_code_and_alone(
     stand: Stand, clean: Run
 ) -> None:
     fault = Fault("step model:Messages reply 2", "before", times=ALWAYS)
     poisoned = Play(stand, fault)
     others: list[Run] = []
     with ThreadPoolExecutor(1) as pool:
-        playing = pool.submit(poisoned.run)
+        playing = pool.submit(until_it_waits, poisoned)
         while not playing.done():
             others.append(Play(stand).run())
-    ended = playing.result().ending
-    assert (ended.session["state"], ended.session["error"]["code"]) == ("failed", "STEP_FAILED")
-    assert "Runtime.ExitError" in ended.session["error"]["message"]
+    waiting = playing.result()
+    assert (waiting["state"], waiting["state_reason"]) == ("planning", "waiting_for_aws")
+    assert (waiting["error"], waiting["cause"]["code"]) == (None, "STEP_FAILED")
     assert poisoned.track.fired[fault] == ATTEMPTS
-    assert (ended.effects, ended.pending, ended.listed) == ((), 0, True)
     assert others
     assert [run.ending.differences(clean.ending, run.asked) for run in others] == [[]] * len(others)
 

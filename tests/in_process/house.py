@@ -20,9 +20,10 @@ from shared.agent.lifecycle.start import NewSession, post_message, start
 from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
 from shared.agent.model_call.turn_context import TurnDeps
+from shared.agent.outages.handle_error import ErrorDeps, handle_error
+from shared.agent.outages.wait_out import OutageRules
 from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
-from shared.agent.recovery.retries_exhausted import give_up
 from shared.agent.recovery.roll_over import roll_over
 from shared.agent.session.engine_decision import Timeouts, position
 from shared.agent.session.repository import SessionRepository
@@ -59,7 +60,7 @@ START = Cursor()
 
 
 class House:
-    """`model` answers every call. Time stands still unless a test moves `clock`."""
+    """`model` answers every call. Time stands still unless a test moves `clock` or the engine waits."""
 
     def __init__(self, model: Model, **settings: Any) -> None:
         self.settings = Settings(**{"env": "test", "table": "t", "bucket": "b", **settings})
@@ -121,7 +122,14 @@ class House:
             answer_time=self.settings.answer_time,
             context_window=lambda model: self.settings.context_window_tokens,
             running_text=self._running_text(),
+            outage_limits=self.settings.outage_limits,
         )
+
+    @property
+    def errors(self) -> ErrorDeps:
+        limits = self.settings.outage_limits
+        rules = OutageRules(limits, self.timeouts, self.settings.roll_over_events)
+        return ErrorDeps(self.fresh_repository(), rules, self._policies)
 
     def _running_text(self) -> RunningText | None:
         every = timedelta(milliseconds=self.settings.partial_text_ms)
@@ -199,8 +207,7 @@ class House:
             try:
                 following = self._state(decision)
             except EngineError as error:
-                give_up(self.fresh_repository(), decision.at, type(error).__name__)
-                return
+                following = handle_error(self.errors, decision.at, type(error).__name__)
             if following is None:
                 return
             decision = following
@@ -227,6 +234,7 @@ class House:
                 return None
             case "wait":
                 self.waits.append(decision.wait_seconds or 0)
+                self.clock.advance(decision.wait_seconds or 0)
                 return Decision(next=decision.then or "think", at=at)
             case "roll_over":
                 roll_over(self.fresh_repository(), self.workflow, at)

@@ -18,7 +18,7 @@ STATES = dict(states(MACHINE))
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
 TRANSIENT = {each.__name__ for each in errors.TransientError.__subclasses__()}
 FINAL = {each.__name__ for each in errors.FinalError.__subclasses__()}
-STORE = {"StoreThrottled", "StoreUnavailable", "CommitContention", "SchemaUnknown"}
+STORE = {"StoreThrottled", "StoreUnavailable", "AwsDenied", "CommitContention", "SchemaUnknown"}
 ENGINE = re.compile(r"States|Lambda|Sandbox|Runtime")
 ID_FIELDS = {"op", "at", "attempt", "call_id", "task_token", "entered", "error"}
 
@@ -75,7 +75,8 @@ def test_it_reads_like_the_loop() -> None:
     }
     assert MACHINE["StartAt"] == "Route"
     assert {
-        name: STATES[name]["Next"] for name in ("Plan", "Think", "Ask", "Wait", "Act", "RollOver", "GiveUp")
+        name: STATES[name]["Next"]
+        for name in ("Plan", "Think", "Ask", "Wait", "Act", "RollOver", "HandleError", "Pause")
     } == {
         "Plan": "Route",
         "Think": "Route",
@@ -83,7 +84,8 @@ def test_it_reads_like_the_loop() -> None:
         "Wait": "Route",
         "Act": "Think",
         "RollOver": "Done",
-        "GiveUp": "Failed",
+        "HandleError": "Route",
+        "Pause": "HandleError",
     }
 
 
@@ -170,6 +172,17 @@ def test_an_error_passes_on_its_name_and_never_what_it_said() -> None:
             assert "Output" in catcher
 
 
+def test_whatever_cannot_be_handled_is_handled_again_after_a_pause() -> None:
+    poisoned, other = STATES["HandleError"]["Catch"]
+    assert (poisoned["ErrorEquals"], poisoned["Next"]) == (["PoisonedSession"], "Failed")
+    assert (other["ErrorEquals"], other["Next"]) == (["States.ALL"], "Pause")
+    caught = [
+        state["Catch"][-1] for name, state in STATES.items() if "Catch" in state and name != "HandleError"
+    ]
+    assert {one["Next"] for one in caught} == {"HandleError", "LostTool"}
+    assert all(one["ErrorEquals"] == ["States.ALL"] for one in caught)
+
+
 def test_a_call_s_error_stays_with_the_call() -> None:
     (catcher,) = STATES["Tool"]["Catch"]
     assert catcher["ErrorEquals"] == ["States.ALL"]
@@ -187,6 +200,8 @@ def test_pauses_are_multiples_of_the_retry_base_and_nothing_else_differs() -> No
         definition(replace(LOCAL, retry_base_seconds=1)),
         definition(replace(LOCAL, retry_base_seconds=3)),
     )
+    pauses = [machine["States"]["Pause"].pop("Seconds") for machine in (short, long)]
+    assert [re.findall(r"\d+", pause)[:2] for pause in pauses] == [["450", "15"], ["1350", "45"]]
     for (_, here), (_, there) in zip(states(short), states(long), strict=True):
         for one, three in zip(here.get("Retry", ()), there.get("Retry", ()), strict=True):
             for field in ("IntervalSeconds", "MaxDelaySeconds"):

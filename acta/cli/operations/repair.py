@@ -25,13 +25,11 @@ OUTCOMES = {  # of one session
     "started": "had never begun; it has now",
     "restarted": "goes on in a new execution",
     "woken": "was waiting for a decision that had been made; it goes on",
-    "failed": "was given up, because its engine was lost too often; repair it again to have it tried anyway",
 }
 COUNTS = {  # of all sessions
     "started": "{} had never begun and did now",
     "restarted": "{} went on in a new execution",
     "woken": "{} went on with a decision that had been made",
-    "failed": "{} given up, because the engine was lost too often",
 }
 
 

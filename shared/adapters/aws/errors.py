@@ -2,12 +2,13 @@
 
     too many requests                    StoreThrottled     (the engine retries)
     no answer, a broken one, or a 5xx    StoreUnavailable   (the engine retries)
+    a permission is missing              AwsDenied          (the engine retries)
     any other refusal                    AwsRefused         (the adapter handles the codes that it expects)
 
 botocore is imported only after botocore itself has raised an error: this keeps cold starts short.
 """
 
-from shared.domain.errors import StoreThrottled, StoreUnavailable
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
 THROTTLED = frozenset({
     "LimitExceededException", "ProvisionedThroughputExceeded", "ProvisionedThroughputExceededException",
@@ -17,6 +18,11 @@ THROTTLED = frozenset({
 UNAVAILABLE = frozenset({
     "InternalError", "InternalFailure", "InternalServerError", "RequestTimeout", "RequestTimeoutException",
     "ServiceUnavailable", "ServiceUnavailableException",
+})  # fmt: skip
+DENIED = frozenset({
+    "AccessDenied", "AccessDeniedException", "AuthorizationError", "KMSAccessDeniedException", "NotAuthorized",
+    "UnauthorizedOperation", "UnrecognizedClientException", "ExpiredToken", "ExpiredTokenException",
+    "InvalidClientTokenId", "KMS.AccessDeniedException",
 })  # fmt: skip
 
 
@@ -55,6 +61,8 @@ def _refusal(operation: str, response: dict[str, object]) -> Exception:
         return StoreThrottled(f"{operation}: {code}")
     if code in UNAVAILABLE or (isinstance(status, int) and status >= 500):
         return StoreUnavailable(f"{operation}: {code}")
+    if code in DENIED:
+        return AwsDenied(f"{operation}: {code}")
     return AwsRefused(operation, code, str(detail.get("Message", "")), reasons)
 
 

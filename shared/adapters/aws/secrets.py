@@ -6,6 +6,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
+from shared.domain.errors import AwsDenied
 
 CACHE_SECONDS = 300
 NOT_FOUND = "ResourceNotFoundException"
@@ -42,6 +43,8 @@ class CachedSecrets:
     def _read(self, name: str) -> str:
         try:
             answer = self._secretsmanager.call("get_secret_value", SecretId=name)
+        except AwsDenied:
+            raise SecretUnreadable("AccessDenied") from None
         except AwsRefused as refused:
             if refused.code == NOT_FOUND:
                 return ""

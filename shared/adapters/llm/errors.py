@@ -17,7 +17,7 @@ this.
         other 4xx                                    ProviderRejected        PROVIDER_REJECTED
         a refusal as stop reason                     ModelRefused            MODEL_REFUSED
 
-Backoff is in `infra/engine/retries.py`, Wait in `shared/agent/turn/outcomes.py` (`wait_for_provider`), the compaction
+Backoff is in `infra/engine/retries.py`, Wait in `shared/agent/outages/wait_out.py`, the compaction
 in `shared/agent/turn/turn.py`, and the reaction to `malformed` in `shared/agent/turn/apply_reply.py`.
 
 A message quotes nothing of a request's or an answer's body. It holds the provider's name, the status, the request id

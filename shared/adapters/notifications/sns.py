@@ -4,7 +4,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.domain.errors import StoreThrottled, StoreUnavailable
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.domain.interventions.notification import Notification
 from shared.ports.notifier import NotDelivered
 
@@ -27,7 +27,7 @@ class Topic:
                     name: {"DataType": "String", "StringValue": value} for name, value in attributes.items()
                 },
             )
-        except (StoreThrottled, StoreUnavailable) as failed:
+        except (StoreThrottled, StoreUnavailable, AwsDenied) as failed:
             raise NotDelivered(type(failed).__name__) from None
         except AwsRefused as refused:
             raise NotDelivered(refused.code) from None

@@ -32,4 +32,6 @@ def ask_at_limit(
 
     repository.commit(session, at.key(kind), build)
     head = session.head
-    return wait_decision(head, timeouts) if head.interventions else next_decision(head)
+    if head.interventions:
+        return wait_decision(head, timeouts)
+    return next_decision(head, repository.clock.now())

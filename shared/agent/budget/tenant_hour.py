@@ -51,7 +51,8 @@ class TenantHour:
                 return self._wait(session, at, hour, policies)
             try:
                 if self._extend(session, at, LeaseGrant(at.tenant, hour, granted, granted + size)) is None:
-                    return next_decision(session.head)  # the run has ended meanwhile
+                    # The run has ended meanwhile.
+                    return next_decision(session.head, self._repository.clock.now())
             except GrantChanged:
                 self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")

@@ -7,10 +7,11 @@ A person's answer and an expiry's default do the same; the record of who decided
 from typing import Any
 
 from shared.agent.interventions.opening import wait_for_people
+from shared.agent.recovery.restart import try_now
 from shared.agent.session.endings import cancelled, completed, ended
 from shared.agent.session.engine_decision import next_decision
 from shared.domain.interventions import approval
-from shared.domain.interventions.intervention import Intervention, is_pause
+from shared.domain.interventions.intervention import Intervention, is_about_outage, is_pause
 from shared.domain.rules.budget import with_limits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import StepRecord
@@ -134,12 +135,22 @@ def _apply(
             completed(change, Result(goal_met=False, answer=None, reason="budget_exceeded"), by=by)
         case "error_recovery", _ if one.tool_call is not None:
             _settle_doubt(change, one, option, given, expired)
+        case "error_recovery", "retry" if is_about_outage(one):
+            _try_on(change, given.get("hint"))
         case "error_recovery", "retry":
             hint = f"A person says: {given['hint']}" if given.get("hint") else RETRY
             hint = RETRY_EXPIRED if expired else hint
             change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
         case _:
             pass
+
+
+def _try_on(change: Change, hint: str | None) -> None:
+    """The outage's patience begins anew."""
+    if change.head.outage is not None:
+        change.set(outage=change.head.outage.decided(change.now))
+    if hint:
+        change.set(progress=change.head.progress.model_copy(update={"hint": f"A person says: {hint}"}))
 
 
 def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) -> None:
@@ -195,8 +206,11 @@ def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
 
 
 def _go_on(change: Change) -> None:
-    """No intervention is open any more: the session takes the state of what the engine does next."""
-    match next_decision(change.head).next:
+    """No intervention is open any more: the session takes the state of what the engine does next. An outage's wait ends
+    with what was decided.
+    """
+    try_now(change)
+    match next_decision(change.head, change.now).next:
         case "act":
             change.to_state("waiting_for_tool")
         case "plan":

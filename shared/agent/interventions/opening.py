@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from shared.agent.interventions.excerpt import MAX_SHOWN_BYTES, ends, excerpt
 from shared.domain.ids import INTERVENTION
 from shared.domain.interventions.approval import ApprovalReason
-from shared.domain.interventions.intervention import Intervention, PendingCall, is_pause
+from shared.domain.interventions.intervention import Intervention, PendingCall, is_pause, with_outage
 from shared.domain.interventions.options_and_defaults import (
     HOURLY_OPTIONS,
     OPTIONS,
@@ -16,6 +16,8 @@ from shared.domain.interventions.options_and_defaults import (
     Policies,
     Policy,
 )
+from shared.domain.rules.outage import Outage
+from shared.domain.rules.outage_causes import explained
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall, input_hash
 from shared.domain.session.head import OpenCall
@@ -141,6 +143,29 @@ def open_hourly_limit(change: Change, until: datetime, limit: int, rules: Asking
             timeout_at=until,
             warned=True,
             role=rules.policies.get("budget_exceeded", Policy()).role,
+            created_at=change.now,
+        )
+    )
+
+
+def open_outage_question(
+    change: Change, outage: Outage, rules: AskingRules, timeout_seconds: float | None
+) -> None:
+    """Asks whether to try on. `timeout_seconds`: after which it is tried on without an answer; None: a person has to
+    decide. An agent's policy for questions about its run says who may decide, and nothing else.
+    """
+    said = f"The work has stood still since {outage.since:%Y-%m-%d %H:%M} UTC. {explained(outage.code)} Try again?"
+    context = with_outage(_asked("acta", said), outage.reason, outage.code, outage.since)
+    change.open_intervention(
+        Intervention(
+            intervention_id=rules.clock.new_id(INTERVENTION),
+            session_id=change.head.session_id,
+            type="error_recovery",
+            context=context,
+            options=STUCK_OPTIONS,
+            default_action="retry",
+            timeout_at=change.now + timedelta(seconds=timeout_seconds) if timeout_seconds else None,
+            role=rules.policies.get("error_recovery", Policy()).role,
             created_at=change.now,
         )
     )

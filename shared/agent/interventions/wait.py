@@ -51,7 +51,7 @@ def ask(
     if is_overtaken(session.head, at):  # this execution may not go on with another's position
         _send(workflow, wait.token, Decision(next="done", at=at))
     elif session.head.is_over or not session.head.interventions:
-        wake(workflow, session, wait.token)
+        wake(repository, workflow, session, wait.token)
     elif session.head.wait is None or session.head.wait.token != wait.token:
         _send(workflow, wait.token, wait_decision(session.head, timeouts))
 
@@ -70,9 +70,9 @@ def _warning_due(one: Intervention, now: datetime, timeouts: Timeouts) -> bool:
     return one.timeout_at - timedelta(seconds=timeouts.warn) <= now
 
 
-def wake(workflow: Workflow, session: Session, token: str) -> None:
+def wake(repository: SessionRepository, workflow: Workflow, session: Session, token: str) -> None:
     """Lets the engine go on from the head. A token that nobody waits on is no error: the session has moved on."""
-    _send(workflow, token, next_decision(session.head))
+    _send(workflow, token, next_decision(session.head, repository.clock.now()))
 
 
 def _send(workflow: Workflow, token: str, decision: Decision) -> None:

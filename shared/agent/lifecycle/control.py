@@ -4,6 +4,7 @@ from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
 from shared.agent.recovery.recover import wake_engine
+from shared.agent.recovery.restart import is_waiting, try_now
 from shared.agent.session.endings import cancelled
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester
@@ -46,7 +47,8 @@ def pause(repository: SessionRepository, requester: Requester, session_id: str) 
 
 
 def resume(repository: SessionRepository, workflow: Workflow, requester: Requester, session_id: str) -> Head:
-    """Ends the pause with `continue`; where there is none, the review that the agent asked for.
+    """Ends the pause with `continue`; where there is none, the review that the agent asked for; else the wait for the
+    next try in an outage.
 
     Raises Conflict where the session is neither paused nor running, or where its pause was lifted before and a review
     is still open; RoleMissing where that review needs a role that the requester does not have.
@@ -64,6 +66,9 @@ def resume(repository: SessionRepository, workflow: Workflow, requester: Request
             if is_pause(ended):
                 for review in (one for one in reviews if one in change.head.interventions):
                     change.replace_intervention(with_pause_lifted(review))
+            return CommitDraft(change, idempotency=requester.key)
+        if is_waiting(change.head, change.now):
+            try_now(change)
             return CommitDraft(change, idempotency=requester.key)
         if change.head.coarse_state == "active":
             return _nothing_to_do(change, requester)

@@ -16,6 +16,7 @@ from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import AgentMissing, PriceUnknown
 from shared.domain.rules.answer_time import AnswerTime
+from shared.domain.rules.outage import OutageLimits
 from shared.domain.rules.prices import NamedModel, is_priced
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
@@ -53,6 +54,7 @@ class TurnDeps(NamedTuple):
     answer_time: AnswerTime
     context_window: Callable[[str], int]
     running_text: RunningText | None = None
+    outage_limits: OutageLimits = OutageLimits()
 
     @property
     def clock(self) -> Clock:

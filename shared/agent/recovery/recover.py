@@ -6,7 +6,7 @@ the next generation, which is committed before it is started. One that waits for
 
 from typing import Literal
 
-from shared.agent.recovery.restart import EXHAUSTED, begin_next_generation, restart
+from shared.agent.recovery.restart import begin_next_generation, restart
 from shared.agent.session.engine_decision import next_decision, next_turn_kind, position
 from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository
@@ -17,11 +17,12 @@ from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head, Restarts
 from shared.ports.workflow import EndedExecution, TokenGone, Workflow
 
-REPAIRABLE = ("STEP_FAILED", EXHAUSTED, "PROVIDER_", "STORE_UNAVAILABLE")
-"""Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""
+REPAIRABLE = ("STEP_FAILED", "RECOVERY_EXHAUSTED", "PROVIDER_", "STORE_UNAVAILABLE")
+"""Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed. Some are of
+earlier releases, whose runs failed where they now wait."""
 REPAIRED = "repaired"
 
-RecoveryResult = Literal["nothing", "started", "restarted", "woken", "failed"]
+RecoveryResult = Literal["nothing", "started", "restarted", "woken"]
 
 
 def recover(
@@ -44,8 +45,8 @@ def recover(
         return restart(repository, workflow, session)
     match workflow.status(session_id, run.run_id, run.generation):
         case "running":
-            return "woken" if _send_token(workflow, session.head) else "nothing"
-        case "absent" if workflow.start(next_decision(session.head)):
+            return "woken" if _send_token(repository, workflow, session.head) else "nothing"
+        case "absent" if workflow.start(next_decision(session.head, repository.clock.now())):
             return "started"
         case _:  # closed, or absent a moment ago and closed by now
             return restart(repository, workflow, session)
@@ -95,19 +96,24 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
         return
     if head.is_over:
         workflow.stop(head.session_id, run.run_id, run.generation)
+    elif head.wait is None and head.outage is not None and head.outage.retry_at is None:
+        # `try_now` has begun this generation, or an earlier one: then starting it again is harmless.
+        workflow.stop(head.session_id, run.run_id, run.generation - 1)
+        if not workflow.start(next_decision(head, repository.clock.now())):
+            restart(repository, workflow, session)
     elif (
-        not _send_token(workflow, head)
+        not _send_token(repository, workflow, head)
         and workflow.status(head.session_id, run.run_id, run.generation) == "closed"
     ):
         restart(repository, workflow, session)
 
 
-def _send_token(workflow: Workflow, head: Head) -> bool:
+def _send_token(repository: SessionRepository, workflow: Workflow, head: Head) -> bool:
     """Sends the stored task token. Returns whether an execution waited for it."""
     if head.wait is None or head.interventions:
         return False
     try:
-        workflow.wake(head.wait.token, next_decision(head))
+        workflow.wake(head.wait.token, next_decision(head, repository.clock.now()))
     except TokenGone:
         return False
     return True

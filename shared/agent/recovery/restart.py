@@ -1,29 +1,29 @@
-"""A run whose Step Functions execution was lost goes on in the next one, a bounded number of times.
+"""A run whose Step Functions execution was lost goes on in the next one. Where that happens again and again it waits
+first.
 
 Each execution is a generation. The generation is committed first, then its execution is started, so of two only one can
 commit.
 """
 
+from datetime import datetime
 from typing import Literal
 
-from shared.agent.session.endings import failed
-from shared.agent.session.engine_decision import next_decision, position
+from shared.agent.session.engine_decision import next_decision, outage_wait, position
 from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
+from shared.domain.rules.outage import OutageLimits, waiting
+from shared.domain.rules.outage_causes import EXECUTION_LOST
 from shared.domain.session.change import Change
-from shared.domain.session.head import Restarts, Run
+from shared.domain.session.head import Head, Restarts, Run
 from shared.ports.workflow import Workflow
 
 MOST_RESTARTS = 5
-"""Restarts of one turn before the run fails: something about this session ends its engine each time."""
-EXHAUSTED = "RECOVERY_EXHAUSTED"
+"""Restarts of one turn at once. Something ends its engine each time, so before each further one there is a pause."""
 
-RestartResult = Literal["nothing", "restarted", "failed"]
-"""`nothing`: the session has moved on or is deleted. `failed`: the run was restarted too often and has been given
-up.
-"""
+RestartResult = Literal["nothing", "restarted"]
+"""`nothing`: the session has moved on or is deleted."""
 
 
 def restart(repository: SessionRepository, workflow: Workflow, session: Session) -> RestartResult:
@@ -40,12 +40,12 @@ def restart(repository: SessionRepository, workflow: Workflow, session: Session)
         if run is None or change.head.is_over or is_overtaken(change.head, at):
             return None
         restarts = _counted(change, run)
-        if restarts.count > MOST_RESTARTS:
-            return failed(
-                change, EXHAUSTED, f"The engine was lost more than {MOST_RESTARTS} times in one turn."
-            )
         begin_next_generation(change, run, restarts)
-        return CommitDraft(change, next_decision(change.head))
+        if restarts.count > MOST_RESTARTS:
+            head, now = change.head, change.now
+            change.begin_wait(waiting(head.outage, EXECUTION_LOST, head.session_id, now, OutageLimits()))
+            return CommitDraft(change, outage_wait(change.head, now))
+        return CommitDraft(change, next_decision(change.head, change.now))
 
     try:
         done = repository.commit(session, key, build)
@@ -53,8 +53,6 @@ def restart(repository: SessionRepository, workflow: Workflow, session: Session)
         return "nothing"
     if done is None or done.decision is None:  # the session has moved on
         return "nothing"
-    if done.decision.next == "failed":
-        return "failed"
     workflow.start(done.decision)
     return "restarted"
 
@@ -65,6 +63,24 @@ def begin_next_generation(change: Change, run: Run, restarts: Restarts) -> None:
     """
     following = {"generation": run.generation + 1, "events": 0, "restarts": restarts}
     change.set(run=run.model_copy(update=following), wait=None)
+
+
+def is_waiting(head: Head, now: datetime) -> bool:
+    """Whether the engine waits for the next try in an outage, and for nobody's decision."""
+    return head.coarse_state == "active" and head.outage is not None and head.outage.is_ahead(now)
+
+
+def try_now(change: Change) -> None:
+    """Ends an outage's wait before its time. The execution that waits cannot be woken, so the next generation goes on;
+    one that waits for people is woken by its token.
+    """
+    head, run = change.head, change.head.run
+    if head.outage is None or run is None:
+        return
+    if head.outage.is_ahead(change.now) and head.wait is None:
+        begin_next_generation(change, run, Restarts())
+    change.set(outage=head.outage.tried_now())
+    change.end_wait()
 
 
 def _counted(change: Change, run: Run) -> Restarts:

@@ -1,6 +1,6 @@
 """A run goes on in the next Step Functions execution because the history of this one is long (design §2).
 
-When that is due is decided by `or_roll_over` in `shared/agent/turn/history_limit.py`.
+When that is due is decided by `or_roll_over` in `shared/agent/session/history_limit.py`.
 """
 
 from shared.agent.recovery.restart import begin_next_generation
@@ -27,7 +27,7 @@ def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -
         if run is None or change.head.is_over:
             return None
         begin_next_generation(change, run, run.restarts)
-        return CommitDraft(change, next_decision(change.head))
+        return CommitDraft(change, next_decision(change.head, change.now))
 
     done = repository.commit(session, key, build)
     if done is not None and done.decision is not None:

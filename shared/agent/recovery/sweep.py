@@ -50,8 +50,8 @@ class SweepDeps(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Numbers of sessions. `looked`: that were read; `failed`: given up; `unreadable`: that are damaged or another
-    release's; `put_off`: that were unreadable before and are not due again.
+    """Numbers of sessions. `looked`: that were read; `unreadable`: that are damaged or another release's; `put_off`:
+    that were unreadable before and are not due again.
 
     `left`: for which no time was left. `unread`: shards of the index, by kind, for which none was left. `unanswered`:
     requests that AWS throttled or did not answer, for a session, a page of the index or the list of executions.
@@ -61,7 +61,6 @@ class Tally(NamedTuple):
     started: int = 0
     restarted: int = 0
     woken: int = 0
-    failed: int = 0
     unreadable: int = 0
     put_off: int = 0
     left: int = 0

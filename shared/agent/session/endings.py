@@ -21,7 +21,7 @@ def failed(change: Change, code: str, message: str) -> CommitDraft:
     """`code` and `message` are shown to the user (design §3, `error`)."""
     _withdraw(change)
     _close_plan(change, "failed", code.lower())
-    change.set(error=Failure(code=code, message=message), calls=(), held=None)
+    change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None)
     change.to_state("failed", code.lower())
     change.event("run.finished", {"state": "failed", "code": code})
     return CommitDraft(change, Decision(next="failed", at=position(change.head)))
@@ -31,7 +31,7 @@ def completed(change: Change, result: Result, by: str | None = None) -> CommitDr
     """`by`: the person who finished the run, if one did."""
     _withdraw(change, by)
     _close_plan(change, "completed" if result.reason == "goal_complete" else "failed", result.reason)
-    change.set(result=result, calls=(), held=None)
+    change.set(result=result, calls=(), held=None, outage=None)
     change.to_state("completed", result.reason)
     finished = {"state": "completed", "goal_met": result.goal_met, "reason": result.reason}
     change.event("run.finished", finished)
@@ -45,7 +45,8 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     _withdraw(change, by)
     _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
-    change.set(calls=tuple(call.model_copy(update={"state": "started"}) for call in begun), held=None)
+    started = tuple(call.model_copy(update={"state": "started"}) for call in begun)
+    change.set(calls=started, held=None, outage=None)
     change.to_state("cancelled", "cancelled")
     change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
     return CommitDraft(change)

@@ -1,10 +1,11 @@
 """Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end (design
 §2).
 
-Not decided here: a wait that a provider asks for (`wait_for_provider` in `shared/agent/turn/outcomes.py`), a roll-over
-(`shared/agent/turn/history_limit.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` there).
+Not decided here: how long an outage is waited out (`shared/agent/outages/wait_out.py`), a roll-over
+(`history_limit.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` in `shared/agent/turn`).
 """
 
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from shared.domain.session.commit import Decision, Position
@@ -47,15 +48,28 @@ def wait_decision(head: Head, timeouts: Timeouts) -> Decision:
     return Decision(next="ask", at=position(head), wake_at=tuple(sorted(int(t) + 1 for t in times)))
 
 
-def next_decision(head: Head) -> Decision:
-    """Where the engine goes on: first the open calls, then the next turn. That turn waits where a person is asked."""
+def next_decision(head: Head, now: datetime) -> Decision:
+    """Where the engine goes on: first the rest of an outage's wait, then the open calls, then the next turn. That turn
+    waits where a person is asked.
+    """
     at = position(head)
     if head.is_over:
         return Decision(next="failed" if head.state == "failed" else "done", at=at)
+    turn = next_turn_kind(head)
+    if head.interventions:
+        return Decision(next=turn, at=at)
+    if head.outage is not None and head.outage.is_ahead(now):
+        return outage_wait(head, now)
     ready = tuple(call.call_id for call in head.unfinished_calls)
-    if ready and not head.interventions:
+    if ready:
         return Decision(next="act", at=at, calls=ready)
-    return Decision(next=next_turn_kind(head), at=at)
+    return Decision(next=turn, at=at)
+
+
+def outage_wait(head: Head, now: datetime) -> Decision:
+    """The engine waits until an outage's next try, at no compute cost, whether or not people are asked beside."""
+    seconds = head.outage.seconds_left(now) if head.outage is not None else 1
+    return Decision(next="wait", at=position(head), wait_seconds=seconds, then=next_turn_kind(head))
 
 
 def next_turn_kind(head: Head) -> Literal["plan", "think"]:

@@ -19,9 +19,12 @@ from shared.agent.model_call.ask_model import ask_model, sized
 from shared.agent.model_call.marked_call import KeptCall, MarkedCall, NotAffordable, mark_call
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
-from shared.agent.session.engine_decision import next_decision, wait_decision
+from shared.agent.outages.wait_out import OutageRules, wait_out
+from shared.agent.session.engine_decision import next_decision, outage_wait, wait_decision
 from shared.agent.session.fencing import check_turn
+from shared.agent.session.history_limit import or_roll_over
 from shared.agent.session.kept_replies import KeptReply
+from shared.agent.session.next_turn import next_turn
 from shared.agent.session.repository import Build, CommitDraft, SessionRepository
 from shared.agent.session.session import Recorded, Session
 from shared.agent.turn.after_planning import after_planning
@@ -29,18 +32,21 @@ from shared.agent.turn.after_thinking import after_thinking
 from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
 from shared.agent.turn.cut_off_replies import first_half
 from shared.agent.turn.detect_loop import PreviousCall, repeated_failure
-from shared.agent.turn.history_limit import or_roll_over
-from shared.agent.turn.outcomes import end_run, next_turn, wait_for_provider
+from shared.agent.turn.outcomes import end_run
 from shared.agent.turn.prompt import planning_request, thinking_request
 from shared.domain.definitions.agent import Purpose
 from shared.domain.errors import (
+    ActaError,
     ContextTooLong,
     Fenced,
     ModelRefused,
+    ProviderKeyRefused,
     ProviderOverloaded,
+    ProviderQuotaExceeded,
     SessionError,
 )
 from shared.domain.rules.compaction import max_request_bytes
+from shared.domain.rules.outage_causes import cause_of_error
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.conversation import ToolEntry
@@ -97,7 +103,7 @@ def load(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: fl
         return decision
     head = session.head
     if kind == "plan" and head.plan is not None and head.plan.is_live and not head.undelivered:
-        return next_decision(head)  # an open plan goes on, and nobody has said anything new
+        return next_decision(head, deps.clock.now())  # an open plan goes on, and nobody has said anything new
     deadline = deps.clock.now() + timedelta(seconds=timeout)
     try:
         context = deps.context(head, _purpose(kind, head))
@@ -174,7 +180,10 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
             return _apply_reply(answer.call, answer.result, session.results, change)
         case ProviderOverloaded():
             charge_attempts(change, answer.bill.attempts, session)
-            return wait_for_provider(change, answer.result, turn.kind)
+            return _wait_for_provider(turn, change, answer.result)
+        case ProviderKeyRefused() | ProviderQuotaExceeded() if _has_begun(change.head):
+            charge_attempts(change, answer.bill.attempts, session)
+            return _wait_out(turn, change, answer.result)
         case SessionError():
             charge_attempts(change, answer.bill.attempts, session)
             return _failed(turn.deps, change, answer.result)
@@ -223,12 +232,15 @@ def _decision_without_model(
         return done.decision
     head = session.head
     check_turn(head, at)
+    now = deps.clock.now()
     if head.is_over:
-        return next_decision(head)
+        return next_decision(head, now)
     if head.interventions:
         return wait_decision(head, deps.timeouts)
+    if head.outage is not None and head.outage.is_ahead(now):
+        return or_roll_over(head, deps.roll_over_events, outage_wait(head, now))
     if head.unfinished_calls:  # a pause kept them from starting and has been lifted
-        return next_decision(head)
+        return next_decision(head, now)
     return None
 
 
@@ -269,14 +281,35 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
         charge_attempts(change, bill.attempts, session)
-        return wait_for_provider(change, error, turn.kind)
+        return _wait_for_provider(turn, change, error)
 
     return _committed(turn.deps.repository, turn.session, turn.key, build)
 
 
+def _wait_for_provider(turn: Turn, change: Change, error: ProviderOverloaded) -> CommitDraft:
+    """Waits as long as the provider asks, or longer where it has asked before, and takes the turn again."""
+    progress = change.head.progress
+    change.set(progress=progress.model_copy(update={"provider_waits": progress.provider_waits + 1}))
+    return _wait_out(turn, change, error, retry_after=error.retry_after)
+
+
+def _wait_out(
+    turn: Turn, change: Change, error: ActaError, *, retry_after: float | None = None
+) -> CommitDraft:
+    deps = turn.deps
+    rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
+    return wait_out(change, cause_of_error(error), rules, turn.context.rules, retry_after=retry_after)
+
+
+def _has_begun(head: Head) -> bool:
+    """Whether the run has had a reply. A key that is refused before is a mistake of the set-up; one that is refused
+    later was good, and its successor is waited for."""
+    return head.run is not None and head.run.goal_id not in head.undelivered
+
+
 def _failed(deps: TurnDeps, change: Change, error: SessionError) -> CommitDraft:
     if change.head.is_over:
-        return CommitDraft(change, next_decision(change.head))
+        return CommitDraft(change, next_decision(change.head, change.now))
     return end_run(deps, change, Ending(error=Failure(code=error.code, message=error.explained)))
 
 
@@ -288,7 +321,8 @@ def _apply_reply(
     """
     turn, reply = call.turn, identified.reply
     if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
-        return CommitDraft(change, next_decision(change.head))
+        return CommitDraft(change, next_decision(change.head, change.now))
+    change.end_outage()
     if reply.stop == "refusal":
         declined = f"The model declined to go on. {ModelRefused.remedy}"
         return end_run(turn.deps, change, Ending(error=Failure(code=ModelRefused.code, message=declined)))

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from shared.domain.interventions.intervention import Intervention, PendingCall, is_shortened, reviewed_calls
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
 from shared.domain.rules.budget import tokens_left
+from shared.domain.rules.outage_causes import explained
 from shared.domain.session.commit import Event, StepRecord
 from shared.domain.session.head import Ending, Head
 from shared.domain.session.running_text import Partial
@@ -33,6 +34,7 @@ def session_view(head: Head, answer: str | None = None) -> Json:
         "agent_id": head.agent_id,
         "state": head.state,
         "state_reason": head.state_reason,
+        **_outage_view(head),
         "goal": head.goal,
         "created_at": instant(head.created_at),
         "updated_at": instant(head.updated_at),
@@ -70,6 +72,18 @@ def held_view(held: Ending) -> Json:
     if held.result is not None:
         return {"state": "completed", "goal_met": held.result.goal_met, "reason": held.result.reason}
     return {"state": "failed", "goal_met": False, "reason": held.error.code.lower() if held.error else ""}
+
+
+def _outage_view(head: Head) -> Json:
+    """When the session tries again and why it waits; both null where it does not wait for the world."""
+    outage = head.outage
+    if outage is None or head.is_over:
+        return {"retry_at": None, "cause": None}
+    waits = head.state_reason == outage.reason
+    return {
+        "retry_at": instant_or_none(outage.retry_at) if waits else None,
+        "cause": {"code": outage.code, "message": explained(outage.code)},
+    }
 
 
 def partial_view(partial: Partial, head: Head) -> Json:

@@ -57,6 +57,16 @@ def is_pause(one: Intervention) -> bool:
     return one.type == "checkpoint_review" and "requested_by" in one.context
 
 
+def with_outage(context: dict[str, Any], reason: str, code: str, since: datetime) -> dict[str, Any]:
+    """Marks the context of a question about an outage."""
+    return context | {"outage": {"reason": reason, "code": code, "since": since.isoformat()}}
+
+
+def is_about_outage(one: Intervention) -> bool:
+    """Whether `with_outage` has marked the question: it asks whether to try on, not what to do otherwise."""
+    return "outage" in one.context
+
+
 def with_pause_lifted(review: Intervention) -> Intervention:
     """Marks a review that was open while a pause was lifted. A second resume does not end such a review: so a client
     may repeat its resume, and still somebody has to decide on the review.

@@ -25,12 +25,12 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
         2: {
             "Budget": frozenset({"settled"}),
             "Commit": frozenset({"failed_attempts"}),
-            "Head": frozenset({"held"}),
+            "Head": frozenset({"held", "outage"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd"}),
         }
     }
 )
-"""Version -> name of the model -> fields that the version adds, such as `2: {"Head": frozenset({"outage"})}`."""
+"""Version -> name of the model -> fields that the version adds."""
 
 
 Fields = frozenset[tuple[str, str]]

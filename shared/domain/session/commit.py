@@ -71,7 +71,7 @@ class Decision(StoredModel):
     """What the engine does next.
 
     `calls`: for `act`, the ids of the calls to run. `wait_seconds` and `then`: for `wait`, how long
-    (`wait_for_provider` in `shared/agent/turn/outcomes.py`), and the state after it. `wake_at`: for `ask`, seconds
+    (`wait_out` in `shared/agent/outages/wait_out.py`), and the state after it. `wake_at`: for `ask`, seconds
     since 1970 at which a warning or an expiry is due (`wait_decision` in `shared/agent/session/engine_decision.py`);
     empty: none is.
     """

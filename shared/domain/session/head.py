@@ -11,6 +11,7 @@ from pydantic import Field
 
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus
+from shared.domain.rules.outage import Outage
 from shared.domain.rules.tenant_hour import Lease
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
@@ -307,6 +308,8 @@ class Head(VersionedModel):
     lease: Lease | None = None
     compacted_at: int = 0
     held: Ending | None = None
+    outage: Outage | None = None
+    """What the session waits for, or has waited for since the last sign that the work goes on; None: nothing."""
 
     @property
     def coarse_state(self) -> CoarseState:

@@ -97,15 +97,23 @@ def short_pauses(behind: Behind) -> Iterator[None]:
         states.update_state_machine(stateMachineArn=arn, definition=deployed)
 
 
-def test_a_provider_that_never_recovers_gets_a_bounded_number_of_requests_and_ends_the_run(
+def test_a_provider_that_is_away_for_longer_than_all_retries_is_waited_for_and_a_person_may_have_it_tried_now(
     boss: Person, model: Any, behind: Behind
 ) -> None:
-    model.add(Fail(500, times=None))
+    model.add(Fail(500, times=18), plan(), end("Done all the same."))
     agent = hire(boss)
     with short_pauses(behind):
-        seen = boss.finished(boss.start("A goal", agent_id=agent))
-    assert (seen.session["state"], seen.session["error"]["code"]) == ("failed", "PROVIDER_UNAVAILABLE")
+        session_id = boss.start("A goal", agent_id=agent)
+        seen = boss.watch(session_id, lambda session: session["retry_at"] is not None)
+    assert (seen.session["state"], seen.session["state_reason"]) == ("planning", "waiting_for_provider")
+    assert (seen.session["error"], seen.session["cause"]["code"]) == (None, "PROVIDER_UNAVAILABLE")
     assert asked(model) == [FIRST, SECOND] * 9, "eight retries after the first attempt"
+
+    answer = boss.post(f"/v1/sessions/{session_id}/resume")
+    assert answer.status_code == 202, answer.text
+    ended = boss.finished(session_id, seen.cursor)
+    assert (ended.session["state"], ended.session["cause"]) == ("completed", None)
+    assert len(behind.executions(session_id)) == 2
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])

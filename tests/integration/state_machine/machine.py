@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from infra.engine.retries import FIRST_PAUSE
 from infra.engine.workflow import PLACEHOLDERS, definition
 from infra.engine.workflow import states as states_of
 from infra.environments import select
@@ -68,6 +69,8 @@ class Machine:
             for retrier in state.get("Retry", ()):
                 if "MaxDelaySeconds" in retrier:
                     retrier["MaxDelaySeconds"] = 1  # the pauses alone differ from what is deployed
+        pause = deployed["States"]["Pause"]
+        pause["Seconds"] = pause["Seconds"].replace(f"{FIRST_PAUSE} * ", "1 * ")
         text = json.dumps(deployed)
         for placeholder, function in PLACEHOLDERS.items():
             text = text.replace("${" + placeholder + "}", self.functions[function])
@@ -94,6 +97,21 @@ class Machine:
         status = str(self.cloud.finished(execution)["status"])
         events = self.cloud.events(execution)
         return Run(status, entered(events), sent(events))
+
+    def once_entered(self, execution: str, state: str, times: int) -> list[str]:
+        """The states entered so far, once `state` was entered so often."""
+
+        def found() -> list[str] | None:
+            states = entered(self.cloud.events(execution))
+            return states if states.count(state) >= times else None
+
+        return eventually(found)
+
+    def status(self, execution: str) -> str:
+        return str(self.cloud.states.describe_execution(executionArn=execution)["status"])
+
+    def stop(self, execution: str) -> None:
+        self.cloud.states.stop_execution(executionArn=execution)
 
     def tokens(self, execution: str, count: int) -> list[str]:
         """The task tokens handed out so far, once there are so many."""

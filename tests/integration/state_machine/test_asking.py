@@ -5,7 +5,7 @@ import time
 
 from shared.engine_event import engine_event
 from tests.contracts.emulator.cloud import refusal
-from tests.integration.state_machine.machine import Json, Machine, raises
+from tests.integration.state_machine.machine import Json, Machine, answers, raises
 
 POSITION: Json = {
     "tenant": "acme",
@@ -55,7 +55,7 @@ def test_a_wait_with_nothing_to_wake_for_waits_for_people(machine: Machine) -> N
     assert machine.finished(execution).states.count("Ask") == 1
 
 
-def test_an_error_while_asking_is_retried_with_a_new_token_or_given_up(machine: Machine) -> None:
+def test_an_error_while_asking_is_retried_with_a_new_token_or_handled(machine: Machine) -> None:
     script = {"ask": [raises("StoreThrottled"), {"answer": {}}]}
     execution = machine.start("ask", script)
     first, second = machine.tokens(execution, 2)
@@ -65,6 +65,6 @@ def test_an_error_while_asking_is_retried_with_a_new_token_or_given_up(machine: 
     assert asked.states == ["Route", "Ask", "Route", "Done"]
     assert [each["attempt"] for each in asked.sent] == [0, 1]
     assert len({each["entered"] for each in asked.sent}) == 1
-    run = machine.run("ask", {"ask": [raises("Fenced")]})
-    assert run.states == ["Route", "Ask", "GiveUp", "Failed"]
+    run = machine.run("ask", {"ask": [raises("Fenced")], "handle_error": [answers("done")]})
+    assert run.states == ["Route", "Ask", "HandleError", "Route", "Done"]
     assert run.sent[-1]["error"] == "Fenced"

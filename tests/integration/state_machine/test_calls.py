@@ -36,12 +36,12 @@ def test_a_call_that_kills_its_workers_is_lost_and_the_others_are_not(machine: M
     assert len([each for each in run.to("tool") if each["call_id"] == "call_a"]) == 4
 
 
-def test_a_loss_that_cannot_be_settled_ends_the_run(machine: Machine) -> None:
+def test_a_loss_that_cannot_be_settled_is_handled_as_an_error_of_the_turn(machine: Machine) -> None:
     script = {"tool": {"call_a": [raises("Fenced")]}, "lost_tool": {"call_a": [raises("PoisonedSession")]}}
-    run = machine.run("act", script, calls=["call_a"])
-    assert run.status == "FAILED"
-    assert run.states[-2:] == ["GiveUp", "Failed"]
-    assert [each["error"] for each in run.to("give_up")] == ["PoisonedSession"]
+    run = machine.run("act", script | {"handle_error": [DONE]}, calls=["call_a"])
+    assert run.status == "SUCCEEDED"
+    assert run.states[-3:] == ["HandleError", "Route", "Done"]
+    assert [each["error"] for each in run.to("handle_error")] == ["PoisonedSession"]
 
 
 def test_more_calls_than_run_at_once_all_run(machine: Machine) -> None:

@@ -7,8 +7,9 @@ import pytest
 from shared.domain import errors
 from tests.integration.state_machine.machine import DONE, Json, Machine, answers, raises
 
-STORE = ["StoreThrottled", "StoreUnavailable", "CommitContention", "SchemaUnknown"]
+STORE = ["StoreThrottled", "StoreUnavailable", "AwsDenied", "CommitContention", "SchemaUnknown"]
 TRANSIENT = [each.__name__ for each in errors.TransientError.__subclasses__()]
+HANDLED: Json = {"handle_error": [DONE]}
 FINAL = [each.__name__ for each in errors.FinalError.__subclasses__()]
 
 
@@ -30,15 +31,16 @@ def test_every_transient_class_is_retried_and_the_function_gets_the_number_of_th
     assert run.states == ["Route", op.capitalize(), "Route", "Done"]
 
 
-@pytest.mark.parametrize("op", ["tool", "lost_tool", "roll_over", "give_up"])
+@pytest.mark.parametrize("op", ["tool", "lost_tool", "roll_over", "handle_error"])
 def test_a_busy_or_absent_store_is_retried_more_often_than_an_unnamed_error(
     machine: Machine, op: str
 ) -> None:
-    """Four failures of one class, where an error that no retrier names is given up after three."""
-    first = {"tool": "act", "lost_tool": "act", "roll_over": "roll_over", "give_up": "dance"}[op]
+    """Four failures of one class, where an error that no retrier names is left after three."""
+    first = {"tool": "act", "lost_tool": "act", "roll_over": "roll_over", "handle_error": "dance"}[op]
 
     def begun(error: str) -> str:
-        turns: Any = [*[raises(error)] * 4, {"answer": {}}]
+        last = DONE if op == "handle_error" else {"answer": {}}
+        turns: Any = [*[raises(error)] * 4, last]
         script: Json = {"tool": {"call": [raises("Fenced")]}, "think": [DONE]}
         script[op] = {"call": turns} if op in ("tool", "lost_tool") else turns
         return machine.start(first, script, calls=["call"])
@@ -46,64 +48,87 @@ def test_a_busy_or_absent_store_is_retried_more_often_than_an_unnamed_error(
     for execution in [begun(error) for error in STORE]:
         run = machine.finished(execution)
         assert [each["attempt"] for each in run.to(op)] == [0, 1, 2, 3, 4]
-        assert run.states[-1] == ("Failed" if op == "give_up" else "Done")
+        assert run.states[-1] == "Done"
 
 
 @pytest.mark.parametrize("error", FINAL)
-def test_a_class_that_no_retry_can_help_goes_to_give_up_at_once(machine: Machine, error: str) -> None:
-    run = machine.run(script={"think": [raises(error)]})
-    assert run.status == "FAILED"
-    assert run.states == ["Route", "Think", "GiveUp", "Failed"]
-    assert [(each["op"], each["attempt"]) for each in run.sent] == [("think", 0), ("give_up", 0)]
+def test_a_class_that_no_retry_can_help_is_handled_at_once(machine: Machine, error: str) -> None:
+    run = machine.run(script={"think": [raises(error)], **HANDLED})
+    assert run.status == "SUCCEEDED"
+    assert run.states == ["Route", "Think", "HandleError", "Route", "Done"]
+    assert [(each["op"], each["attempt"]) for each in run.sent] == [("think", 0), ("handle_error", 0)]
     assert run.sent[-1]["error"] == error
 
 
-def test_a_class_that_does_not_pass_goes_to_give_up_after_its_retries(machine: Machine) -> None:
-    run = machine.run(script={"think": [raises("StoreThrottled")]})
-    assert run.states == ["Route", "Think", "GiveUp", "Failed"]
+def test_what_handles_an_error_decides_where_the_run_goes_on(machine: Machine) -> None:
+    waits = answers("wait", {"plan": [DONE]}, wait_seconds=1, then="plan")
+    run = machine.run(script={"think": [raises("Fenced")], "handle_error": [waits]})
+    assert run.states == ["Route", "Think", "HandleError", "Route", "Wait", "Route", "Plan", "Route", "Done"]
+    failed = machine.run(script={"think": [raises("PoisonedSession")], "handle_error": [answers("failed")]})
+    assert (failed.status, failed.states[-3:]) == ("FAILED", ["HandleError", "Route", "Failed"])
+
+
+def test_a_class_that_does_not_pass_is_handled_after_its_retries(machine: Machine) -> None:
+    run = machine.run(script={"think": [raises("StoreThrottled")], **HANDLED})
+    assert run.states == ["Route", "Think", "HandleError", "Route", "Done"]
     assert [each["attempt"] for each in run.to("think")] == list(range(9))
-    assert [each["error"] for each in run.to("give_up")] == ["StoreThrottled"]
+    assert [each["error"] for each in run.to("handle_error")] == ["StoreThrottled"]
 
 
-def test_a_class_that_no_retrier_names_is_retried_twice_and_given_up(machine: Machine) -> None:
-    run = machine.run(script={"think": [raises("KeyError")]})
+def test_a_class_that_no_retrier_names_is_retried_twice_and_handled(machine: Machine) -> None:
+    run = machine.run(script={"think": [raises("KeyError")], **HANDLED})
     assert len(run.to("think")) == 3
-    assert [each["error"] for each in run.to("give_up")] == ["KeyError"]
+    assert [each["error"] for each in run.to("handle_error")] == ["KeyError"]
 
 
-def test_a_worker_that_dies_is_replaced_and_a_session_that_kills_every_worker_is_given_up(
+def test_a_worker_that_dies_is_replaced_and_a_session_that_kills_every_worker_is_handled(
     machine: Machine,
 ) -> None:
     once = machine.start(script={"think": [{"exit": 1}, DONE]})
-    always = machine.start(script={"think": [{"exit": 1}]})
+    always = machine.start(script={"think": [{"exit": 1}], **HANDLED})
     assert machine.finished(once).states == ["Route", "Think", "Route", "Done"]
     run = machine.finished(always)
-    assert run.states == ["Route", "Think", "GiveUp", "Failed"]
+    assert run.states == ["Route", "Think", "HandleError", "Route", "Done"]
     assert len(run.to("think")) == 4
-    assert [each["error"] for each in run.to("give_up")] == ["Runtime.ExitError"]
+    assert [each["error"] for each in run.to("handle_error")] == ["Runtime.ExitError"]
 
 
-def test_a_decision_that_is_not_drawn_is_a_fault_like_any_other(machine: Machine) -> None:
-    run = machine.run("dance")
-    assert run.states == ["Route", "GiveUp", "Failed"]
+def test_a_decision_that_is_not_drawn_is_an_error_like_any_other(machine: Machine) -> None:
+    run = machine.run("dance", HANDLED)
+    assert run.states == ["Route", "HandleError", "Route", "Done"]
     assert run.sent[0]["error"] == "DecisionUnknown"
 
 
-def test_giving_up_is_tried_again_and_the_execution_fails_in_any_case(machine: Machine) -> None:
-    run = machine.run("dance", {"give_up": [raises("StoreUnavailable"), {"answer": {}}]})
-    assert (run.status, run.states) == ("FAILED", ["Route", "GiveUp", "Failed"])
-    assert len(run.to("give_up")) == 2
-    hopeless = machine.run("dance", {"give_up": [raises("Refused")]})
-    assert (hopeless.status, hopeless.states) == ("FAILED", ["Route", "GiveUp", "Failed"])
+@pytest.mark.parametrize("error", ["Refused", "SchemaUnknown", "KeyError"])
+def test_where_nothing_can_be_committed_it_is_tried_again_after_a_pause_without_end(
+    machine: Machine, error: str
+) -> None:
+    script = {
+        "think": [raises("ProviderUnavailable")] * 8 + [raises("Fenced")],
+        "handle_error": [raises(error)],
+    }
+    execution = machine.start(script=script)
+    states = machine.once_entered(execution, "Pause", 3)
+    assert states[:8] == ["Route", "Think", *["HandleError", "Pause"] * 3]
+    assert machine.status(execution) == "RUNNING"
+    machine.stop(execution)
+    told = {(each["error"], each["at"]["turn"]) for each in machine.finished(execution).to("handle_error")}
+    assert told == {("Fenced", 1)}, "the first error is what is told, each time"
 
 
-def test_a_roll_over_ends_the_execution_well_and_a_failed_one_gives_up(machine: Machine) -> None:
+def test_only_a_session_whose_data_is_damaged_ends_its_execution(machine: Machine) -> None:
+    run = machine.run("dance", {"handle_error": [raises("PoisonedSession")]})
+    assert (run.status, run.states) == ("FAILED", ["Route", "HandleError", "Failed"])
+
+
+def test_a_roll_over_ends_the_execution_well_and_a_failed_one_is_handled(machine: Machine) -> None:
     assert machine.run("roll_over").states == ["Route", "RollOver", "Done"]
-    run = machine.run("roll_over", {"roll_over": [raises("StoreThrottled"), raises("Fenced")]})
-    assert run.states == ["Route", "RollOver", "GiveUp", "Failed"]
+    script = {"roll_over": [raises("StoreThrottled"), raises("Fenced")], **HANDLED}
+    run = machine.run("roll_over", script)
+    assert run.states == ["Route", "RollOver", "HandleError", "Route", "Done"]
     assert run.sent[-1]["error"] == "Fenced"
 
 
 def test_what_an_error_said_is_in_no_state_s_input_or_output(machine: Machine) -> None:
-    run = machine.run(script={"think": [raises("Fenced")]})
+    run = machine.run(script={"think": [raises("Fenced")], **HANDLED})
     assert all("secret" not in str(each) for each in run.sent)

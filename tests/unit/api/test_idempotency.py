@@ -51,7 +51,7 @@ class Front:
             definitions=house.definitions,
         )
         intervene = InterveneDependencies(
-            house.settings, house.resolve_deps, house.log, house.blobs, guard, house.timeouts
+            house.settings, house.resolve_deps, house.log, house.blobs, guard, house.timeouts, house.errors
         )
         token = claims(tenant=TENANT, user=USER)
         self._start = Gateway(build_start(start).handler, token)

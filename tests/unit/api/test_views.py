@@ -43,7 +43,7 @@ def test_a_session_has_exactly_the_public_fields() -> None:
     view = session_view(HEAD)
     assert set(view) == {
         "session_id", "agent_id", "state", "state_reason", "goal", "created_at", "updated_at", "run",
-        "plan", "usage",
+        "plan", "usage", "retry_at", "cause",
         "budget", "interventions", "result", "error", "held", "last_seq", "metadata",
     }  # fmt: skip
     assert view["run"] == {"run_id": "run_01", "generation": 2, "iteration": 3, "max_steps": 50}

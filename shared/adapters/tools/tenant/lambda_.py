@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from shared.adapters.aws.clients import Service, keeping_alive, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
-from shared.domain.errors import StoreThrottled, StoreUnavailable, ToolFailed, ToolUnanswered
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, ToolFailed, ToolUnanswered
 from shared.domain.untrusted.quoting import OutsideText, quoted
 from shared.ports.tools import CallContext
 
@@ -66,10 +66,9 @@ class LambdaTool:
             body: bytes = answer["Payload"].read(MAX_BYTES + 1)
         except StoreThrottled:
             raise ToolFailed(f"{tool.name} is busy and did not run. Try again later.") from None
-        except AwsRefused as refused:
-            why = (
-                "there is no such function" if refused.code == "ResourceNotFoundException" else "AWS refused"
-            )
+        except (AwsRefused, AwsDenied) as refused:
+            missing = isinstance(refused, AwsRefused) and refused.code == "ResourceNotFoundException"
+            why = "there is no such function" if missing else "AWS refused"
             raise ToolFailed(f"{tool.name} did not run: {why}. Tell the user, or try another way.") from None
         except (StoreUnavailable, OSError):
             if tool.effect == "read":

@@ -49,9 +49,11 @@ def test_a_summariser_whose_provider_names_a_time_is_asked_again_then_and_nothin
     model.summariser = is_busy
 
     waits = take_turn(house.worker, "think", at, 0, 60)
-    assert (waits.next, waits.wait_seconds, waits.then) == ("wait", 30, "think")
+    assert (waits.next, waits.then) == ("wait", "think")
+    assert 30 <= (waits.wait_seconds or 0) <= 33
     assert take_turn(house.worker, "think", at, 1, 60) == waits, "a repeated step finds what it decided"
     model.summariser = summarises
+    house.clock.advance(waits.wait_seconds or 0)
     take_turn(house.worker, "think", waits.at, 0, 60)
 
     assert [one.data["summarised"] for one in compactions(house, session)] == [True]
@@ -71,6 +73,7 @@ def test_a_summariser_that_only_ever_asks_for_time_is_done_without_after_a_while
     for _ in range(WAITED_FOR):
         decision = take_turn(house.worker, "think", decision.at, 0, 60)
         assert decision.next == "wait"
+        house.clock.advance(decision.wait_seconds or 0)
     decision = take_turn(house.worker, "think", decision.at, 0, 60)
 
     assert decision.next != "wait"

@@ -15,8 +15,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from shared.agent.outages.handle_error import handle_error
 from shared.agent.queries.poll import Cursor
-from shared.agent.recovery.retries_exhausted import give_up
 from shared.api.response.envelope import to_json
 from shared.api.response.views import event_view, session_view
 from shared.domain.errors import CallerError, EngineError, Fenced
@@ -154,10 +154,7 @@ class Sessions(RuleBasedStateMachine):
         try:
             following = self.house._state(decision)
         except EngineError as error:
-            if not isinstance(error, Fenced):
-                with suppress(EngineError):
-                    give_up(self.house.fresh_repository(), decision.at, type(error).__name__)
-            return
+            following = handle_error(self.house.errors, decision.at, type(error).__name__)
         if following is not None:
             self.ready.insert(place, following)
 

@@ -99,7 +99,7 @@ def test_a_worker_of_the_lost_execution_that_comes_late_is_fenced_off() -> None:
     assert house.head(session).usage.llm_calls == 2
 
 
-def test_a_turn_that_loses_its_engine_again_and_again_ends_failed() -> None:
+def test_a_turn_that_loses_its_engine_again_and_again_waits_before_it_goes_on() -> None:
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
     for _ in range(MOST_RESTARTS):
@@ -107,12 +107,24 @@ def test_a_turn_that_loses_its_engine_again_and_again_ends_failed() -> None:
         assert house.recover() == Tally(looked=1, restarted=1)
     house.lose(session)
 
-    assert house.recover() == Tally(looked=1, failed=1)
+    pauses = []
+    for _ in range(3):
+        assert house.recover() == Tally(looked=1, restarted=1)
+        head = house.head(session)
+        assert (head.state, head.state_reason) == ("planning", "waiting_for_aws")
+        assert head.outage is not None
+        assert head.outage.code == "EXECUTION_LOST"
+        decision = house.workflow.take()
+        assert decision is not None
+        assert (decision.next, decision.then) == ("wait", "plan")
+        pauses.append(decision.wait_seconds or 0)
+        house.lose(session)
+    assert 32 <= pauses[0] <= 64 <= pauses[1] <= 128 <= pauses[2] <= 256
 
-    head = house.head(session)
-    assert head.error is not None
-    assert (head.state, head.error.code) == ("failed", "RECOVERY_EXHAUSTED")
-    assert house.recover() == Tally()
+    house.recover()
+    house.run()
+    assert house.head(session).state == "waiting_for_user"
+    assert house.head(session).outage is None
 
 
 def test_each_turn_may_lose_its_engine_anew_and_waiting_for_people_does_not_count() -> None:
@@ -150,9 +162,11 @@ def test_a_wait_that_is_over_counts_although_another_question_is_still_open() ->
     for _ in range(MOST_RESTARTS):
         house.lose(session)
         assert house.sweep(everything=True) == Tally(looked=1, restarted=1)
+    assert house.head(session).outage is None
     house.lose(session)
 
-    assert house.sweep(everything=True) == Tally(looked=1, failed=1)
+    assert house.sweep(everything=True) == Tally(looked=1, restarted=1)
+    assert house.head(session).outage is not None
 
 
 def test_one_session_that_cannot_be_read_does_not_stop_the_others() -> None:

@@ -3,7 +3,6 @@
 import pytest
 
 from shared.agent.recovery.recover import recover, repair
-from shared.agent.recovery.retries_exhausted import FAILURES, give_up
 from shared.domain.errors import Conflict
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, plans, says
@@ -11,13 +10,24 @@ from tests.integration.agent.fragile import (
     SCRIPT,
     FragileHouse,
 )
+from tests.integration.agent.recovery.failed_runs import fail_as_before
+
+OF_EARLIER_RELEASES = (
+    "PROVIDER_OVERLOADED",
+    "PROVIDER_UNAVAILABLE",
+    "PROVIDER_TIMEOUT",
+    "PROVIDER_STREAM_BROKEN",
+    "STORE_UNAVAILABLE",
+    "STEP_FAILED",
+    "RECOVERY_EXHAUSTED",
+)
 
 
 def test_an_operator_has_a_failed_run_tried_again_and_it_ends_well() -> None:
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
     house.run_until("think")
-    give_up(house.fresh_repository(), house.decisions[-1].at, "StoreUnavailable")
+    fail_as_before(house, session)
     house.lose(session)
     assert house.head(session).state == "failed"
 
@@ -32,13 +42,12 @@ def test_an_operator_has_a_failed_run_tried_again_and_it_ends_well() -> None:
     assert (head.state, head.error) == ("completed", None)
 
 
-@pytest.mark.parametrize("error", [*FAILURES, "States.Timeout", "Runtime.ExitError"])
-def test_whatever_the_engine_gave_up_on_can_be_repaired(error: str) -> None:
+@pytest.mark.parametrize("code", OF_EARLIER_RELEASES)
+def test_whatever_the_engine_of_an_earlier_release_gave_up_on_can_be_repaired(code: str) -> None:
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
-    first = house.workflow.take()
-    assert first is not None
-    give_up(house.fresh_repository(), first.at, error)
+    assert house.workflow.take() is not None
+    fail_as_before(house, session, code)
     house.lose(session)
     assert repair(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
 
@@ -46,9 +55,8 @@ def test_whatever_the_engine_gave_up_on_can_be_repaired(error: str) -> None:
 def test_a_run_that_failed_before_it_had_a_plan_is_planned_again() -> None:
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
-    first = house.workflow.take()
-    assert first is not None
-    give_up(house.fresh_repository(), first.at, "StoreUnavailable")
+    assert house.workflow.take() is not None
+    fail_as_before(house, session)
     house.lose(session)
 
     repair(house.fresh_repository(), house.workflow, TENANT, session)

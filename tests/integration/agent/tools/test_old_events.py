@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 
 from shared.agent.interventions.wait import ask
-from shared.agent.recovery.retries_exhausted import give_up
+from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.roll_over import roll_over
 from shared.agent.tools.execute import abandon_call, run_call
 from shared.agent.turn.turn import take_turn
@@ -31,7 +31,7 @@ def repeat(house: House, decision: Decision) -> None:
     events: list[Callable[[], object]] = [
         *steps(house, decision),
         lambda: ask(house.fresh_repository(), house.workflow, house.timeouts, at, Wait(token="an old token")),
-        lambda: give_up(house.fresh_repository(), at, "Timeout"),
+        lambda: handle_error(house.errors, at, "Timeout"),
         lambda: roll_over(house.fresh_repository(), house.workflow, at),
     ]
     for send in events:
@@ -112,7 +112,7 @@ def test_every_step_and_call_of_earlier_turns_repeated_leaves_a_running_session_
     assert len(engines.notes.effects) == 3
 
 
-def test_an_execution_left_behind_in_an_earlier_turn_cannot_give_the_session_up() -> None:
+def test_an_execution_left_behind_in_an_earlier_turn_does_not_make_the_session_wait() -> None:
     """Somebody started a second execution of the same generation; it failed, the session did not."""
     turns = [
         plans("write"),
@@ -126,7 +126,9 @@ def test_an_execution_left_behind_in_an_earlier_turn_cannot_give_the_session_up(
     assert behind is not None
     thought = take_turn(house.worker, "think", take_turn(house.worker, "plan", behind.at, 0, 60).at, 0, 60)
 
-    give_up(house.fresh_repository(), behind.at, "Timeout")
+    before = numbered(house, session)
+    assert handle_error(house.errors, behind.at, "Timeout").at == thought.at
+    assert numbered(house, session) == before
     assert house.head(session).state == "waiting_for_tool"
     house.go_on(thought)
 

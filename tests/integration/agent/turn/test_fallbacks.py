@@ -114,16 +114,16 @@ def test_a_providers_own_parts_are_kept_under_the_provider_that_wrote_them() -> 
 def test_where_all_are_overloaded_the_engine_waits_the_shortest_time_any_named() -> None:
     busy = [ProviderOverloaded("busy", 40), ProviderOverloaded("busy", 7), ProviderOverloaded("busy", 20)]
     house, session, asked = run([busy[0], *SCRIPT], [busy[1]], [busy[2]])
-    assert house.waits == [8]
+    assert house.waits == [7]
     assert [len(one.requests) for one in asked] == [4, 1, 1]
     assert house.head(session).state == "completed"
 
 
 def test_an_answer_that_has_begun_and_breaks_is_retried_not_passed_over() -> None:
     for error in (StreamBroken("half"), ProviderTimeout("half", began=True)):
-        house, session, (_, second) = run([error], [SCRIPT[0]])
+        house, session, (_, second) = run([error, *SCRIPT], [SCRIPT[0]])
         assert second.requests == []
-        assert house.head(session).state == "failed"
+        assert (house.head(session).state, len(house.waits)) == ("completed", 1)
 
 
 @pytest.mark.parametrize("error", [ProviderKeyRefused("401"), ProviderQuotaExceeded("402")])
@@ -142,7 +142,7 @@ def test_a_fallback_that_cannot_be_used_does_not_end_a_run_whose_own_model_is_on
         [ProviderOverloaded("busy", 5)],
     )
     assert house.head(session).state == "completed"
-    assert (house.waits, len(second.requests), len(third.requests)) == ([2], 1, 1)
+    assert (house.waits, len(second.requests), len(third.requests)) == ([1], 1, 1)
 
 
 def test_a_fallback_that_cannot_be_used_is_passed_over_for_the_next() -> None:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from shared.agent.recovery.recover import recover, repair
-from shared.agent.recovery.retries_exhausted import give_up
 from shared.domain.session.commit import Decision
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.integration.agent.fragile import Crash, FragileHouse
+from tests.integration.agent.recovery.failed_runs import fail_as_before
 
 LOOK = says("", call("list_files"))
 SCRIPT = [
@@ -55,7 +55,8 @@ def it_is_paused_and_resumed(house: FragileHouse, session: str) -> None:
 
 
 def it_fails_and_is_repaired(house: FragileHouse, session: str) -> None:
-    give_up(house.fresh_repository(), begun(house, session).at, "StoreUnavailable")
+    begun(house, session)
+    fail_as_before(house, session)
     house.lose(session)
     assert repair(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
 

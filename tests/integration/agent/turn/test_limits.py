@@ -251,14 +251,16 @@ class TakesNoTurn(MemoryLog):
         super().append(commit, extra_items)
 
 
-def test_a_turn_that_the_store_never_takes_ends_the_run_and_its_calls_are_not_made() -> None:
-    house = House(ScriptedModel([plans("write"), says("", call("create_file", path="a.md", content="x"))]))
+def test_a_turn_that_the_store_never_takes_waits_and_its_calls_are_not_made() -> None:
+    writes = says("", call("create_file", path="a.md", content="x"))
+    house = House(ScriptedModel([plans("write"), writes], forever=True), outage_patience_seconds=600)
     house.log = TakesNoTurn(house.log)
     house.repository = house.fresh_repository()
     session = house.start("Go").session_id
     house.run()
     head = house.head(session)
-    assert (head.state, head.error and head.error.code) == ("failed", "STORE_UNAVAILABLE")
+    assert (head.state, head.state_reason, head.error) == ("waiting_for_user", "error_recovery", None)
+    assert (head.outage and head.outage.code, len(house.waits)) == ("STORE_UNAVAILABLE", 4)
     assert (head.plan is not None, head.usage.llm_calls) == (True, 1)
     assert house.files.list(TENANT, "", 1).files == ()
 

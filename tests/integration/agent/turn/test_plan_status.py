@@ -9,7 +9,6 @@ from functions.status.dependencies import Dependencies
 from functions.status.routes import build
 from shared.agent.queries.long_polls import LongPollLimit
 from shared.agent.recovery.recover import repair
-from shared.agent.recovery.retries_exhausted import give_up
 from shared.api.response.views import session_view
 from shared.domain.errors import ProviderRejected
 from shared.domain.session.commit import Decision
@@ -17,6 +16,7 @@ from shared.ports.model import TokenUsage
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
+from tests.integration.agent.recovery.failed_runs import fail_as_before
 from tests.unit.api.gateway import Gateway, claims
 
 LOOK = says("", call("list_files"))
@@ -161,7 +161,7 @@ def test_a_repaired_run_goes_on_with_its_plan() -> None:
 
     def its_storage_is_away(decision: Decision) -> None:
         if decision.next == "think" and not closed(house, session):
-            give_up(house.fresh_repository(), decision.at, "StoreUnavailable")
+            fail_as_before(house, session)
 
     house.run(its_storage_is_away)
     assert (house.head(session).state, shown(house, session)) == ("failed", "failed")

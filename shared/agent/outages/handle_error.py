@@ -1,0 +1,64 @@
+"""An error was left after the engine's retries: the session waits and tries again (design §2).
+
+What the world does never ends a run. Only what lies in the session itself does: data that cannot be read.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from shared.agent.interventions.opening import AskingRules
+from shared.agent.outages.wait_out import OutageRules, wait_out
+from shared.agent.session.endings import failed
+from shared.agent.session.engine_decision import next_decision
+from shared.agent.session.fencing import is_overtaken
+from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.session import Session
+from shared.domain.errors import Fenced
+from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.rules.outage_causes import cause_of
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision, Position
+
+POISONED = ("STEP_FAILED", "A stored part of the session is damaged ({error}). An operator has to look.")
+
+
+class ErrorDeps(NamedTuple):
+    """What handling an error needs. `policies`: how an agent asks people, by tenant and agent id."""
+
+    repository: SessionRepository
+    rules: OutageRules
+    policies: Callable[[str, str], Policies] = lambda tenant, agent_id: NO_POLICIES
+
+
+def handle_error(deps: ErrorDeps, at: Position, error: str) -> Decision:
+    """Commits what follows from the error, and returns what the engine does next.
+
+    `error`: the name of the error class that was left. Where the session has moved on nothing is committed: an
+    execution that was overtaken ends, any other one goes on from the head. Raises what the stores raise.
+    """
+    with suppress(Fenced):  # a deleted session has nothing left to do
+        return _handled(deps, at, error)
+    return Decision(next="done", at=at)
+
+
+def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
+    repository, cause = deps.repository, cause_of(error)
+    session = repository.turn(at)
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        head = change.head
+        if is_overtaken(head, at) or head.run is None or head.run.turn != at.turn or head.is_over:
+            return None
+        if cause is None:
+            code, message = POISONED
+            return failed(change, code, message.format(error=error))
+        asking = AskingRules(repository.clock, deps.policies(head.tenant, head.agent_id))
+        return wait_out(change, cause, deps.rules, asking)
+
+    done = repository.commit(session, at.key("handle_error"), build)
+    if done is not None and done.decision is not None:
+        return done.decision
+    if is_overtaken(session.head, at):
+        return Decision(next="done", at=at)
+    return next_decision(session.head, repository.clock.now())

@@ -1,0 +1,70 @@
+"""A session waits for the world: for how long, and when a person is asked whether to try on (design §2)."""
+
+from typing import NamedTuple
+
+from shared.agent.interventions.opening import AskingRules, open_outage_question, wait_for_people
+from shared.agent.session.engine_decision import Timeouts, next_decision, outage_wait, wait_decision
+from shared.agent.session.history_limit import or_roll_over
+from shared.agent.session.next_turn import turn_again
+from shared.agent.session.repository import CommitDraft
+from shared.domain.rules.outage import Cause, Outage, OutageLimits, waiting
+from shared.domain.session.change import Change
+
+
+class OutageRules(NamedTuple):
+    """`timeouts`: of the questions that may be open beside. `roll_over_events`: as in `or_roll_over`."""
+
+    limits: OutageLimits
+    timeouts: Timeouts
+    roll_over_events: int
+
+
+def wait_out(
+    change: Change,
+    cause: Cause,
+    rules: OutageRules,
+    asking: AskingRules,
+    *,
+    retry_after: float | None = None,
+) -> CommitDraft:
+    """Ends a turn that has no reply: the engine waits, or a person is asked, and then it goes on where it was.
+
+    `retry_after`: as in `waiting`.
+    """
+    if change.head.is_over:
+        return CommitDraft(change, next_decision(change.head, change.now))
+    asked = wait_or_ask(change, cause, rules.limits, asking, retry_after=retry_after)
+    turn_again(change)
+    head = change.head
+    decision = wait_decision(head, rules.timeouts) if asked else outage_wait(head, change.now)
+    return CommitDraft(change, or_roll_over(head, rules.roll_over_events, decision))
+
+
+def wait_or_ask(
+    change: Change,
+    cause: Cause,
+    limits: OutageLimits,
+    asking: AskingRules,
+    *,
+    retry_after: float | None = None,
+) -> bool:
+    """Begins the outage, or its next wait. Returns whether a person is asked instead: the outage has lasted longer than
+    the patience, or workers have crashed too often. Where something is asked already, it waits.
+    """
+    head, now = change.head, change.now
+    outage = waiting(head.outage, cause, head.session_id, now, limits, retry_after=retry_after)
+    change.set(wait=None)  # the engine calls this, so it waits for nobody
+    if outage.needs_person(now, limits) and not head.interventions:
+        _ask(change, outage.tried_now(), limits, asking)
+        return True
+    if cause.reason == "waiting_for_provider":
+        change.event("llm.retried", {"code": cause.code, "wait_seconds": outage.seconds_left(now)})
+    change.begin_wait(outage)
+    return False
+
+
+def _ask(change: Change, outage: Outage, limits: OutageLimits, asking: AskingRules) -> None:
+    """A session that keeps killing its worker waits for a person, any other one tries on by itself in the end."""
+    change.set(outage=outage)
+    open_outage_question(change, outage, asking, None if outage.has_crashed_too_often else limits.patience)
+    wait_for_people(change)

@@ -1,0 +1,40 @@
+"""The run moves to its next turn."""
+
+from shared.domain.errors import Fenced
+from shared.domain.rules.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
+from shared.domain.session.change import Change
+from shared.domain.session.head import Run
+
+
+def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
+    """Moves the run to its next turn, which begins with this commit. `thought`: whether it counts as an iteration.
+
+    An execution that makes a turn waits for nobody: recovery need not look whether it was woken.
+    """
+    run = _run(change)
+    moved = {
+        "turn": run.turn + 1,
+        "first": change.number,
+        "iteration": run.iteration + (1 if thought else 0),
+        "events": run.events + EVENTS_PER_TURN + EVENTS_PER_CALL * calls,
+    }
+    change.set(run=run.model_copy(update=moved), wait=None)
+
+
+def turn_again(change: Change) -> None:
+    """Moves the run on without a reply, so that a further error has commit keys of its own. Where calls are open, the
+    log is still read from the commit that has them.
+    """
+    run = _run(change)
+    moved = {
+        "turn": run.turn + 1,
+        "first": run.first if change.head.unfinished_calls else change.number,
+        "events": run.events + EVENTS_PER_TURN,
+    }
+    change.set(run=run.model_copy(update=moved), wait=None)
+
+
+def _run(change: Change) -> Run:
+    if change.head.run is None:
+        raise Fenced("the session has no run")
+    return change.head.run
