@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.domain.errors import StoreThrottled, StoreUnavailable
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.ports.log import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from tests.contracts.store.backends import Aws, aws_stores
 from tests.contracts.store.documents import make_commit, record_for
@@ -61,7 +61,9 @@ def cancelled(*reasons: str) -> ClientError:
         (refusal("Whatever", status=503), StoreUnavailable),
         (ReadTimeoutError(endpoint_url="http://x"), StoreUnavailable),
         (refusal("ValidationException"), AwsRefused),
-        (refusal("AccessDeniedException", status=403), AwsRefused),
+        (refusal("AccessDeniedException", status=400), AwsDenied),
+        (refusal("AccessDenied", status=403), AwsDenied),
+        (refusal("KMSAccessDeniedException", status=400), AwsDenied),
         (ZeroDivisionError(), ZeroDivisionError),
     ],
 )
