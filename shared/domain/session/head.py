@@ -68,7 +68,7 @@ class Scratchpad(StoredModel):
         notes = [*(old for old in self.notes if old != note), note][-MAX_NOTES:]
         while sum(map(len, notes)) > MAX_NOTES_CHARS:
             del notes[0]
-        return Scratchpad(notes=tuple(notes))
+        return self.model_copy(update={"notes": tuple(notes)})
 
     @property
     def text(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
+from shared.domain.schema.convert import UPCASTERS
 from shared.domain.schema.versions import ADDED, CURRENT
 from shared.domain.session.commit import EventType
 from tests.fixtures.fields import PREVIOUS_FIELDS, ROOTS, Fields, stored_fields
@@ -71,6 +72,11 @@ def test_the_values_of_a_field_are_those_that_the_release_before_reads(previous:
 
 def test_an_event_is_written_with_a_type_that_the_release_before_reads(previous: Fields) -> None:
     assert list(get_args(EventType)) == previous["Event"]["type"]["enum"]
+
+
+def test_every_version_has_its_fields_and_every_older_one_its_way_up() -> None:
+    assert set(ADDED) == set(range(2, CURRENT + 1))
+    assert set(UPCASTERS) == set(range(1, CURRENT))
 
 
 def test_a_new_field_has_a_default_for_documents_that_lack_it() -> None:
