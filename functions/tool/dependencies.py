@@ -40,6 +40,7 @@ def runtime() -> ToolRuntime:
         ),
         registry=TenantRegistry(definitions.snapshot),
         policies=policies,
+        outage_limits=chosen.outage_limits,
         toolbox=TenantTools(
             MemoryTools(
                 BuiltinTools(S3Files(chosen.bucket), chosen), DynamoMemories(chosen.table, clock), clock

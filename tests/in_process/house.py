@@ -87,7 +87,11 @@ class House:
             LambdaTool(),
         )
         self.runtime = ToolRuntime(
-            SessionRepository(self.log, self.blobs, self.clock), self.registry, toolbox, self._policies
+            SessionRepository(self.log, self.blobs, self.clock),
+            self.registry,
+            toolbox,
+            self._policies,
+            self.settings.outage_limits,
         )
         longest = self.settings.max_message_chars
         self.resolve_deps = ResolveDeps(

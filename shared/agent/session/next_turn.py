@@ -34,6 +34,12 @@ def turn_again(change: Change) -> None:
     change.set(run=run.model_copy(update=moved), wait=None)
 
 
+def count_calls(change: Change, calls: int) -> None:
+    """Counts the entries that calls leave in the execution's history because they run once more."""
+    run = _run(change)
+    change.set(run=run.model_copy(update={"events": run.events + EVENTS_PER_CALL * calls}))
+
+
 def _run(change: Change) -> Run:
     if change.head.run is None:
         raise Fenced("the session has no run")

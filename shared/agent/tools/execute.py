@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from shared.agent.interventions.excerpt import amended_note
 from shared.agent.interventions.opening import AskingRules, open_doubt, wait_for_people
+from shared.agent.outages.wait_out import wait_or_ask
 from shared.agent.session.fencing import check_run
+from shared.agent.session.next_turn import count_calls
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, log_start
@@ -17,6 +19,8 @@ from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.rules.outage import Cause, OutageLimits
+from shared.domain.rules.outage_causes import cause_of_lost_call
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position, StepRecord, milliseconds
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry
@@ -37,6 +41,7 @@ class ToolRuntime(NamedTuple):
     registry: Registry
     toolbox: Toolbox
     policies: Callable[[str, str], Policies] = lambda tenant, agent_id: NO_POLICIES
+    outage_limits: OutageLimits = OutageLimits()
 
 
 class CallResult(NamedTuple):
@@ -109,13 +114,18 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
     """Settles a call whose Lambda died or timed out for good.
 
     The model gets an error as the call's result, so that every call has one. Where the tool may run only once and may
-    have run, a person is asked instead. `error`: the name of the error class that was left.
+    have run, a person is asked instead. Where the world is the reason, nothing is settled: the call stays open and is
+    tried again after a wait. `error`: the name of the error class that was left.
     """
     repository = runtime.repository
     session = repository.turn(at)
     call = session.call(call_id)
     open_call = session.head.open_call(call_id)
     if call is None or open_call is None or open_call.state in ("withheld", "done"):
+        return
+    cause = cause_of_lost_call(error)
+    if cause is not None:
+        _wait_for_call(runtime, session, at, call_id, cause)
         return
     call = _as_it_runs(repository, session, call, open_call)
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
@@ -132,6 +142,26 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         return _finish(now, change, call, result, duration_ms=0)
 
     repository.commit(session, at.call_key(call_id, "finish"), build)
+
+
+def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id: str, cause: Cause) -> None:
+    """Begins the wait, once for all calls of the reply that are lost together. The next turn waits and runs them
+    again; a call that may have had its effect is treated then as after any other lost worker.
+    """
+    repository = runtime.repository
+    rules = AskingRules(repository.clock, runtime.policies(at.tenant, session.head.agent_id))
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        head, open_call = change.head, change.head.open_call(call_id)
+        waits = head.outage is not None and head.outage.is_ahead(change.now)
+        if head.is_over or waits or open_call is None or open_call.state in ("withheld", "done"):
+            return None
+        wait_or_ask(change, cause, runtime.outage_limits, rules)
+        count_calls(change, 1)
+        return CommitDraft(change)
+
+    repository.commit(session, at.call_key(call_id, f"outage-{session.number}"), build)
 
 
 def _as_it_runs(
@@ -228,5 +258,6 @@ def _finish(
     if result.ok and head.plan is not None and head.plan.is_live:
         change.set(plan=head.plan.with_evidence(call.call_id, change.now))
     if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
+        change.end_outage()
         change.to_state("executing")
     return CommitDraft(change)

@@ -239,8 +239,8 @@ def _decision_without_model(
         return wait_decision(head, deps.timeouts)
     if head.outage is not None and head.outage.is_ahead(now):
         return or_roll_over(head, deps.roll_over_events, outage_wait(head, now))
-    if head.unfinished_calls:  # a pause kept them from starting and has been lifted
-        return next_decision(head, now)
+    if head.unfinished_calls:  # a pause or an outage kept them from running, and is over
+        return or_roll_over(head, deps.roll_over_events, next_decision(head, now))
     return None
 
 

@@ -72,6 +72,16 @@ def cause_of(error: str) -> Cause | None:
     return _BY_NAME.get(error, _CRASH)
 
 
+def cause_of_lost_call(error: str) -> Cause | None:
+    """The cause, where a tool call was not made or not recorded because of the world, so that it can be tried again
+    later. None: its worker died, or it must not run; the call itself has to be settled.
+    """
+    cause = cause_of(error)
+    if cause is None or cause.is_crash or error == Refused.__name__:
+        return None
+    return cause
+
+
 def cause_of_error(error: ActaError) -> Cause:
     """The cause behind an error that this process has caught."""
     return _BY_CLASS.get(type(error), _CRASH)
