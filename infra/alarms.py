@@ -1,4 +1,5 @@
-"""Alarms for an operator: failing functions and executions, 5xx answers of the API, undelivered notifications."""
+"""Alarms for an operator: failing functions and executions, 5xx answers of the API, refused keys, undelivered
+notifications."""
 
 from collections.abc import Mapping
 
@@ -13,6 +14,8 @@ from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from infra.environments import FunctionName
+from infra.names import metrics_namespace, service_name
+from shared.telemetry import KEY_REFUSED_METRIC
 
 PERIOD = Duration.minutes(5)
 MAX_RETRIED_ERRORS = 10
@@ -28,6 +31,7 @@ class Alarms(Construct):
     def __init__(
         self,
         scope: Construct,
+        environment_name: str,
         functions: Mapping[FunctionName, lambda_.IFunction],
         state_machine: sfn.IStateMachine,
         http_api: apigw.IHttpApi,
@@ -50,6 +54,14 @@ class Alarms(Construct):
             period=PERIOD,
         )
         self._alarm("Api5xx", server_errors, 5)
+        refused_keys = cloudwatch.Metric(
+            namespace=metrics_namespace(environment_name),
+            metric_name=KEY_REFUSED_METRIC,
+            dimensions_map={"service": service_name("step")},
+            statistic="Sum",
+            period=PERIOD,
+        )
+        self._alarm("KeysRefused", refused_keys, 1)
         if notify_queue is not None:
             # A message between two attempts counts as in flight. The metric for the age of the oldest message would not
             # do: SQS leaves out messages that were received three times or more.

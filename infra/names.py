@@ -21,6 +21,15 @@ def function_name(environment: str, function: FunctionName) -> str:
     return f"acta-{environment}-{function}"
 
 
+def service_name(function: FunctionName) -> str:
+    """Under which a function logs and counts."""
+    return f"acta-{function}"
+
+
+def metrics_namespace(environment: str) -> str:
+    return f"Acta/{environment}"
+
+
 def machine_name(environment: str) -> str:
     return f"acta-{environment}"
 

@@ -57,7 +57,7 @@ class StatelessStack(Stack):
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)
         if environment.alarms:
-            Alarms(self, functions, engine.machine, api.http_api, delivery.queue)
+            Alarms(self, environment.name, functions, engine.machine, api.http_api, delivery.queue)
 
         outputs = {
             "ApiUrl": api.url,

@@ -8,6 +8,8 @@ from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics, Tracer
 
+KEY_REFUSED_METRIC = "KeysRefused"
+"""Counts turns of `step` whose provider refused the key or the quota (`infra/alarms.py`)."""
 Handler = Callable[[dict[str, Any], Any], Any]
 
 # An invocation may have no metric of its own.

@@ -26,12 +26,11 @@ from infra.lambdas.grants import (
     SESSIONS,
 )
 from infra.log_retention import retention
-from infra.names import LIVE_INDEX, function_name, secret_name
+from infra.names import LIVE_INDEX, function_name, metrics_namespace, secret_name, service_name
 from infra.notifications import Delivery
 from infra.packaging.asset import code_of
 from shared.settings import PREFIX, Settings
 
-SERVICE = "acta"
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 
 
@@ -151,8 +150,8 @@ class ActaFunction(Construct):
 
     def _powertools(self, name: FunctionName) -> dict[str, str]:
         variables = {
-            "POWERTOOLS_SERVICE_NAME": f"{SERVICE}-{name}",
-            "POWERTOOLS_METRICS_NAMESPACE": f"Acta/{self._environment.name}",
+            "POWERTOOLS_SERVICE_NAME": service_name(name),
+            "POWERTOOLS_METRICS_NAMESPACE": metrics_namespace(self._environment.name),
             "POWERTOOLS_LOG_LEVEL": "INFO",
             "PYDANTIC_DISABLE_PLUGINS": "__all__",  # the search for plugins costs a cold start 5 ms and more
             "POWERTOOLS_LOGGER_LOG_EVENT": "false",  # events contain bodies and tokens

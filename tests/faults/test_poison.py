@@ -38,7 +38,7 @@ def test_a_session_that_kills_its_worker_each_time_waits_with_a_code_and_alone(
         while not playing.done():
             others.append(Play(stand).run())
     waiting = playing.result()
-    assert (waiting["state"], waiting["state_reason"]) == ("planning", "waiting_for_aws")
+    assert (waiting["state"], waiting["state_reason"]) == ("executing", "waiting_for_aws")
     assert (waiting["error"], waiting["cause"]["code"]) == (None, "STEP_FAILED")
     assert poisoned.track.fired[fault] == ATTEMPTS
     assert others

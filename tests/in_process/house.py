@@ -34,7 +34,7 @@ from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import EngineError
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
-from shared.domain.session.commit import Decision
+from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head, Wait
 from shared.ports.attempts import AttemptStore
 from shared.ports.model import Model
@@ -99,6 +99,7 @@ class House:
         )
         self.roles = frozenset({"member"})
         self.attempts: AttemptStore = MemoryAttempts(table)
+        self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
 
@@ -127,6 +128,7 @@ class House:
             context_window=lambda model: self.settings.context_window_tokens,
             running_text=self._running_text(),
             outage_limits=self.settings.outage_limits,
+            on_key_refused=self.on_key_refused,
         )
 
     @property

@@ -100,5 +100,14 @@ def test_an_answer_over_http_never_outlasts_the_gateway(prod: Synthesised) -> No
 def test_production_raises_alarms_when_functions_executions_or_the_api_fail(prod: Synthesised) -> None:
     alarms = prod.stateless.properties("AWS::CloudWatch::Alarm")
     watched = {alarm["MetricName"] for alarm in alarms}
-    assert watched == {"Errors", "Throttles", "ExecutionsFailed", "ExecutionsTimedOut", "5xx"}
+    assert watched == {"Errors", "Throttles", "ExecutionsFailed", "ExecutionsTimedOut", "5xx", "KeysRefused"}
     assert all(alarm["AlarmActions"] for alarm in alarms)
+
+
+def test_the_alarm_for_refused_keys_counts_what_step_reports(prod: Synthesised) -> None:
+    alarms = prod.stateless.properties("AWS::CloudWatch::Alarm")
+    (alarm,) = (each for each in alarms if each["MetricName"] == "KeysRefused")
+    variables = prod.stateless.function("step")["Environment"]["Variables"]
+    assert alarm["Namespace"] == variables["POWERTOOLS_METRICS_NAMESPACE"]
+    assert alarm["Dimensions"] == [{"Name": "service", "Value": variables["POWERTOOLS_SERVICE_NAME"]}]
+    assert (alarm["Threshold"], alarm["Statistic"]) == (1, "Sum")

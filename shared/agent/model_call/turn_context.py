@@ -38,7 +38,8 @@ class TurnDeps(NamedTuple):
     `roll_over_events`: history entries after which the next generation starts (design §2). `max_output_tokens`: for
     agents that name none. `answer_time`: how long a model call may take. All are in `Settings`. `context_window`: a
     model's, in tokens, 0 for no limit: `Settings.context_window_tokens`, else `shared/adapters/llm/model_catalogue.py`
-    has it. `running_text`: where the text of a running turn is shown, None: nowhere.
+    has it. `running_text`: where the text of a running turn is shown, None: nowhere. `on_key_refused`: tells an
+    operator that a key or a quota was refused, by where the run stands and the code.
     """
 
     repository: SessionRepository
@@ -55,6 +56,7 @@ class TurnDeps(NamedTuple):
     context_window: Callable[[str], int]
     running_text: RunningText | None = None
     outage_limits: OutageLimits = OutageLimits()
+    on_key_refused: Callable[[Position, str], None] = lambda at, code: None
 
     @property
     def clock(self) -> Clock:

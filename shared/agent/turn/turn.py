@@ -201,7 +201,10 @@ def commit(answer: Answer) -> Decision:
         return apply(answer, session, change)
 
     if not isinstance(answer.result, IdentifiedReply):
-        return _committed(turn.deps.repository, turn.session, turn.key, build)
+        decision = _committed(turn.deps.repository, turn.session, turn.key, build)
+        if isinstance(answer.result, ProviderKeyRefused | ProviderQuotaExceeded):
+            turn.deps.on_key_refused(turn.at, answer.result.code)
+        return decision
     open_ones, ended = call.marked.attempts, answer.bill.own.ended or turn.deps.clock.now()
     reply = KeptReply(
         kind=turn.kind, attempt=open_ones[-1], ended=ended, delivered=call.delivered,
