@@ -119,7 +119,7 @@ def add_sessions(commands: "Commands[Parser]") -> None:
 def add_control(commands: "Commands[Parser]") -> None:
     for name, help in (
         ("pause", "Pause a session."),
-        ("resume", "Continue a paused session."),
+        ("resume", "Continue a paused session, or have one that waits for its next try do it now."),
         ("cancel", "Cancel a session."),
     ):
         controlled = add_connection(add(commands, name, "sessions.run:control", help))

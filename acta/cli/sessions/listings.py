@@ -9,7 +9,7 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
-from acta.cli.terminal.session_lines import marks_for, plan_lines
+from acta.cli.terminal.session_lines import marks_for, plan_lines, waiting_line
 from acta.cli.terminal.text import echo, one_line
 from acta.client.api import session_path
 
@@ -28,6 +28,9 @@ def sessions(arguments: Namespace) -> int:
         at = str(session.get("created_at", ""))[:19].replace("T", " ")
         state = str(session.get("state", "")).replace("_", " ")
         echo(f"{session['session_id']}  {at}  {state:<16}  {one_line(session.get('goal') or '', 60)}")
+        waiting = waiting_line(session)
+        if waiting:
+            echo(f"    {waiting}")
     return exit_codes.OK
 
 

@@ -12,7 +12,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from acta.cli.terminal.session_lines import event_line, marks_for, plan_lines, usage_line
+from acta.cli.terminal.session_lines import event_line, marks_for, plan_lines, usage_line, waiting_line
 from acta.cli.terminal.text import elapsed, one_line
 from acta.client.following import Update
 
@@ -45,6 +45,9 @@ class Display:
             return
         session = self.update.session
         yield self.header(session)
+        waiting = waiting_line(session)
+        if waiting:
+            yield Text(f"  {waiting}", "yellow", no_wrap=True, overflow="ellipsis")
         plan = Table.grid(padding=(0, 1))
         for line in plan_lines(session.get("plan"), self.marks):
             style = STATUS_STYLES.get(line.status, "")

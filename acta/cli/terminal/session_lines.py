@@ -95,8 +95,33 @@ def tool_finished(data: Data) -> str:
     return f"tool {tool_name(data)} {outcome}" + (f" ({', '.join(figures)})" if figures else "")
 
 
+WAITS_FOR = {
+    "waiting_for_provider": "the model's provider",
+    "waiting_for_aws": "AWS",
+    "waiting_for_key": "a valid key or quota",
+}
+"""State reasons of a session that waits for the world -> what it waits for."""
+
+
+def waiting_line(session: Data) -> str | None:
+    """What the session waits for, why, and when it tries again. None: it does not wait for the world."""
+    what = WAITS_FOR.get(str(session.get("state_reason")))
+    cause = session.get("cause")
+    if what is None or not isinstance(cause, Mapping):
+        return None
+    return f"waits for {what}{_next_try(session.get('retry_at'))}: {one_line(cause.get('message') or '', TEXT_LIMIT)}"
+
+
+def _next_try(retry_at: object) -> str:
+    """The time of day, in UTC, as the API and the logs have it."""
+    return f", tries again at {one_line(str(retry_at), 32)[11:19]} UTC" if retry_at else ""
+
+
 def state_changed(data: Data) -> str:
     reason = data.get("reason")
+    if data.get("code") and str(reason) in WAITS_FOR:
+        code = one_line(str(data["code"]), 60)
+        return f"waits for {WAITS_FOR[str(reason)]} ({code}){_next_try(data.get('retry_at'))}"
     return f"now {one_line(str(data.get('to')), 40)}" + (
         f": {one_line(reason, TEXT_LIMIT)}" if reason else ""
     )
@@ -120,11 +145,11 @@ def plan_step(data: Data) -> str:
 
 
 def retried(data: Data) -> str:
-    """Another model answered instead, or the provider named a time to ask again."""
+    """Another model answered instead, or the session waits for the provider."""
     if data.get("answered_by"):
         model, other = (one_line(str(data.get(name)), 60) for name in ("model", "answered_by"))
         return f"{model} did not answer: {other} did"
-    return "the model's provider asked to come again later"
+    return "the model's provider did not answer"
 
 
 EVENT_LINES: Mapping[str, Callable[[Data], str | None]] = {

@@ -5,7 +5,15 @@ import pytest
 from rich.console import Console
 
 from acta.cli.terminal.live import Display
-from acta.cli.terminal.session_lines import ASCII_MARKS, EVENT_LINES, event_line, marks_for, plan_lines
+from acta.cli.terminal.session_lines import (
+    ASCII_MARKS,
+    EVENT_LINES,
+    WAITS_FOR,
+    event_line,
+    marks_for,
+    plan_lines,
+    waiting_line,
+)
 from acta.cli.terminal.view import PlainView, view_for
 from acta.client.following import Update
 from tests.unit.acta.fake_deployment import session
@@ -71,3 +79,42 @@ def test_every_event_can_be_described_with_no_data_at_all(type: str) -> None:
 def test_a_model_that_another_one_stood_in_for_is_named() -> None:
     data = {"code": "PROVIDER_OVERLOADED", "wait_seconds": 0, "model": "first", "answered_by": "second"}
     assert event_line({"seq": 1, "type": "llm.retried", "data": data}) == "first did not answer: second did"
+
+
+def test_a_wait_says_for_what_why_and_when_it_ends() -> None:
+    wait = {
+        "from": "executing",
+        "to": "executing",
+        "reason": "waiting_for_provider",
+        "code": "PROVIDER_OVERLOADED",
+        "retry_at": "2026-01-31T09:30:00+00:00",
+        "wait_seconds": 64,
+    }
+    line = "waits for the model's provider (PROVIDER_OVERLOADED), tries again at 09:30:00 UTC"
+    assert event_line({"seq": 1, "type": "state.changed", "data": wait}) == line
+    assert event_line({"seq": 2, "type": "state.changed", "data": {"to": "executing"}}) == "now executing"
+
+
+@pytest.mark.parametrize(("reason", "what"), WAITS_FOR.items())
+def test_a_session_that_waits_for_the_world_says_so_and_any_other_does_not(reason: str, what: str) -> None:
+    cause = {"code": "X", "message": "It\x1b does not answer."}
+    waits = session("executing", state_reason=reason, retry_at="2026-01-31T09:30:00.000Z", cause=cause)
+    assert waiting_line(waits) == f"waits for {what}, tries again at 09:30:00 UTC: It\\x1b does not answer."
+    asks = session("waiting_for_user", state_reason="error_recovery", retry_at=None, cause=cause)
+    assert waiting_line(asks) is None
+    assert waiting_line(session("executing", state_reason=None)) is None
+
+
+def test_the_live_display_has_a_line_of_its_own_for_a_wait() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=160, no_color=True, highlight=False)
+    display = Display("utf-8")
+    cause = {"code": "AWS_DENIED", "message": "The deployment lacks a permission."}
+    waits = session(
+        "planning", state_reason="waiting_for_aws", retry_at="2026-01-31T09:30:00.000Z", cause=cause
+    )
+    display.update_with(Update(waits, []))
+    console.print(display)
+    assert (
+        "waits for AWS, tries again at 09:30:00 UTC: The deployment lacks a permission." in stream.getvalue()
+    )
