@@ -80,14 +80,14 @@ class House:
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
         )
         self.model = model
-        self.repository = SessionRepository(self.log, self.blobs, self.clock)
+        self.repository = self.fresh_repository()
         toolbox = TenantTools(
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
             HttpTool(AddressGuard(self.settings)),
             LambdaTool(),
         )
         self.runtime = ToolRuntime(
-            SessionRepository(self.log, self.blobs, self.clock),
+            self.fresh_repository(),
             self.registry,
             toolbox,
             self._policies,
@@ -108,7 +108,8 @@ class House:
         return Requester(TENANT, USER, self.roles)
 
     def fresh_repository(self) -> SessionRepository:
-        return SessionRepository(self.log, self.blobs, self.clock)
+        version = self.settings.write_version
+        return SessionRepository(self.log, self.blobs, self.clock, write_version=version)
 
     @property
     def worker(self) -> TurnDeps:

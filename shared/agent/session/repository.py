@@ -180,7 +180,7 @@ class SessionRepository:
 
         Raises KeyTaken, CommitContention, and what the stores raise.
         """
-        commit = change.commit(key, draft.decision)
+        commit = in_version(change.commit(key, draft.decision), self.write_version)
         extra_items = TransactionItems(
             listing=_listing(None, commit), idempotency=_record(draft.idempotency, commit)
         )

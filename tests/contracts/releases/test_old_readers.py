@@ -1,18 +1,20 @@
 """The release before reads what this one writes for it, and leaves alone what it does not understand."""
 
 import base64
+import gzip
 import json
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from moto import mock_aws
 from pydantic import BaseModel
 
 from shared.adapters.dynamodb.definition_items import PROMPT_VERSION, from_prompt
 from shared.adapters.dynamodb.memories import MEMORY_VERSION, from_memory
 from shared.adapters.dynamodb.running_text import from_partial
-from shared.adapters.storage.documents import dump
+from shared.adapters.storage.documents import dump, to_commit
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, seed
@@ -24,8 +26,11 @@ from shared.domain.schema.convert import to_json
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.session.commit import Commit
 from shared.domain.session.running_text import PARTIAL_VERSION, Partial
+from tests.contracts.store.backends import moto_aws
 from tests.contracts.store.documents import NOW, full_commit, largest_commit
 from tests.contracts.store.strategies import documents
+from tests.fixtures.stored import Shape, StoredObject
+from tests.fixtures.write import SHAPES
 from tests.releases import previous
 
 pytestmark = pytest.mark.contract
@@ -113,3 +118,39 @@ def test_all_that_is_written_in_the_version_before_is_read_by_the_release_before
 
 def test_what_is_written_in_today_s_version_is_refused_by_it_as_unknown_and_never_as_damaged() -> None:
     assert set(read_by_the_release_before(in_version(CURRENT))) == {"SchemaUnknown"}
+
+
+KINDS = {"C#": "commit", "I#": "intervention", "A#": "agent", "F#": "tool", "M#": "memory", "P#": "prompt"}
+"""How a sort key begins -> the kind of the document in the item."""
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_a_deployment_stores_in_the_version_before_is_read_by_the_release_before(shape: str) -> None:
+    """All of it, as the use cases and the stores write it."""
+    with mock_aws():
+        stored = SHAPES[shape](moto_aws(), write_version=PREVIOUS)
+    written = [
+        Written(kind, int(item["v"]["N"]), item["z"]["B"])
+        for item in stored.items
+        if (kind := KINDS.get(item["sk"]["S"][:2])) and "z" in item
+    ]
+    written += [Written("conversation", PREVIOUS, text) for text in conversations(stored)]
+    if shape == "waiting_for_approval":  # it is compacted
+        assert "conversation" in {one.kind for one in written}
+    assert {"commit", "agent", "tool"} <= {one.kind for one in written}
+    answers = read_by_the_release_before(written)
+    assert {(one.kind, answer) for one, answer in zip(written, answers, strict=True) if answer} == set()
+
+
+def conversations(stored: Shape) -> list[bytes]:
+    """The compacted ones: in a commit where they are small, else in objects."""
+    commits = [
+        to_commit(int(item["v"]["N"]), item["z"]["B"]) for item in stored.items if "k" in item and "z" in item
+    ]
+    found = [one.compacted for one in commits if one.compacted is not None]
+    objects = {one.key.rpartition("/")[2]: whole(one) for one in stored.objects}
+    return [one.text.encode() if one.text is not None else objects[one.blob or ""] for one in found]
+
+
+def whole(one: StoredObject) -> bytes:
+    return gzip.decompress(one.body) if one.encoding == "gzip" else one.body
