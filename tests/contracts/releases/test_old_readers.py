@@ -144,9 +144,8 @@ def test_what_a_deployment_stores_in_the_version_before_is_read_by_the_release_b
 
 def conversations(stored: Shape) -> list[bytes]:
     """The compacted ones: in a commit where they are small, else in objects."""
-    commits = [
-        to_commit(int(item["v"]["N"]), item["z"]["B"]) for item in stored.items if "k" in item and "z" in item
-    ]
+    items = [item for item in stored.items if item["sk"]["S"].startswith("C#")]
+    commits = [to_commit(int(item["v"]["N"]), item["z"]["B"]) for item in items]
     found = [one.compacted for one in commits if one.compacted is not None]
     objects = {one.key.rpartition("/")[2]: whole(one) for one in stored.objects}
     return [one.text.encode() if one.text is not None else objects[one.blob or ""] for one in found]
