@@ -184,6 +184,12 @@ def add_operations(commands: "Commands[Parser]") -> None:
     doctor.add_argument("--state", help="the local stack's state directory (default: .acta)")
     doctor.add_argument("--repair", action="store_true", help="continue sessions that stand still")
     doctor.add_argument("--env", choices=("dev", "staging", "prod"), help="in AWS (default: the local stack)")
+    doctor.add_argument(
+        "--failed-since",
+        metavar="2h",
+        help="list the runs that failed since then and can be tried again (m, h, d)",
+    )
+    doctor.add_argument("--yes", action="store_true", help="with --failed-since: have them tried again")
     doctor.add_argument("--session", metavar="ID", help="repair this session, even if it has failed")
     doctor.add_argument("--tenant", metavar="T", help="whose session it is (the local stack's default: demo)")
 

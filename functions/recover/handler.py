@@ -5,18 +5,21 @@ the second erasure of deleted sessions; and the measure that long polls go by. T
     the schedule's event                          counts; sessions that have waited too long go on
     {"repair": true}                              counts; every session is looked at, however young
     {"repair": {"tenant": …, "session_id": …}}    {"outcome": …}, or {"refused": {"code", "message"}}
+    {"repair": {"tenant": …, "failed_since": …,   {"sessions": [{"session_id", "code", "failed_at"}], "cursor"}: a page
+                "cursor": …}}                     of what a repair would take up again; nothing is changed
 
 Only ids, counts and outcomes are logged.
 """
 
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import AwareDatetime, ValidationError
 
 from functions.recover.dependencies import Dependencies, dependencies
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
 from shared.agent.queries.long_polls import limit_long_polls
 from shared.agent.recovery.ended import recover_ended
+from shared.agent.recovery.failed_runs import failed_runs
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
@@ -34,6 +37,12 @@ class RepairRequest(FrozenModel):
     session_id: str
 
 
+class FailedRunsRequest(FrozenModel):
+    tenant: str
+    failed_since: AwareDatetime
+    cursor: str | None = None
+
+
 def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
     return recover_what_it_says(dependencies(), event, context)
 
@@ -46,6 +55,8 @@ def recover_what_it_says(deps: Dependencies, event: dict[str, Any], context: Any
     if isinstance(wanted, bool):
         return _sweep(deps, context, everything=wanted)
     try:
+        if isinstance(wanted, dict) and "failed_since" in wanted:
+            return _failed_runs(deps, FailedRunsRequest.model_validate(wanted))
         return _repair(deps, RepairRequest.model_validate(wanted))
     except ValidationError as error:
         raise Refused(f"not a repair: {error.error_count()} fields are wrong") from None
@@ -117,6 +128,15 @@ def _limit_long_polls(deps: Dependencies) -> None:
         return
     if limit is not None:
         telemetry.logger.info("long_polls", extra={"share": limit.share})
+
+
+def _failed_runs(deps: Dependencies, wanted: FailedRunsRequest) -> dict[str, Any]:
+    page = failed_runs(deps.repository, deps.session_index, wanted.tenant, wanted.failed_since, wanted.cursor)
+    found = [
+        {"session_id": one.session_id, "code": one.code, "failed_at": one.failed_at.isoformat()}
+        for one in page.runs
+    ]
+    return {"sessions": found, "cursor": page.cursor}
 
 
 def _repair(deps: Dependencies, wanted: RepairRequest) -> dict[str, Any]:

@@ -37,8 +37,8 @@ def doctor(arguments: Namespace) -> int:
         from acta.cli.operations.repair import repair  # imported only now: it loads the AWS client
 
         return repair(arguments)
-    if arguments.env or arguments.session or arguments.tenant:
-        raise CliError("--env, --session and --tenant go with --repair")
+    if any((arguments.env, arguments.session, arguments.tenant, arguments.failed_since, arguments.yes)):
+        raise CliError("--env, --session, --tenant, --failed-since and --yes go with --repair")
     findings = list(findings_of(Path(arguments.state or DEFAULT_STATE_DIR)))
     for finding in findings:
         remedy = f": {finding.remedy}" if finding.remedy and not finding.fine else ""

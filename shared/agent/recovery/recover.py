@@ -67,8 +67,8 @@ def repair(repository: SessionRepository, workflow: Workflow, tenant: str, sessi
         head, run = change.head, change.head.run
         if run is None or head.state != "failed" or is_overtaken(head, at):
             return None
-        code = head.error.code if head.error is not None else ""
-        if not code.startswith(REPAIRABLE):
+        if not is_repairable(head):
+            code = head.error.code if head.error is not None else ""
             raise Conflict(f"The session failed with {code}, which a repair does not change.")
         progress = head.progress.model_copy(update={"provider_waits": 0, "planning_attempts": 0})
         change.set(error=None, progress=progress)
@@ -82,6 +82,11 @@ def repair(repository: SessionRepository, workflow: Workflow, tenant: str, sessi
         return "nothing"
     workflow.start(done.decision)
     return "restarted"
+
+
+def is_repairable(head: Head) -> bool:
+    """Whether the run failed for a reason that lies outside of it."""
+    return head.state == "failed" and head.error is not None and head.error.code.startswith(REPAIRABLE)
 
 
 def wake_engine(repository: SessionRepository, workflow: Workflow, session: Session) -> None:

@@ -40,9 +40,8 @@ def event(house: FragileHouse, session: str, **detail: Any) -> dict[str, Any]:
     }
 
 
-def told(house: FragileHouse, event: dict[str, Any]) -> Any:
-    """The function's answer."""
-    deps = Dependencies(
+def deps_of(house: FragileHouse) -> Dependencies:
+    return Dependencies(
         house.fresh_repository(),
         house.index,
         house.workflow,
@@ -57,7 +56,11 @@ def told(house: FragileHouse, event: dict[str, Any]) -> Any:
         long_polls=MemoryLongPolls(),
         load=None,
     )
-    return recover_what_it_says(deps, event, None)["outcome"]
+
+
+def told(house: FragileHouse, event: dict[str, Any]) -> Any:
+    """The function's answer."""
+    return recover_what_it_says(deps_of(house), event, None)["outcome"]
 
 
 def test_a_session_goes_on_as_soon_as_its_execution_is_told_to_have_ended() -> None:

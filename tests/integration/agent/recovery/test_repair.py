@@ -1,7 +1,11 @@
 """An operator has failed runs tried again (design §3: failed -> executing)."""
 
+from datetime import timedelta
+
 import pytest
 
+from functions.recover.handler import recover_what_it_says
+from shared.agent.recovery.failed_runs import FailedRun, failed_runs
 from shared.agent.recovery.recover import recover, repair
 from shared.domain.errors import Conflict
 from tests.in_process.house import TENANT
@@ -11,6 +15,7 @@ from tests.integration.agent.fragile import (
     FragileHouse,
 )
 from tests.integration.agent.recovery.failed_runs import fail_as_before
+from tests.integration.agent.recovery.test_ended_executions import deps_of
 
 OF_EARLIER_RELEASES = (
     "PROVIDER_OVERLOADED",
@@ -85,3 +90,55 @@ def test_a_repair_of_a_session_that_has_not_failed_looks_after_it_as_tend_does()
 
     assert repair(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
     assert recover(house.fresh_repository(), house.workflow, TENANT, session) == "nothing"
+
+
+def failed(house: FragileHouse, code: str) -> str:
+    session = house.start("Tidy up").session_id
+    assert house.workflow.take() is not None
+    fail_as_before(house, session, code)
+    house.lose(session)
+    return session
+
+
+def test_what_failed_since_then_and_can_be_repaired_is_listed_page_by_page_and_nothing_is_changed() -> None:
+    house = FragileHouse([])
+    failed(house, "PROVIDER_UNAVAILABLE")
+    house.clock.advance(7_200)
+    since = house.clock.now()
+    codes = ["PROVIDER_UNAVAILABLE", "PLAN_FAILED"] * 60
+    made = [failed(house, code) for code in codes]
+    running = house.start("Tidy up").session_id
+
+    pages: list[tuple[FailedRun, ...]] = []
+    cursor: str | None = None
+    while True:
+        page = failed_runs(house.fresh_repository(), house.index, TENANT, since, cursor)
+        pages.append(page.runs)
+        cursor = page.cursor
+        if cursor is None:
+            break
+
+    found = [one for page_runs in pages for one in page_runs]
+    assert sorted(one.session_id for one in found) == sorted(made[::2])
+    assert {one.code for one in found} == {"PROVIDER_UNAVAILABLE"}
+    assert all(one.failed_at >= since for one in found)
+    assert len(pages) > 1
+    assert all(house.head(session).state == "failed" for session in made)
+    assert running not in {one.session_id for one in found}
+
+
+def test_the_recovery_function_lists_them_and_repairs_one_after_the_other() -> None:
+    house = FragileHouse(SCRIPT)
+    session = failed(house, "STORE_UNAVAILABLE")
+    deps = deps_of(house)
+    since = (house.clock.now() - timedelta(hours=2)).isoformat()
+    asked = {"repair": {"tenant": TENANT, "failed_since": since, "cursor": None}}
+    answer = recover_what_it_says(deps, asked, None)
+    at = house.clock.now().isoformat()
+    assert answer == {
+        "sessions": [{"session_id": session, "code": "STORE_UNAVAILABLE", "failed_at": at}],
+        "cursor": None,
+    }
+    one = {"repair": {"tenant": TENANT, "session_id": session}}
+    assert recover_what_it_says(deps, one, None) == {"outcome": "restarted"}
+    assert recover_what_it_says(deps, asked, None) == {"sessions": [], "cursor": None}

@@ -1,13 +1,14 @@
 """`acta doctor --repair`: what it asks for, and how it reports what was done."""
 
 from argparse import Namespace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
-from acta.cli.operations.repair import COUNTS, OUTCOMES, report_lines, request_for
+from acta.cli.operations.repair import COUNTS, OUTCOMES, ago, report_lines, request_for
 from shared.agent.recovery.recover import RecoveryResult
 from shared.agent.recovery.sweep import Tally
 
@@ -15,7 +16,9 @@ QUIET = Tally()._asdict()
 
 
 def given(**arguments: str) -> Namespace:
-    return Namespace(**{"session": None, "tenant": None, "env": None, **arguments})
+    return Namespace(
+        **{"session": None, "tenant": None, "env": None, "failed_since": None, "yes": False, **arguments}
+    )
 
 
 def test_without_a_session_everything_is_looked_at() -> None:
@@ -57,3 +60,31 @@ def test_without_a_stack_or_without_repair_one_line_says_what_is_wrong(
     first, second = capsys.readouterr().err.splitlines()
     assert "no local stack serves" in first
     assert "--repair" in second
+
+
+@pytest.mark.parametrize(("said", "minutes"), [("90m", 90), ("2h", 120), ("1d", 1_440)])
+def test_since_when_is_said_in_minutes_hours_or_days(said: str, minutes: int) -> None:
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    assert ago(said, now) == now - timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize("said", ["", "2", "h", "0h", "2 h", "2w", "-2h", "999999h"])
+def test_what_is_no_such_time_is_refused(said: str) -> None:
+    with pytest.raises(CliError, match="2h"):
+        ago(said, datetime(2026, 1, 2, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (["--failed-since", "2h", "--env", "prod"], "--tenant"),
+        (["--failed-since", "2h", "--session", "s"], "--session"),
+        (["--failed-since", "soon"], "90m"),
+        (["--yes"], "--failed-since"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_before_anything_is_asked(
+    options: list[str], what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--repair", *options]) == 2
+    assert what in capsys.readouterr().err
