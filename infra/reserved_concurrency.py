@@ -10,7 +10,7 @@ from infra.environments import Environment
 from infra.names import function_name
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
-from shared.domain.errors import StoreThrottled, StoreUnavailable
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
 ALWAYS_UNRESERVED = 100
 """Lambda leaves that many to the functions that reserve none. Source: Lambda Developer Guide, "Configuring reserved
@@ -69,7 +69,7 @@ def _account(environment: Environment, client: Any) -> Account:
         own = sum(
             _reserved_now(lambdas, function_name(environment.name, name)) for name in environment.functions
         )
-    except (AwsRefused, StoreThrottled, StoreUnavailable) as error:
+    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
         raise QuotaUnknown(str(error)) from None
     unreserved: int = limit["UnreservedConcurrentExecutions"]
     return Account(limit["ConcurrentExecutions"], max(0, unreserved + own - ALWAYS_UNRESERVED))

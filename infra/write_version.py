@@ -10,7 +10,7 @@ from infra.environments import Environment
 from infra.names import READS_VERSION, stateless_stack
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
-from shared.domain.errors import StoreThrottled, StoreUnavailable
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
 
 WITHOUT_OUTPUT = 1
@@ -36,7 +36,7 @@ def choose(environment: Environment, client: Any = None) -> Choice:
     again = f"acta deploy --env {environment.name}"
     try:
         reads = deployed_reads(environment, client)
-    except (AwsRefused, StoreThrottled, StoreUnavailable) as error:
+    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
         return Choice(
             PREVIOUS,
             f"what the deployed release reads is unknown ({error})",
@@ -66,7 +66,7 @@ def choose(environment: Environment, client: Any = None) -> Choice:
 def deployed_reads(environment: Environment, client: Any = None) -> int | None:
     """The newest schema version that the deployed functions know; None: there are none.
 
-    Raises AwsRefused, StoreThrottled and StoreUnavailable where the stack cannot be described.
+    Raises AwsDenied, AwsRefused, StoreThrottled and StoreUnavailable where the stack cannot be described.
     """
     cloudformation = Service("cloudformation", client or _callers_client())
     try:

@@ -76,7 +76,7 @@ class Service:
     def call(self, operation: str, **parameters: Any) -> Any:
         """Calls an operation and returns botocore's answer. `operation`: as the client names it (`put_item`).
 
-        Raises StoreThrottled, StoreUnavailable, AwsRefused.
+        Raises StoreThrottled, StoreUnavailable, AwsDenied, AwsRefused.
         """
         method = getattr(self.client, operation)
         try:
