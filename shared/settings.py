@@ -93,6 +93,10 @@ class Settings(BaseModel):
     """The most that a call of a tool may take. The deployment sets it from the timeout of `tool`."""
     approval_timeout_seconds: Seconds = 1_800
     intervention_warn_seconds: Seconds = 300
+    aws_read_seconds: Annotated[float, Field(gt=0, le=6)] = 6
+    """How long one attempt at a request to AWS waits for bytes. Three attempts that time out take less than the 30 s
+    that an API request has.
+    """
     roll_over_events: Annotated[int, Field(ge=100, le=22_000)] = 20_000
     outage_patience_seconds: Annotated[float, Field(ge=0)] = 86_400
     """How long an outage lasts before a person is asked whether to try on. 0: nobody is ever asked."""

@@ -1,7 +1,7 @@
-"""`make faults`: the whole sweep, or with ONLY="step:PutItem tool::lose" the parts that are named so.
+"""`make faults`: the whole sweep and every outage, or with ONLY="step:PutItem outage:s3" the parts that are named so.
 
-A part is `function:operation:kind`, each of which may be left out. Ends with 1 where a run differs from the clean one
-or a fault did not fire.
+A part is `function:operation:kind` or `outage:service:kind`; what follows a colon may be left out, and so may the
+function. Ends with 1 where a run differs from the clean one, a fault did not fire or an outage was not felt.
 """
 
 import sys
@@ -11,10 +11,15 @@ from collections.abc import Sequence
 from infra.local.progress import Silent
 from infra.local.toolchain import ROOT
 from tests.faults import report
+from tests.faults.outages import report as outages_report
+from tests.faults.outages import run as outages
+from tests.faults.outages.outage import OutageCase
 from tests.faults.stand import Stand, is_supported
 from tests.faults.sweep import Case, Verdict, clean_run, deaths, left_alone, recovery_calls, sweep, troubles
 
 OUT = ROOT / "build" / "faults.json"
+OUTAGE = "outage"
+"""How the name of a part begins that is not of the sweep."""
 
 
 def main(parts: Sequence[str]) -> int:
@@ -22,6 +27,19 @@ def main(parts: Sequence[str]) -> int:
         print("the sweep finds processes by their connections, which it can on Linux only", file=sys.stderr)
         return 2
     began = time.monotonic()
+    faults = [part for part in parts if not part.startswith(OUTAGE)]
+    calls, verdicts = sweep_all(faults) if faults or not parts else ([], [])
+    named = [part for part in parts if part.startswith(OUTAGE)]
+    met = outlast_all(named) if named or not parts else []
+    seconds = time.monotonic() - began
+    print(f"\n{seconds / 60:.1f} minutes")
+    report.write(OUT, calls, verdicts, outages_report.content(met), seconds)
+    good = [*(verdict.is_good for verdict in verdicts), *(verdict.is_good for verdict in met)]
+    return 0 if good and all(good) else 1
+
+
+def sweep_all(parts: Sequence[str]) -> tuple[list[str], list[Verdict]]:
+    """The calls of the scenario, and what came of each fault."""
     with Stand(Silent()) as stand:
         clean = clean_run(stand)
         calls = clean.track.listing.calls
@@ -34,10 +52,29 @@ def main(parts: Sequence[str]) -> int:
         chosen = [case for case in everything if is_meant(case, parts)]
         print(f"{len(calls)} calls, {len(chosen)} faults", flush=True)
         verdicts = sweep(stand, clean, chosen, show)
-    seconds = time.monotonic() - began
-    print(f"\n{report.table(verdicts)}\n\n{seconds / 60:.1f} minutes")
-    report.write(OUT, list(calls), verdicts, seconds)
-    return 0 if verdicts and all(verdict.is_good for verdict in verdicts) else 1
+    print(f"\n{report.table(verdicts)}\n")
+    return list(calls), verdicts
+
+
+def outlast_all(parts: Sequence[str]) -> list[outages.OutageVerdict]:
+    """What came of each outage."""
+    chosen = [case for case in outages.cases() if is_named(case, parts)]
+    print(f"{len(chosen)} outages", flush=True)
+    with outages.outage_stand(Silent()) as stand:
+        clean = outages.undisturbed(stand)
+        found = outages.run_all(
+            stand, clean, chosen, told=lambda verdict: print(outages_report.line(verdict), flush=True)
+        )
+    print(f"\n{outages_report.table(found)}\n")
+    return found
+
+
+def is_named(case: OutageCase, parts: Sequence[str]) -> bool:
+    for part in parts or [OUTAGE]:
+        _, service, kind = [*part.split(":"), "", ""][:3]
+        if service in ("", case.service) and kind in ("", case.kind):
+            return True
+    return False
 
 
 def show(verdict: Verdict) -> None:

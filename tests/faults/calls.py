@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from tests.faults.processes import Worker
 
-AWS, MODEL, SINK = "aws", "model", "sink"
+AWS, MODEL, SINK, LAMBDA = "aws", "model", "sink", "lambda"
+"""LAMBDA: the Lambda service, as the state machine asks it for an invocation."""
 INDEX = "index"
 RUN_TAG = re.compile(rb"flt-[0-9a-f]{12}")
 """Every run has a tenant of this form, which is in nearly all that is said on its behalf."""
@@ -111,6 +112,8 @@ def subject_of(request: Request) -> Subject:
     if request.at == MODEL:
         place = _replies(json.loads(request.body or b"{}"))
         return Subject("model:Messages", "reply", f"after {place}")
+    if request.at == LAMBDA:
+        return _invocation(json.loads(request.body)["event"])
     if request.at == SINK:
         tool = request.path.rpartition("/")[2]
         return Subject(f"sink:{request.method}", tool, request.headers.get("idempotency-key", ""))
@@ -124,6 +127,13 @@ def subject_of(request: Request) -> Subject:
     if service == "dynamodb":
         return _dynamodb(operation, body)
     return Subject(f"{service}:{operation}", "token" if "Task" in operation else "execution")
+
+
+def _invocation(event: Mapping[str, Any]) -> Subject:
+    """By the turn and the call that it is about: one that is tried again keeps its name."""
+    at = event.get("at", {})
+    turn = f"{at.get('generation')}/{at.get('turn')}/{event.get('call_id', '')}"
+    return Subject("lambda:Invoke", str(event.get("op", "")), turn)
 
 
 def _replies(body: Mapping[str, Any]) -> int:

@@ -33,7 +33,9 @@ class Ending(NamedTuple):
         found = []
         for name, mine, other in zip(self._fields, self._without(asked), clean._without(asked), strict=True):
             if mine != other:
-                found.append(f"{name}: {_short(mine)} instead of {_short(other)}")
+                found.append(
+                    f"{name}: {_short(*_apart(mine, other))} instead of {_short(*_apart(other, mine))}"
+                )
         return found
 
     def _without(self, asked: tuple[str, ...]) -> "Ending":
@@ -121,6 +123,16 @@ def _result(call: str, content: str) -> str:
     return said if call.startswith(CHARGE) and said in content else content
 
 
-def _short(value: object) -> str:
-    text = str(value)
+def _apart(mine: object, other: object) -> tuple[object, ...]:
+    """What of `mine` is not in `other`, where both consist of parts."""
+    match mine, other:
+        case dict(), dict():
+            return tuple(item for item in mine.items() if item not in other.items())
+        case tuple(), tuple():
+            return tuple(each for each in mine if each not in other) or mine
+    return (mine,)
+
+
+def _short(*values: object) -> str:
+    text = ", ".join(str(value) for value in values)
     return text if len(text) < 600 else f"{text[:600]}…"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tests.faults.calls import Answer, Request
-from tests.faults.script import CHARGE, RESERVE
+from tests.faults.script import BOOK, CHARGE, RESERVE
 
 LONG = "This room is said to have a view of the sea. "
 PAIR_SECONDS = 10.0
@@ -55,4 +55,4 @@ class Ledger:
 
 def receipt(tool: str, what: str) -> str:
     """Of a room more than fits into a commit."""
-    return f"{tool} {what}: done. " + (LONG * 120 if tool == RESERVE else "")
+    return f"{tool} {what}: done. " + (LONG * 120 if tool in (RESERVE, BOOK) else "")

@@ -21,7 +21,9 @@ class NoAnswer(AssertionError):
 class Insistent:
     """The same request under the same key until it is answered, however often the service dies meanwhile."""
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str, *, patience: float = PATIENCE_SECONDS) -> None:
+        """`patience`: seconds that one request is repeated for."""
+        self._patience = patience
         headers = {"Authorization": f"Bearer {token}"}
         self.http = httpx.Client(base_url=url, headers=headers, timeout=60, trust_env=False, verify=TLS)
 
@@ -42,7 +44,7 @@ class Insistent:
         return answer.json()["data"]
 
     def _ask(self, method: str, path: str, **how: Any) -> httpx.Response:
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + self._patience
         while True:
             try:
                 answer = self.http.request(method, path, **how)

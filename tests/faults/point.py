@@ -3,9 +3,9 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
-from tests.faults.calls import Answer, Call, Listing, Request, is_lost_race, subject_of
+from tests.faults.calls import LAMBDA, Answer, Call, Listing, Request, Subject, is_lost_race, subject_of
 from tests.faults.processes import Worker, kill, worker_behind
 from tests.faults.refusals import refusal
 
@@ -19,6 +19,8 @@ INSTEAD: tuple[Kind, ...] = ("before", "throttle", "fail", "cut", "hold")
 """Of carrying the call out."""
 RECOVER = "recover"
 HELD_SECONDS = 60.0
+ENGINE = Worker(0, "engine")
+"""Who invokes Lambdas: no process of a function."""
 
 
 class Fault(NamedTuple):
@@ -36,9 +38,26 @@ class Fault(NamedTuple):
         return f"{self.kind} {self.call}"
 
 
+class Disturbance(Protocol):
+    """What else may happen to a call: it may be made to wait, and may be answered in the service's place. None in the
+    answer's place: the connection is to be closed without one. `call`: None where the call is not listed.
+    """
+
+    def __call__(
+        self, request: Request, subject: Subject, call: Call | None, carry_out: Callable[[Request], Answer]
+    ) -> Answer | None: ...
+
+
+def undisturbed(
+    request: Request, subject: Subject, call: Call | None, carry_out: Callable[[Request], Answer]
+) -> Answer | None:
+    return carry_out(request)
+
+
 class Track:
     """One run's calls, and what is to go wrong in it. `fired`: how often each fault has. `recovering`: calls of the
-    recovery function count as the run's. It comes and goes by its own clock, so otherwise they do not.
+    recovery function count as the run's. It comes and goes by its own clock, so otherwise they do not. `disturbed_by`:
+    stands between the run and everything it asks, invocations by the engine included.
     """
 
     def __init__(self, faults: Sequence[Fault] = (), *, recovering: bool = False) -> None:
@@ -46,6 +65,7 @@ class Track:
         self.faults = tuple(faults)
         self.fired: Counter[Fault] = Counter()
         self.recovering = recovering
+        self.disturbed_by: Disturbance = undisturbed
 
     @property
     def all_fired(self) -> bool:
@@ -90,12 +110,15 @@ class FaultPoint:
 
     def carry(self, request: Request, carry_out: Callable[[Request], Answer]) -> Answer | None:
         """None: the connection is to be closed without an answer."""
+        if request.at == LAMBDA:
+            return self._invoke(request, carry_out)
         track = self._track(request)
         if track is None or request.worker is None:
             return carry_out(request)
         subject = subject_of(request)
         with self._lock:
-            fault = track.due(track.listing.name(request.worker, subject))
+            call = track.listing.name(request.worker, subject)
+            fault = track.due(call)
             kind = fault.kind if fault is not None else None
             if fault is not None and kind in INSTEAD:
                 track.fired[fault] += 1
@@ -109,8 +132,10 @@ class FaultPoint:
                 self._end.wait(HELD_SECONDS)
                 return None
             case "throttle" | "fail":
-                return refusal(request, throttled=kind == "throttle")
-        answer = carry_out(request)
+                return refusal(request, "throttled" if kind == "throttle" else "failing")
+        answer = track.disturbed_by(request, subject, call, carry_out)
+        if answer is None:
+            return None
         with self._lock:
             track.listing.answered(request.worker, subject, answer)
             if is_lost_race(answer):  # nothing was written: the fault waits for the attempt that writes
@@ -120,6 +145,16 @@ class FaultPoint:
         if kind == "after":
             self._kill(request.worker)
         return None if kind in ("after", "lose") else answer
+
+    def _invoke(self, request: Request, carry_out: Callable[[Request], Answer]) -> Answer | None:
+        """The engine, not a worker, asks for an invocation."""
+        track = self.tracks.get(request.tag or "")
+        if track is None:
+            return carry_out(request)
+        subject = subject_of(request)
+        with self._lock:
+            call = track.listing.name(ENGINE, subject)
+        return track.disturbed_by(request, subject, call, carry_out)
 
     def _track(self, request: Request) -> Track | None:
         """A request that does not name its run is of the run its process has last spoken for; recovery speaks for

@@ -3,18 +3,33 @@ the same reply.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.faults.calls import Answer, Request
 from tests.faults.script import SCRIPT, Said, Turn
 
 
+class Sold(NamedTuple):
+    """A reply: its place in the script from 0, and the tokens that it is charged with."""
+
+    place: int
+    input_tokens: int
+    output_tokens: int
+
+
+def priced(place: int) -> Sold:
+    """Each reply costs something else, so that what is charged shows which were."""
+    return Sold(place, 500 + 10 * place, 60 + place)
+
+
 class Provider:
-    """`turns`: see `script.SCRIPT`."""
+    """`turns`: see `script.SCRIPT`. `sold`: every reply that was given, by run, in order."""
 
     def __init__(self, turns: Sequence[Turn] = SCRIPT) -> None:
         self._turns = turns
+        self.sold: dict[str, list[Sold]] = defaultdict(list)
 
     def __call__(self, request: Request) -> Answer:
         messages = json.loads(request.body)["messages"]
@@ -26,12 +41,14 @@ class Provider:
                 {"Content-Type": "application/json"},
                 json.dumps({"type": "error", "error": error}).encode(),
             )
+        self.sold[request.tag or ""].append(priced(said))
         stream = b"".join(_events(self._turns[said], said))
         return Answer(200, {"Content-Type": "text/event-stream; charset=utf-8"}, stream)
 
 
 def _events(turn: Turn, number: int) -> Iterator[bytes]:
-    usage = {"input_tokens": 500, "output_tokens": 1}
+    price = priced(number)
+    usage = {"input_tokens": price.input_tokens, "output_tokens": 1}
     message: dict[str, Any] = {
         "id": f"msg_{number:024d}", "type": "message", "role": "assistant", "model": "claude-scripted",
         "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage,
@@ -45,9 +62,8 @@ def _events(turn: Turn, number: int) -> Iterator[bytes]:
         yield from _block(index, _tool_use(call, number, index), _input(call))
         index += 1
     stop = "tool_use" if turn.calls else "end_turn"
-    yield _event(
-        "message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 60}
-    )
+    usage = {"output_tokens": price.output_tokens}
+    yield _event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage=usage)
     yield _event("message_stop")
 
 

@@ -1,27 +1,49 @@
-"""How each service says that it was asked for too much, or that it has failed."""
+"""How each service says that it was asked for too much, that it has failed, or that the caller may not."""
 
 import json
+from typing import Literal
 
-from tests.faults.calls import AWS, Answer, Request
+from tests.faults.calls import LAMBDA, MODEL, Answer, Request
 
-_SLOW_DOWN = b'<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>slow down</Message></Error>'
-_BROKEN = b'<?xml version="1.0"?><Error><Code>InternalError</Code><Message>broken</Message></Error>'
+Refusal = Literal["throttled", "failing", "denied"]
+
 _SAID = "the test says so"
+_S3 = {"throttled": (503, "SlowDown"), "failing": (500, "InternalError"), "denied": (403, "AccessDenied")}
+_MODEL = {
+    "throttled": (429, "rate_limit_error"),
+    "failing": (500, "api_error"),
+    "denied": (401, "authentication_error"),
+}
+_ENGINE = {
+    "throttled": "Lambda.TooManyRequestsException",
+    "failing": "Lambda.ServiceException",
+    "denied": "Lambda.AWSLambdaException",
+}
+"""What a state machine calls a refusal of the Lambda service. Of a missing permission it has no other name."""
+_DYNAMODB = {
+    "throttled": (400, "ThrottlingException"),
+    "failing": (500, "InternalServerError"),
+    "denied": (400, "AccessDeniedException"),
+}
+_OTHERS = {**_DYNAMODB, "failing": (500, "InternalFailure")}
 
 
-def refusal(request: Request, *, throttled: bool) -> Answer:
+def refusal(request: Request, how: Refusal) -> Answer:
     target = request.headers.get("x-amz-target", "")
-    if request.at != AWS:
-        error = {"type": "rate_limit_error" if throttled else "api_error", "message": _SAID}
-        return _json(429 if throttled else 500, {"type": "error", "error": error})
+    if request.at == LAMBDA:
+        return _json(200, {"error": _ENGINE[how], "cause": _SAID})
+    if request.at == MODEL:
+        status, name = _MODEL[how]
+        return _json(status, {"type": "error", "error": {"type": name, "message": _SAID}})
     if not target:
-        body = _SLOW_DOWN if throttled else _BROKEN
-        return Answer(503 if throttled else 500, {"Content-Type": "application/xml"}, body)
-    dynamodb = target.startswith("DynamoDB")
-    failed = "InternalServerError" if dynamodb else "InternalFailure"
-    code = "ThrottlingException" if throttled else failed
-    named = f"com.amazonaws.dynamodb.v20120810#{code}" if dynamodb else code
-    return _json(400 if throttled else 500, {"__type": named, "message": _SAID})
+        status, name = _S3[how]
+        body = f'<?xml version="1.0"?><Error><Code>{name}</Code><Message>{_SAID}</Message></Error>'
+        return Answer(status, {"Content-Type": "application/xml"}, body.encode())
+    if target.startswith("DynamoDB"):
+        status, name = _DYNAMODB[how]
+        return _json(status, {"__type": f"com.amazonaws.dynamodb.v20120810#{name}", "message": _SAID})
+    status, name = _OTHERS[how]
+    return _json(status, {"__type": name, "message": _SAID})
 
 
 def _json(status: int, body: dict[str, object]) -> Answer:

@@ -1,7 +1,7 @@
 """The sweep as a table and as build/faults.json."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -17,8 +17,12 @@ def table(verdicts: Sequence[Verdict]) -> str:
         (*group, *_counts(list(each)))
         for group, each in groupby(ordered, key=lambda verdict: verdict.case.group)
     ]
-    lines = [COLUMNS, *rows, ("all", "", *_counts(verdicts))]
-    widths = [max(len(str(line[at])) for line in lines) for at in range(len(COLUMNS))]
+    return columns([COLUMNS, *rows, ("all", "", *_counts(verdicts))])
+
+
+def columns(lines: Sequence[Sequence[object]]) -> str:
+    """Numbers to the right, all else to the left."""
+    widths = [max(len(str(line[at])) for line in lines) for at in range(len(lines[0]))]
     return "\n".join("  ".join(_cell(cell, width) for cell, width in zip(line, widths, strict=True)).rstrip()
                      for line in lines)  # fmt: skip
 
@@ -44,7 +48,14 @@ def line(verdict: Verdict) -> str:
     return f"{verdict.seconds:5.1f} s  {verdict.case.name}: {word}{asked}{more}"
 
 
-def write(path: Path, calls: Sequence[str], verdicts: Sequence[Verdict], seconds: float) -> None:
+def write(
+    path: Path,
+    calls: Sequence[str],
+    verdicts: Sequence[Verdict],
+    outages: Sequence[Mapping[str, object]],
+    seconds: float,
+) -> None:
+    """`outages`: as in `outages/report.py`."""
     path.parent.mkdir(exist_ok=True)
     told = [
         {
@@ -57,5 +68,5 @@ def write(path: Path, calls: Sequence[str], verdicts: Sequence[Verdict], seconds
         }
         for verdict in verdicts
     ]
-    content = {"calls": list(calls), "seconds": round(seconds), "faults": told}
+    content = {"calls": list(calls), "seconds": round(seconds), "faults": told, "outages": list(outages)}
     path.write_text(json.dumps(content, indent=1) + "\n")

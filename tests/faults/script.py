@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 STEPS = ("Reserve both rooms", "Charge the deposit", "Tell the guest", "Sum up")
 ANSWER = "Both rooms are reserved, the deposit is charged, the guest knows."
-RESERVE, CHARGE, NOTIFY = "reserve", "charge", "notify"
+RESERVE, BOOK, LOOK_UP, CHARGE, NOTIFY = "reserve", "book", "look_up", "charge", "notify"
 
 
 class Said(NamedTuple):
@@ -19,8 +19,8 @@ class Turn(NamedTuple):
     calls: tuple[Said, ...]
 
 
-def _plan() -> Said:
-    steps = [{"description": each} for each in STEPS]
+def _plan(*descriptions: str) -> Said:
+    steps = [{"description": each} for each in descriptions]
     return Said("update_plan", {"action": "create", "goal": "Two rooms for the guest", "steps": steps})
 
 
@@ -35,7 +35,7 @@ def _marked(number: int, status: str, **more: str) -> Said:
 
 
 SCRIPT: tuple[Turn, ...] = (
-    Turn("", (_plan(),)),
+    Turn("", (_plan(*STEPS),)),
     Turn("Both at once.", (_marked(1, "in_progress"), Said(RESERVE, {"what": "room 1"}),
                            Said(RESERVE, {"what": "room 2"}))),
     Turn("Now the deposit.", (_done(1), _marked(2, "in_progress"), Said(CHARGE, {"what": "deposit"}))),
@@ -44,3 +44,13 @@ SCRIPT: tuple[Turn, ...] = (
     Turn(f"GOAL_COMPLETE\n{ANSWER}", (_done(4), Said("update_plan", {"action": "complete", "reason": ANSWER}))),
 )  # fmt: skip
 """The reply to a conversation that has n replies in it is the nth from 0: asked again, the model says the same."""
+
+SHORT_SCRIPT: tuple[Turn, ...] = (
+    Turn("", (_plan("Book a room", "Pay for it"),)),
+    Turn("", (_marked(1, "in_progress"), Said(LOOK_UP, {"what": "prices"}), Said(BOOK, {"what": "room"}))),
+    Turn("", (_done(1), _marked(2, "in_progress"), Said(CHARGE, {"what": "deposit"}))),
+    Turn("", (Said(NOTIFY, {"what": "guest"}),)),
+    Turn(f"GOAL_COMPLETE\n{ANSWER}", (_done(2), Said("update_plan", {"action": "complete", "reason": ANSWER}))),
+)  # fmt: skip
+"""The same with a call of each kind and no turn more than that: a read, an idempotent call, one that runs once, one to
+approve."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.faults.calls import Answer, Request
+from tests.faults.calls import LAMBDA, Answer, Request
 from tests.faults.point import FaultPoint
 from tests.faults.processes import Worker
 
@@ -53,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
     _worker: Worker | None = None
 
     def serve(self) -> None:
-        if self._worker is None:  # once per connection: it stays its process's
+        if self._worker is None and self.server.at != LAMBDA:  # once per connection: it stays its process's
             self._worker = self.server.point.worker(self.client_address[1], self.server.server_port)
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.server.at, self.command, self.path, headers, self._body(), self._worker)

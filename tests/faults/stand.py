@@ -21,7 +21,7 @@ from shared.agent.session.repository import SessionRepository
 from shared.domain.session.head import Head
 from shared.settings import Settings
 from tests.e2e.support.deployments import neutral_environ, prepare
-from tests.faults.calls import AWS, MODEL, SINK, Answer, Request
+from tests.faults.calls import AWS, LAMBDA, MODEL, SINK, Answer, Request
 from tests.faults.ledger import Ledger
 from tests.faults.point import FaultPoint
 from tests.faults.provider import Provider
@@ -34,13 +34,15 @@ TEND_ATTEMPTS = 5
 class Stand:
     """Lambdas reach AWS, the model and the tools' service by way of `point`; this process asks the emulator itself.
 
-    `model`: what answers as the provider.
+    `model`: what answers as the provider. `invocations`: the engine's come by `point` as well.
     """
 
     def __init__(
         self,
         progress: Progress | None = None,
         model: Callable[[Request], Answer] | None = None,
+        *,
+        invocations: bool = False,
         **settings: str,
     ) -> None:
         self._scratch = tempfile.TemporaryDirectory(prefix="acta-faults-")
@@ -51,6 +53,7 @@ class Stand:
             aws := FaultyServer(AWS, self.point, Upstream(port)),
             provider := FaultyServer(MODEL, self.point, model or Provider()),
             sink := FaultyServer(SINK, self.point, self.ledger),
+            engine := FaultyServer(LAMBDA, self.point, lambda request: Answer(204, {}, b"")),
         ]
         self.tools_url = sink.url
         environ = {
@@ -63,6 +66,7 @@ class Stand:
             "ACTA_HTTP_TOOL_ALLOW": sink.host,
             "NO_PROXY": "127.0.0.1,localhost",
             "ACTA_RECOVERY_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone
+            **({"ACTA_AWS_INVOCATION_CHECK_URL": f"{engine.url}/"} if invocations else {}),
             **settings,
         }
         state = Path(self._scratch.name) / "state"

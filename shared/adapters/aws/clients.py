@@ -8,22 +8,23 @@ from functools import cache
 from typing import Any
 
 from shared.adapters.aws.errors import translated
+from shared.settings import settings
 
 CONNECT_SECONDS = 2
 READ_SECONDS = 6
 ATTEMPTS = 3
-"""The first attempt and its repeats. Three attempts that time out take less than the 30 s that an API request has."""
+"""The first attempt and its repeats."""
 CONNECTIONS = 16
 
 
 @cache
 def aws_client(service: str) -> Any:
     """The client that the whole process uses. `service`: `dynamodb`, `s3`, `stepfunctions`, `secretsmanager`, …"""
-    return make_client(service)
+    return make_client(service, read_seconds=settings().aws_read_seconds)
 
 
 def make_client(
-    service: str, *, read_seconds: int = READ_SECONDS, attempts: int = ATTEMPTS, **where: Any
+    service: str, *, read_seconds: float = READ_SECONDS, attempts: int = ATTEMPTS, **where: Any
 ) -> Any:
     """A new client. `read_seconds`: how long one attempt waits for bytes. `where`: region, endpoint and credentials,
     for tests and tools.

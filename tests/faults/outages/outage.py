@@ -1,0 +1,135 @@
+"""A service that is away for as long as it lasts, for the sessions that share it and for nobody else."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from tests.faults.calls import LAMBDA, MODEL, Answer, Call, Request, Subject
+from tests.faults.refusals import refusal
+
+Service = Literal["model", "dynamodb", "s3", "states", "lambda"]
+Kind = Literal["throttled", "failing", "unreachable", "slow", "denied"]
+"""`unreachable`: the connection is closed at once. `slow`: what is asked happens, and nobody hears of it in time."""
+SERVICES: tuple[Service, ...] = get_args(Service)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+GIVING_UP = ("give_up", "handle_error")
+"""What the engine runs once a step's retries are used up."""
+ENOUGH = 4
+"""Sessions of which a step has used up its retries."""
+LOOK_SECONDS = 0.1
+LONGEST_GATE_SECONDS = 120.0
+
+
+class OutageCase(NamedTuple):
+    service: Service
+    kind: Kind
+
+    @property
+    def name(self) -> str:
+        return f"{self.service} {self.kind}"
+
+
+class Outage:
+    """`refused`: how many calls it met. `gave_up`: the runs whose step used up its retries meanwhile. `unheard`: how
+    many requests to the model got no answer, by run.
+    """
+
+    def __init__(self, case: OutageCase) -> None:
+        self.case = case
+        self.refused = 0
+        self.gave_up: set[str] = set()
+        self.unheard: Counter[str] = Counter()
+        self.began = threading.Event()
+        self.is_over = threading.Event()
+        self._lock = threading.Lock()
+
+    @property
+    def is_on(self) -> bool:
+        return self.began.is_set() and not self.is_over.is_set()
+
+    def begin(self) -> None:
+        self.began.set()
+
+    def end(self) -> None:
+        self.is_over.set()
+
+    def last(self, shortest: float, longest: float) -> None:
+        """Returns when it is over: steps have used up their retries, and sessions wait. Where it meets no step, which
+        is where only Step Functions' API is away, it lasts the shortest time. Seconds.
+        """
+        began = time.monotonic()
+        while time.monotonic() < began + longest:
+            is_long_enough = time.monotonic() > began + shortest
+            if is_long_enough and (self.case.service == "states" or len(self.gave_up) >= ENOUGH):
+                break
+            time.sleep(LOOK_SECONDS)
+        self.end()
+
+    def meets(self, subject: Subject) -> bool:
+        return self.is_on and subject.operation.partition(":")[0] == self.case.service
+
+    def answer(
+        self, request: Request, subject: Subject, carry_out: Callable[[Request], Answer]
+    ) -> Answer | None:
+        with self._lock:
+            self.refused += 1
+        match self.case.kind:
+            case "unreachable":
+                self._goes_unheard(request)
+                return None
+            case "slow":
+                self._carry_out_unheard(request, carry_out)
+                self.is_over.wait()
+                return None
+            case kind:
+                return refusal(request, kind)
+
+    def _carry_out_unheard(self, request: Request, carry_out: Callable[[Request], Answer]) -> None:
+        self._goes_unheard(request)
+        if request.at not in (
+            MODEL,
+            LAMBDA,
+        ):  # a reply that nobody hears is not needed, an invocation not wanted
+            carry_out(request)
+
+    def _goes_unheard(self, request: Request) -> None:
+        if request.at == MODEL:
+            with self._lock:
+                self.unheard[request.tag or ""] += 1
+
+
+class Gate:
+    """Holds a session at the call of this name until it is opened. `was_reached`: it is held there."""
+
+    def __init__(self, call: str) -> None:
+        self.call = call
+        self.opened = threading.Event()
+        self.was_reached = threading.Event()
+
+    def pass_by(self, call: Call | None) -> None:
+        if call is not None and call.name == self.call:
+            self.was_reached.set()
+            self.opened.wait(LONGEST_GATE_SECONDS)
+
+
+class Surroundings:
+    """What one session meets: its gates, then the outage. The `disturbed_by` of its track."""
+
+    def __init__(self, outage: Outage, gates: Sequence[Gate]) -> None:
+        self._outage = outage
+        self._gates = gates
+
+    def __call__(
+        self, request: Request, subject: Subject, call: Call | None, carry_out: Callable[[Request], Answer]
+    ) -> Answer | None:
+        for gate in self._gates:
+            gate.pass_by(call)
+        outage = self._outage
+        if request.at == LAMBDA and outage.is_on and subject.what in GIVING_UP:
+            outage.gave_up.add(request.tag or "")
+        if outage.meets(subject):
+            return outage.answer(request, subject, carry_out)
+        return carry_out(request)

@@ -1,0 +1,109 @@
+"""An outage can only be believed where it meets its own service, its own sessions, and what a bill shows wrong."""
+
+import json
+
+import pytest
+
+from tests.faults.calls import AWS, LAMBDA, MODEL, Answer, Call, Request, Subject, subject_of
+from tests.faults.outages.bill import Bill
+from tests.faults.outages.outage import Gate, Outage, OutageCase, Surroundings
+from tests.faults.processes import Worker
+from tests.faults.provider import priced
+
+DONE = Answer(200, {}, b"{}")
+STEP = Worker(7, "step")
+TAG = "flt-0123456789ab"
+SESSION = {
+    "usage": {"input_tokens": 1010, "output_tokens": 121, "total_tokens": 1131},
+    "budget": {"token_budget": 5000, "tokens_left": 3869, "vanished_tokens": 0},
+}
+STEPS = [{"input_tokens": 500, "output_tokens": 60, "estimated_tokens": 0},
+         {"input_tokens": 510, "output_tokens": 61, "estimated_tokens": 0}]  # fmt: skip
+
+
+def asked(service: str) -> Request:
+    headers = {"dynamodb": "DynamoDB_20120810.DeleteItem", "states": "AWSStepFunctions.StartExecution"}
+    body = json.dumps({"Key": {"sk": {"S": "P"}}, "at": TAG}).encode()
+    return Request(AWS, "POST", "/", {"x-amz-target": headers[service]}, body, STEP)
+
+
+def invocation(op: str) -> Request:
+    body = {"function": "step", "event": {"op": op, "at": {"tenant": TAG, "generation": 1, "turn": 3}}}
+    return Request(LAMBDA, "POST", "/", {}, json.dumps(body).encode(), None)
+
+
+def answer(outage: Outage, request: Request, done: list[Request]) -> Answer | None:
+    def carry_out(request: Request) -> Answer:
+        done.append(request)
+        return DONE
+
+    return Surroundings(outage, ())(request, subject_of(request), None, carry_out)
+
+
+def test_an_outage_meets_its_service_while_it_lasts_and_nothing_else() -> None:
+    outage, done = Outage(OutageCase("dynamodb", "denied")), list[Request]()
+    assert answer(outage, asked("dynamodb"), done) is DONE
+    outage.begin()
+    refused = answer(outage, asked("dynamodb"), done)
+    assert refused is not None
+    assert b"AccessDenied" in refused.body
+    assert answer(outage, asked("states"), done) is DONE
+    outage.end()
+    assert answer(outage, asked("dynamodb"), done) is DONE
+    assert (len(done), outage.refused) == (3, 1)
+
+
+def test_an_invocation_is_refused_by_the_engines_name_for_it() -> None:
+    outage = Outage(OutageCase("lambda", "throttled"))
+    outage.begin()
+    refused = answer(outage, invocation("think"), [])
+    assert refused is not None
+    assert json.loads(refused.body)["error"] == "Lambda.TooManyRequestsException"
+
+
+def test_a_step_that_used_up_its_retries_is_counted_whatever_is_away() -> None:
+    outage = Outage(OutageCase("model", "failing"))
+    outage.begin()
+    answer(outage, invocation("handle_error"), [])
+    assert outage.gave_up == {TAG}
+
+
+def test_a_request_to_the_model_that_gets_no_answer_is_counted_as_unheard() -> None:
+    outage = Outage(OutageCase("model", "unreachable"))
+    outage.begin()
+    body = json.dumps({"messages": [{"role": "user", "content": TAG}]}).encode()
+    assert answer(outage, Request(MODEL, "POST", "/v1/messages", {}, body, STEP), []) is None
+    assert outage.unheard[TAG] == 1
+
+
+def test_a_gate_holds_the_call_of_its_name_alone() -> None:
+    gate = Gate("step model:Messages reply 2")
+    gate.opened.set()
+    gate.pass_by(Call("step", Subject("model:Messages", "reply"), 1))
+    assert not gate.was_reached.is_set()
+    gate.pass_by(Call("step", Subject("model:Messages", "reply"), 2))
+    assert gate.was_reached.is_set()
+
+
+def test_an_invocation_that_is_tried_again_keeps_its_name() -> None:
+    assert subject_of(invocation("think")) == subject_of(invocation("think"))
+    assert subject_of(invocation("think")) != subject_of(invocation("plan"))
+
+
+@pytest.mark.parametrize(
+    ("places", "unheard", "wrong"),
+    [([0, 1], 0, 0), ([0, 1, 1], 0, 1), ([0], 0, 1)],
+    ids=["as sold", "not charged", "charged for nothing"],
+)
+def test_a_bill_is_held_against_what_was_sold(places: list[int], unheard: int, wrong: int) -> None:
+    bill = Bill(tuple(priced(place) for place in places), unheard)
+    assert len(bill.differences(SESSION, STEPS)) == wrong
+    assert bill.bought_twice == max(0, len(places) - 2)
+
+
+def test_an_estimate_needs_a_request_that_got_no_answer() -> None:
+    session = SESSION | {"budget": {"token_budget": 5000, "tokens_left": 3169, "vanished_tokens": 700}}
+    steps = [*STEPS, {"input_tokens": 0, "output_tokens": 0, "estimated_tokens": 700}]
+    sold = (priced(0), priced(1))
+    assert Bill(sold, 1).differences(session, steps) == []
+    assert Bill(sold, 0).differences(session, steps) == ["1 estimates for 0 unheard requests"]
