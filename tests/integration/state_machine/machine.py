@@ -71,6 +71,9 @@ class Machine:
                     retrier["MaxDelaySeconds"] = 1  # the pauses alone differ from what is deployed
         pause = deployed["States"]["Pause"]
         pause["Seconds"] = pause["Seconds"].replace(f"{FIRST_PAUSE} * ", "1 * ")
+        asking = deployed["States"]["Ask"]
+        assert "? 60 :" in asking["TimeoutSeconds"]
+        asking["TimeoutSeconds"] = asking["TimeoutSeconds"].replace("? 60 :", "? 1 :")
         text = json.dumps(deployed)
         for placeholder, function in PLACEHOLDERS.items():
             text = text.replace("${" + placeholder + "}", self.functions[function])

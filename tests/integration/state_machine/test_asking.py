@@ -47,6 +47,16 @@ def test_a_wait_that_is_over_is_entered_again_with_a_new_token_at_each_time_it_w
     assert times == sorted(set(times), key=str)
 
 
+def test_a_time_that_is_just_past_is_looked_at_again_because_the_function_s_clock_may_be_behind(
+    machine: Machine,
+) -> None:
+    """The function may have found nothing due yet, and nothing else would wake the wait."""
+    execution = machine.start("ask", wake_at=[math.floor(time.time()) - 5])
+    first, second = machine.tokens(execution, 2)
+    assert first != second
+    machine.stop(execution)
+
+
 def test_a_wait_with_nothing_to_wake_for_waits_for_people(machine: Machine) -> None:
     """All its times are past and have been attended to: it must not spin."""
     execution = machine.start("ask", wake_at=[1, 2])
