@@ -78,7 +78,10 @@ class Settings(BaseModel):
     max_output_tokens: Annotated[int, Field(ge=1)] = 4_096
     context_window_tokens: Annotated[int, Field(ge=0)] = 0
     """Tokens of a request and its answer together. 0: as much as the model is known to have."""
-    token_budget: Annotated[int, Field(ge=1)] = 50_000
+    token_budget: Annotated[int, Field(ge=1)] = 300_000
+    """Of a session, in each window of time. Enough for 50 turns (ADR 38)."""
+    token_window_seconds: Annotated[float, Field(ge=0)] = 3_600
+    """After which a session's token budget renews. 0: it never does."""
     tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 0
     """Tokens that all sessions of a tenant may use in an hour. 0: no such limit."""
     step_deadline_seconds: Seconds = 120

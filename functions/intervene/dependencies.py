@@ -4,6 +4,7 @@ from functools import cache
 from typing import NamedTuple
 
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
+from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
@@ -60,6 +61,9 @@ def dependencies() -> Dependencies:
         idempotency=IdempotencyGuard(session_index),
         timeouts=timeouts,
         errors=ErrorDeps(
-            repository, OutageRules(chosen.outage_limits, timeouts, chosen.roll_over_events), policies
+            repository,
+            DynamoAttempts(chosen.table),
+            OutageRules(chosen.outage_limits, timeouts, chosen.roll_over_events),
+            policies,
         ),
     )

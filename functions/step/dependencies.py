@@ -61,6 +61,7 @@ def turn_deps() -> TurnDeps:
         context_window=lambda model: chosen.context_window_tokens or context_window(model),
         running_text=_running_text(chosen, clock),
         outage_limits=chosen.outage_limits,
+        token_window=chosen.token_window_seconds,
     )
 
 

@@ -130,13 +130,14 @@ class House:
             running_text=self._running_text(),
             outage_limits=self.settings.outage_limits,
             on_key_refused=self.on_key_refused,
+            token_window=self.settings.token_window_seconds,
         )
 
     @property
     def errors(self) -> ErrorDeps:
         limits = self.settings.outage_limits
         rules = OutageRules(limits, self.timeouts, self.settings.roll_over_events)
-        return ErrorDeps(self.fresh_repository(), rules, self._policies)
+        return ErrorDeps(self.fresh_repository(), self.attempts, rules, self._policies)
 
     def _running_text(self) -> RunningText | None:
         every = timedelta(milliseconds=self.settings.partial_text_ms)

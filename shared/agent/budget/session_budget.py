@@ -20,7 +20,7 @@ from shared.domain.errors import (
 )
 from shared.domain.rules import budget
 from shared.domain.rules.budget import Pending, Reservation, spent_usd
-from shared.domain.rules.prices import NamedModel, cost_usd
+from shared.domain.rules.prices import NamedModel, charged_tokens, cost_usd
 from shared.domain.session.attempt import ANSWERED, Attempt, open_attempts
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position, StepRecord, milliseconds
@@ -40,11 +40,12 @@ class SizedRequest(NamedTuple):
 
 class Bill(NamedTuple):
     """What one call may cost: the attempts that no commit had settled when it began, its own the last of them, and the
-    bytes of its request.
+    bytes of its request. `window`: of the token budget, in seconds.
     """
 
     attempts: tuple[Attempt, ...]
     bytes: int
+    window: float
 
     @property
     def own(self) -> Attempt:
@@ -78,6 +79,7 @@ def ask_for_budget(
 
     def ask(change: Change) -> None:
         charge_attempts(change, attempts, session)
+        warn(change)
         needed = budget.needed_token_budget(change.head, asked.bytes, asked.request.max_tokens)
         open_budget_question(change, rules, needed)
 
@@ -176,6 +178,7 @@ def settle_call(change: Change, bill: Bill, asked: NamedModel, reply: ModelReply
     vanished and charged its reservation, that is taken back.
     """
     charged = bill.own.attempt_id in (change.head.budget.settled or ())
+    change.set(budget=budget.renewed(change.head, bill.own.started, bill.window))
     charge_attempts(change, bill.attempts, session)
     taken_back = bill.own.model_copy(update={"billed": bill.own.billed - 1}) if charged else None
     record_call(change, asked, reply, bill.own, taken_back)
@@ -190,8 +193,14 @@ def calibrate(change: Change, bill: Bill, input_tokens: int) -> None:
 
 def warn_if_due(change: Change) -> None:
     """Adds the event that the budget is nearly used up, once per budget."""
+    if budget.warning_due(change.head):
+        warn(change)
+
+
+def warn(change: Change) -> None:
+    """The same, however much is left: a limit is never met without a warning before."""
     head = change.head
-    if budget.warning_due(head):
+    if not head.budget.warned:
         change.set(budget=head.budget.model_copy(update={"warned": True}))
         change.event("budget.warning", _figures(head))
 
@@ -242,11 +251,13 @@ def record_call(
         "cost_usd": round(total, 6) if total is not None else None,
     }
     charged = cost if cost is not None else cost_usd(*asked, used)
-    spent = round(spent_usd(change.head) + (charged or 0.0), 6)
-    change.set(
-        usage=before.model_copy(update=sums),
-        budget=change.head.budget.model_copy(update={"charged_usd": spent}),
-    )
+    of_budget = change.head.budget
+    tokens = before.total_tokens if of_budget.charged_tokens is None else of_budget.charged_tokens
+    charges = {
+        "charged_usd": round(spent_usd(change.head) + (charged or 0.0), 6),
+        "charged_tokens": tokens + charged_tokens(NamedModel(provider, model), used),
+    }
+    change.set(usage=before.model_copy(update=sums), budget=of_budget.model_copy(update=charges))
 
 
 def _figures(head: Head) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from shared.agent.compaction.summarise import Spent, Summarised, SummariserBusy,
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn
 from shared.agent.session.fencing import check_turn
-from shared.agent.session.kept_replies import KeptReply
+from shared.agent.session.kept_replies import SUMMARY, KeptReply, place_of
 from shared.agent.session.repository import Build, CommitDraft
 from shared.agent.session.session import Recorded, Session
 from shared.domain.rules.budget import calibrated
@@ -117,7 +117,8 @@ def _committed(turn: Turn, key: str, build: Build, spent: Spent | None) -> Recor
     if spent is None or spent.reply is None:
         return turn.deps.repository.commit(turn.session, key, build)
     open_ones, ended = spent.marked.attempts, spent.bill.own.ended or turn.deps.clock.now()
-    reply = KeptReply(kind="compact", attempt=open_ones[-1], ended=ended, delivered=(), reply=spent.reply)
+    place = place_of(turn.session.head, SUMMARY)
+    reply = KeptReply(place=place, attempt=open_ones[-1], ended=ended, delivered=(), reply=spent.reply)
     return commit_reply(turn, key, build, reply, open_ones)
 
 

@@ -14,7 +14,7 @@ from shared.agent.session.session import Session
 from shared.domain.errors import CommitContention, Fenced, SessionError, TransientError
 from shared.domain.ids import ATTEMPT
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
-from shared.domain.rules.budget import Pending, Reservation
+from shared.domain.rules.budget import Pending, Reservation, renewed
 from shared.domain.session.attempt import Attempt, Marker, open_attempts
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
@@ -29,15 +29,16 @@ PAUSE_SECONDS = 0.1
 
 
 class MarkedCall(NamedTuple):
-    """A call that is paid for and written down, and may be made. `attempts`: as in `Bill`."""
+    """A call that is paid for and written down, and may be made. `attempts`, `window`: as in `Bill`."""
 
     request: ModelRequest
     attempts: tuple[Attempt, ...]
     bytes: int
+    window: float
 
     @property
     def bill(self) -> Bill:
-        return Bill(self.attempts, self.bytes)
+        return Bill(self.attempts, self.bytes, self.window)
 
 
 class KeptCall(NamedTuple):
@@ -77,7 +78,7 @@ def mark_call(
     before: tuple[Attempt, ...] = ()
     after = _last_settled(session.head)
     for race in range(RACES):
-        afforded = affordable(session.head, asked, context.models, before)
+        afforded = affordable(_in_window(turn), asked, context.models, before)
         if afforded is None:
             return NotAffordable(before)
         request, reservation = afforded
@@ -90,12 +91,12 @@ def mark_call(
             _write(turn, attempts, after)
         except AttemptsChanged as changed:
             before, after = _open(session, changed.marker), changed.marker.last_id
-            found = kept(turn.deps.repository, turn.at, key.rpartition("/")[2], changed.marker)
+            found = kept(turn.deps.repository, session.head, key.rpartition("/")[2], changed.marker)
             if found is not None:
-                return _kept_call(found, before, asked)
+                return _kept_call(turn, found, before, asked)
             turn.deps.clock.back_off(PAUSE_SECONDS * race)
         else:
-            return MarkedCall(request, attempts, asked.bytes)
+            return MarkedCall(request, attempts, asked.bytes, turn.deps.token_window)
     raise CommitContention(f"lost {RACES} races for the marker of the session's model calls")
 
 
@@ -117,12 +118,18 @@ def complete(turn: Turn, context: TurnContext, call: MarkedCall, timeout: float)
     return Completed(answer, call.bill)
 
 
-def _kept_call(found: KeptReply, before: tuple[Attempt, ...], asked: SizedRequest) -> KeptCall:
+def _kept_call(turn: Turn, found: KeptReply, before: tuple[Attempt, ...], asked: SizedRequest) -> KeptCall:
     """The call as it was made, its own attempt the last."""
     others = tuple(one for one in before if one.attempt_id != found.attempt.attempt_id)
     answered = with_outcome(found.attempt, found.reply, found.ended)
-    marked = MarkedCall(asked.request, (*others, found.attempt), asked.bytes)
-    return KeptCall(marked, found, Bill((*others, answered), asked.bytes))
+    marked = MarkedCall(asked.request, (*others, found.attempt), asked.bytes, turn.deps.token_window)
+    return KeptCall(marked, found, marked._replace(attempts=(*others, answered)).bill)
+
+
+def _in_window(turn: Turn) -> Head:
+    """The head with the budget of the window in which the call begins. The call's own commit makes it so."""
+    head = turn.session.head
+    return head.model_copy(update={"budget": renewed(head, turn.deps.clock.now(), turn.deps.token_window)})
 
 
 def _last_settled(head: Head) -> str | None:

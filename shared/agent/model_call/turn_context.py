@@ -39,7 +39,8 @@ class TurnDeps(NamedTuple):
     agents that name none. `answer_time`: how long a model call may take. All are in `Settings`. `context_window`: a
     model's, in tokens, 0 for no limit: `Settings.context_window_tokens`, else `shared/adapters/llm/model_catalogue.py`
     has it. `running_text`: where the text of a running turn is shown, None: nowhere. `on_key_refused`: tells an
-    operator that a key or a quota was refused, by where the run stands and the code.
+    operator that a key or a quota was refused, by where the run stands and the code. `token_window`: seconds after
+    which a session's token budget renews, 0: never.
     """
 
     repository: SessionRepository
@@ -57,6 +58,7 @@ class TurnDeps(NamedTuple):
     running_text: RunningText | None = None
     outage_limits: OutageLimits = OutageLimits()
     on_key_refused: Callable[[Position, str], None] = lambda at, code: None
+    token_window: float = 0
 
     @property
     def clock(self) -> Clock:
@@ -143,6 +145,13 @@ class TurnContext(NamedTuple):
         first = self.first_model
         others = (NamedModel(one.provider or first.provider, one.model) for one in self.agent.fallbacks)
         return (first, *others)
+
+    def waits_for_tokens(self, head: Head) -> bool:
+        """Whether a run out of tokens waits until its budget renews; else a person is asked. While the release before
+        may write the head, nothing renews.
+        """
+        waits = self.agent.limits.at_token_limit != "ask"
+        return waits and self.deps.token_window > 0 and head.budget.settled is not None
 
     @property
     def context_window(self) -> int:

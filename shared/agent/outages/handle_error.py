@@ -7,18 +7,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
+from shared.agent.budget.session_budget import charge_attempts
 from shared.agent.interventions.opening import AskingRules
 from shared.agent.outages.wait_out import OutageRules, wait_out
 from shared.agent.session.endings import failed
-from shared.agent.session.engine_decision import next_decision
+from shared.agent.session.engine_decision import next_decision, next_turn_kind
 from shared.agent.session.fencing import is_overtaken
+from shared.agent.session.kept_replies import SUMMARY, KeptReply, kept
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.outage_causes import cause_of
+from shared.domain.session.attempt import Marker
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
+from shared.domain.session.head import Head
+from shared.ports.attempts import AttemptStore
 
 POISONED = ("STEP_FAILED", "A stored part of the session is damaged ({error}). An operator has to look.")
 
@@ -27,6 +32,7 @@ class ErrorDeps(NamedTuple):
     """What handling an error needs. `policies`: how an agent asks people, by tenant and agent id."""
 
     repository: SessionRepository
+    attempts: AttemptStore
     rules: OutageRules
     policies: Callable[[str, str], Policies] = lambda tenant, agent_id: NO_POLICIES
 
@@ -45,11 +51,15 @@ def handle_error(deps: ErrorDeps, at: Position, error: str) -> Decision:
 def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     repository, cause = deps.repository, cause_of(error)
     session = repository.turn(at)
+    marker = deps.attempts.read(at.tenant, at.session_id)
+    reply = _kept_reply(deps, session.head, marker)
+    lost = [one for one in marker.attempts if reply is None or one.attempt_id != reply.attempt.attempt_id]
 
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    def build(session: Session, change: Change) -> CommitDraft | None:
         head = change.head
         if is_overtaken(head, at) or head.run is None or head.run.turn != at.turn or head.is_over:
             return None
+        charge_attempts(change, lost, session)
         if cause is None:
             code, message = POISONED
             return failed(change, code, message.format(error=error))
@@ -62,3 +72,10 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     if is_overtaken(session.head, at):
         return Decision(next="done", at=at)
     return next_decision(session.head, repository.clock.now())
+
+
+def _kept_reply(deps: ErrorDeps, head: Head, marker: Marker) -> KeptReply | None:
+    """The next reply, or summary, where it could not be committed: it did not vanish, and the next turn commits it."""
+    kinds = (next_turn_kind(head), SUMMARY)
+    replies = (kept(deps.repository, head, kind, marker) for kind in kinds)
+    return next((reply for reply in replies if reply is not None), None)

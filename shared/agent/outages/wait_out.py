@@ -7,7 +7,7 @@ from shared.agent.session.engine_decision import Timeouts, next_decision, outage
 from shared.agent.session.history_limit import or_roll_over
 from shared.agent.session.next_turn import turn_again
 from shared.agent.session.repository import CommitDraft
-from shared.domain.rules.outage import Cause, Outage, OutageLimits, waiting
+from shared.domain.rules.outage import Cause, Outage, OutageLimits, waiting, waiting_for_tokens
 from shared.domain.session.change import Change
 
 
@@ -38,6 +38,17 @@ def wait_out(
     head = change.head
     decision = wait_decision(head, rules.timeouts) if asked else outage_wait(head, change.now)
     return CommitDraft(change, or_roll_over(head, rules.roll_over_events, decision))
+
+
+def wait_for_tokens(change: Change, rules: OutageRules) -> CommitDraft:
+    """Ends a turn for which the session has no tokens: the engine waits until its budget renews."""
+    head, until = change.head, change.head.budget.window_ends
+    if head.is_over or until is None:
+        return CommitDraft(change, next_decision(head, change.now))
+    change.begin_wait(waiting_for_tokens(change.now, until))
+    turn_again(change)
+    decision = outage_wait(change.head, change.now)
+    return CommitDraft(change, or_roll_over(change.head, rules.roll_over_events, decision))
 
 
 def wait_or_ask(

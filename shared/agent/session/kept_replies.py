@@ -15,24 +15,35 @@ from shared.domain.errors import EngineError
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.session.attempt import Attempt, Marker
 from shared.domain.session.commit import Position
+from shared.domain.session.head import Head
 from shared.ports.attempts import AttemptsChanged, AttemptStore
 from shared.ports.blobs import BlobMissing
 from shared.ports.model import ModelReply
 
+SUMMARY = "compact"
+"""The kind of a summary."""
 MOST_BYTES_IN_MARKER = 200_000
 """DynamoDB's items have at most 400 KB."""
 
 
 class KeptReply(FrozenModel):
-    """`kind`: what the commit key of the reply ends with. `attempt`: the one that it answered, as it began. `ended`:
-    when it was answered. `delivered`: ids of the users' messages that its request showed.
+    """`place`: as of `place_of`. `attempt`: the one that it answered, as it began. `ended`: when it was answered.
+    `delivered`: ids of the users' messages that its request showed.
     """
 
-    kind: str
+    place: str
     attempt: Attempt
     ended: datetime
     delivered: tuple[str, ...]
     reply: ModelReply
+
+
+def place_of(head: Head, kind: str) -> str:
+    """Where in the session a reply belongs: behind all that were committed before. Waits and restarts come between
+    without changing it. `kind`: what the commit key of the reply ends with.
+    """
+    run_id = head.run.run_id if head.run is not None else ""
+    return f"{run_id}/{head.usage.llm_calls}/{kind}"
 
 
 def keep(
@@ -45,7 +56,7 @@ def keep(
     """Whether one of the stores took it. `open_ones`: what the marker holds, the reply's own attempt the last."""
     text = reply.model_dump_json()
     with suppress(EngineError):
-        repository.keep_named(at, _name(at, reply.kind), text)
+        repository.keep_named(at, _name(reply.place), text)
         return True
     if len(text.encode()) > MOST_BYTES_IN_MARKER:
         return False
@@ -56,17 +67,17 @@ def keep(
     return False
 
 
-def kept(repository: SessionRepository, at: Position, kind: str, marker: Marker) -> KeptReply | None:
-    """The reply of this turn that was kept; None: there is none. `marker`: as it is now. Raises what the blob store
-    raises.
+def kept(repository: SessionRepository, head: Head, kind: str, marker: Marker) -> KeptReply | None:
+    """The session's next reply, where it was kept; None: there is none. `marker`: as it is now. Raises what the blob
+    store raises.
     """
-    if not any(one.run_id == at.run_id and one.turn == at.turn for one in marker.attempts):
+    place = place_of(head, kind)
+    if not any(place.startswith(f"{one.run_id}/") for one in marker.attempts):
         return None
     with suppress(BlobMissing):
-        return _read(repository.kept_named(at, _name(at, kind)))
+        return _read(repository.text(head, _name(place)))
     found = _read(marker.reply) if marker.reply else None
-    is_of_turn = found is not None and (found.attempt.run_id, found.attempt.turn) == (at.run_id, at.turn)
-    return found if found is not None and is_of_turn and found.kind == kind else None
+    return found if found is not None and found.place == place else None
 
 
 def _read(text: str) -> KeptReply | None:
@@ -77,6 +88,5 @@ def _read(text: str) -> KeptReply | None:
         return None
 
 
-def _name(at: Position, kind: str) -> str:
-    """The same in every generation: a turn that another execution takes over is still the same turn."""
-    return "reply-" + hashlib.sha256(f"{at.run_id}/{at.turn}/{kind}".encode()).hexdigest()
+def _name(place: str) -> str:
+    return "reply-" + hashlib.sha256(place.encode()).hexdigest()

@@ -253,10 +253,6 @@ class SessionRepository:
         """Stores a text under a name of the caller's."""
         self._blobs.put_named(at.tenant, at.session_id, name, text)
 
-    def kept_named(self, at: Position, name: str) -> str:
-        """Raises BlobMissing."""
-        return self._blobs.get(at.tenant, at.session_id, (name,))[name]
-
     def as_stored(self, head: Head, entries: Iterable[E]) -> tuple[E, ...]:
         """Stores the entries' large texts and returns the entries with pointers to them."""
         return offloaded_entries(entries, head, self._blobs)

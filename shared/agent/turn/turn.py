@@ -10,7 +10,6 @@ from typing import NamedTuple, assert_never
 from shared.agent.budget.session_budget import (
     Bill,
     SizedRequest,
-    ask_for_budget,
     calibrate,
     charge_attempts,
     settle_call,
@@ -23,13 +22,14 @@ from shared.agent.outages.wait_out import OutageRules, wait_out
 from shared.agent.session.engine_decision import next_decision, outage_wait, wait_decision
 from shared.agent.session.fencing import check_turn
 from shared.agent.session.history_limit import or_roll_over
-from shared.agent.session.kept_replies import KeptReply
+from shared.agent.session.kept_replies import KeptReply, place_of
 from shared.agent.session.next_turn import next_turn
 from shared.agent.session.repository import Build, CommitDraft, SessionRepository
 from shared.agent.session.session import Recorded, Session
 from shared.agent.turn.after_planning import after_planning
 from shared.agent.turn.after_thinking import after_thinking
 from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
+from shared.agent.turn.at_limit import wait_or_ask
 from shared.agent.turn.cut_off_replies import first_half
 from shared.agent.turn.detect_loop import PreviousCall, repeated_failure
 from shared.agent.turn.outcomes import end_run
@@ -135,8 +135,7 @@ def prepare(turn: Turn) -> ModelCall | Answer | Decision:
     if isinstance(call, Decision):
         return call
     if isinstance(call, NotAffordable):
-        timeouts, rules = context.timeouts, context.rules
-        return ask_for_budget(deps.repository, session, turn.at, timeouts, rules, asked, call.attempts)
+        return wait_or_ask(turn, asked, call.attempts)
     if isinstance(call, KeptCall):
         about = ModelCall(turn, call.marked, call.kept.delivered, orphans, previous)
         return Answer(about, _identified(turn, call.kept.reply), call.bill)
@@ -207,7 +206,7 @@ def commit(answer: Answer) -> Decision:
         return decision
     open_ones, ended = call.marked.attempts, answer.bill.own.ended or turn.deps.clock.now()
     reply = KeptReply(
-        kind=turn.kind, attempt=open_ones[-1], ended=ended, delivered=call.delivered,
+        place=place_of(turn.session.head, turn.kind), attempt=open_ones[-1], ended=ended, delivered=call.delivered,
         reply=answer.result.reply,
     )  # fmt: skip
     return _decision_of(commit_reply(turn, turn.key, build, reply, open_ones))

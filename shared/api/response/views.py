@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from shared.domain.interventions.intervention import Intervention, PendingCall, is_shortened, reviewed_calls
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
-from shared.domain.rules.budget import tokens_left
+from shared.domain.rules.budget import tokens_left, tokens_used
 from shared.domain.rules.outage_causes import explained
 from shared.domain.session.commit import Event, StepRecord
 from shared.domain.session.head import Ending, Head
@@ -49,7 +49,9 @@ def session_view(head: Head, answer: str | None = None) -> Json:
         "usage": usage_view(head),
         "budget": {
             "token_budget": head.budget.token_budget,
+            "tokens_used": tokens_used(head),
             "tokens_left": tokens_left(head),
+            "renews_at": instant_or_none(head.budget.window_ends),
             "vanished_tokens": head.budget.vanished_tokens,
             "cost_budget_usd": head.budget.cost_budget_usd,
         },

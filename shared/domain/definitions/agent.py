@@ -62,6 +62,8 @@ class Limits(FrozenModel):
     cost_budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
     max_output_tokens: Annotated[int, Field(ge=1, le=MAX_OUTPUT_TOKENS)] | None = None
     approval_timeout_seconds: Annotated[int, Field(ge=1, le=MAX_APPROVAL_SECONDS)] | None = None
+    at_token_limit: Literal["wait", "ask"] | None = None
+    """Whether a run out of tokens waits until its budget renews, or asks a person; None: it waits."""
 
 
 class AgentDefinition(FrozenModel):

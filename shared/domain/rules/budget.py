@@ -6,6 +6,7 @@ already before the next call is made.
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from shared.domain.rules.prices import NamedModel, most_output, most_usd
@@ -36,14 +37,36 @@ class Reservation(NamedTuple):
         return self.input + self.output
 
 
+def all_tokens(head: Head) -> int:
+    """The tokens charged to the session since it began, estimates included."""
+    answered = head.budget.charged_tokens
+    return (head.usage.total_tokens if answered is None else answered) + head.budget.vanished_tokens
+
+
 def tokens_used(head: Head) -> int:
-    """The tokens charged to the token budget."""
-    return head.usage.total_tokens + head.budget.vanished_tokens
+    """The tokens charged to the token budget in the running window."""
+    return all_tokens(head) - head.budget.window_base
 
 
 def tokens_left(head: Head) -> int:
     """What is left of the token budget; never negative."""
     return max(0, head.budget.token_budget - tokens_used(head))
+
+
+def renewed(head: Head, now: datetime, window: float) -> Budget:
+    """The budget as it is for a call that begins now: of a new window, where the last one has ended.
+
+    `window`: seconds; 0: there are none. Nor are there any while the release before may write the head, for it would
+    forget that one has begun.
+    """
+    budget = head.budget
+    is_running = budget.window_ends is not None and now < budget.window_ends
+    if not window or budget.settled is None or is_running:
+        return budget
+    ends = now + timedelta(seconds=window)
+    if budget.window_ends is None:  # what was used before the first window counts in it
+        return budget.model_copy(update={"window_ends": ends})
+    return budget.model_copy(update={"window_ends": ends, "window_base": all_tokens(head), "warned": False})
 
 
 def spent_usd(head: Head) -> float:
@@ -90,6 +113,21 @@ def reserve(
     if output < min(MIN_OUTPUT_TOKENS, max_output):
         return None
     return Reservation(wanted, output, most_usd(models, wanted, output))
+
+
+def fits_new_window(head: Head, request_bytes: int, max_output: int) -> bool:
+    """Whether a window in which nothing is used yet would carry the call."""
+    wanted = int(request_bytes / head.budget.bytes_per_token) + 1
+    return head.budget.token_budget - wanted >= min(MIN_OUTPUT_TOKENS, max_output)
+
+
+def lacks_money(
+    head: Head, request_bytes: int, max_output: int, models: Sequence[NamedModel], pending: Pending
+) -> bool:
+    """Whether the dollars carry no call, however many tokens are left."""
+    endless = head.budget.model_copy(update={"token_budget": all_tokens(head) + pending.tokens + 10**12})
+    rich = head.model_copy(update={"budget": endless})
+    return reserve(rich, request_bytes, max_output, models, pending) is None
 
 
 def needed_token_budget(head: Head, request_bytes: int, max_output: int) -> int:

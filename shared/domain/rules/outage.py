@@ -12,9 +12,11 @@ from typing import Literal, NamedTuple, get_args
 
 from shared.domain.schema.stored_model import StoredModel
 
-OutageReason = Literal["waiting_for_provider", "waiting_for_aws", "waiting_for_key"]
+OutageReason = Literal["waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens"]
 """What the session waits for; its `state_reason` meanwhile."""
 OUTAGE_REASONS: tuple[str, ...] = get_args(OutageReason)
+
+TOKEN_LIMIT = "TOKEN_LIMIT"
 
 RETRIES_COUNT_AS = 6
 """The engine's own retries have taken minutes. So the first pause after them is about a minute, not a second."""
@@ -85,6 +87,11 @@ class Outage(StoredModel):
         return self.model_copy(update={"retry_at": None, "crashes": 0, "patient_from": now})
 
 
+def waiting_for_tokens(now: datetime, until: datetime) -> Outage:
+    """No outage of the world's, and waited for in the same way: the session's tokens are used up `until` then."""
+    return Outage(reason="waiting_for_tokens", code=TOKEN_LIMIT, since=now, retry_at=until)
+
+
 def waiting(
     before: Outage | None,
     cause: Cause,
@@ -99,6 +106,8 @@ def waiting(
     `retry_after`: seconds that the provider asks for in its answer to a single call; None: the engine's retries are
     used up, or no retry helps.
     """
+    if before is not None and before.reason == "waiting_for_tokens":
+        before = None  # that was over when this began
     waits = before.waits if before is not None else 0
     waits = (waits if retry_after is not None else max(waits, RETRIES_COUNT_AS)) + 1
     seconds = pause_seconds(session_id, waits, limits.longest_pause, retry_after or 0.0)

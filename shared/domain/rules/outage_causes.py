@@ -16,7 +16,7 @@ from shared.domain.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from shared.domain.rules.outage import Cause
+from shared.domain.rules.outage import TOKEN_LIMIT, Cause
 
 EXECUTION_LOST = Cause("waiting_for_aws", "EXECUTION_LOST")
 """The engine's execution was lost again and again in one turn."""
@@ -55,6 +55,7 @@ _EXPLAINED = {
     "AWS_DENIED": "The deployment lacks a permission. An operator has to grant it.",
     "RELEASE_TOO_OLD": "A newer release has written what this one does not know. It is most likely being deployed.",
     "EXECUTION_LOST": "The engine was lost several times in one turn. An operator may have to look.",
+    TOKEN_LIMIT: "The session's tokens are used up. It goes on by itself when its budget renews.",
     "STEP_FAILED": "A step failed after its retries. An operator may have to look.",
 }
 

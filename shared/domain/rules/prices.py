@@ -88,6 +88,18 @@ def most_output(models: Sequence[NamedModel], input_tokens: int, usd: float, at_
     )
 
 
+def charged_tokens(model: NamedModel, used: Tokens) -> int:
+    """The tokens that a call counts in a token budget: input that was read from the cache counts by its price relative
+    to fresh input, rounded up. Where the price is unknown it counts in full.
+    """
+    price = price_of(*model)
+    rates = _rates(price, used.input) if price is not None else None
+    read = min(used.cached_input, used.input)
+    if rates is None or not rates.input:
+        return used.input + used.output
+    return used.input - read + -(-read * rates.cached_input // rates.input) + used.output
+
+
 def price_of(provider: str, model: str) -> Price | None:
     """The price of the model; None: unknown. A dated snapshot (`…-2026-05-01`) has the price of the name without the
     date. The price of a similar model is never taken.

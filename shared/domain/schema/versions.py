@@ -23,7 +23,8 @@ PREVIOUS = CURRENT - 1
 ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         2: {
-            "Budget": frozenset({"settled"}),
+            "Budget": frozenset({"settled", "charged_tokens", "window_ends", "window_base"}),
+            "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
             "Head": frozenset({"held", "outage"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd"}),

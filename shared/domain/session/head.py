@@ -168,8 +168,12 @@ class Usage(StoredModel):
 
 
 class Budget(StoredModel):
-    """Limits, and what is charged to them.
+    """Limits, and what is charged to them. `token_budget`: of a window of time, which begins with the first call after
+    the window before has ended.
 
+    `window_ends`: of the running window; None: none has begun. `window_base`: tokens charged before it.
+    `charged_tokens`: the tokens of all answered calls, input from the cache at its price relative to fresh input; None:
+    a release before wrote the head, and they are those in `usage`.
     `vanished_tokens`: charged for attempts that gave no usage and may have to be paid for, at what was reserved for
     them; the step log has them as estimated. `charged_usd`: the cost of all calls with a known price, those attempts
     included. A fallback model without a known price is charged at the price of the first model. `warned`: whether the
@@ -185,6 +189,9 @@ class Budget(StoredModel):
     warned: bool = False
     bytes_per_token: float = BYTES_PER_TOKEN
     settled: tuple[str, ...] | None = None
+    charged_tokens: int | None = None
+    window_ends: datetime | None = None
+    window_base: int = 0
 
 
 class Result(StoredModel):

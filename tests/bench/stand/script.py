@@ -16,7 +16,7 @@ PLAN: dict[str, Any] = {
         {"description": "Collect the figures on deliveries and delays, each with the note it comes from"},
         {"description": "Compare the figures of different places and find those that contradict each other"},
         {"description": "Write the report with a summary first, then one section per place",
-         "tool": "create_file", "input": {"path": "report.md"}},
+         "tool": "create_file"},
         {"description": "Read the report again and check each figure against its note", "tool": "read_file",
          "input": {"path": "report.md"}},
         {"description": "Tell the user what is in the report and which questions stay open"},

@@ -111,7 +111,8 @@ def test_tokens_and_calls_of_the_session_are_the_sums_of_its_step_log(ann: Perso
     assert usage["tool_calls"] == sum(step["kind"] == "tool" for step in steps)
     assert [step["step_number"] for step in steps] == list(range(1, len(steps) + 1))
     budget = done.session["budget"]
-    assert budget["tokens_left"] == budget["token_budget"] - usage["total_tokens"] - budget["vanished_tokens"]
+    assert budget["tokens_left"] == budget["token_budget"] - budget["tokens_used"]
+    assert 0 < budget["tokens_used"] <= usage["total_tokens"] + budget["vanished_tokens"]
     assert all(event["step_number"] in {None, *range(1, len(steps) + 1)} for event in done.events)
 
 

@@ -99,7 +99,15 @@ def test_many_executions_of_a_running_session_leave_the_log_and_the_effects_of_o
     results = [one for one in boss.items(f"/v1/sessions/{session_id}/messages") if one["role"] == "tool"]
     assert len(results) == len({one["call_id"] for one in results}) == 6
     steps = boss.items(f"/v1/sessions/{session_id}/steps")
-    assert [step["kind"] for step in steps] == ["plan", "llm", "tool", "tool", "llm", "tool", "llm"]
+    assert [step["kind"] for step in steps if step["error"] is None] == [
+        "plan",
+        "llm",
+        "tool",
+        "tool",
+        "llm",
+        "tool",
+        "llm",
+    ]
     ended = settled(behind, session_id)
     assert {each["status"] for each in ended} == {"SUCCEEDED"}
     assert len(ended) == others + 1

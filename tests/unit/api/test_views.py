@@ -53,7 +53,8 @@ def test_a_session_has_exactly_the_public_fields() -> None:
         "tool_calls": 2, "cost_usd": 0.01,
     }  # fmt: skip
     assert view["budget"] == {
-        "token_budget": 50_000, "tokens_left": 49_000, "vanished_tokens": 0, "cost_budget_usd": None,
+        "token_budget": 50_000, "tokens_used": 1_000, "tokens_left": 49_000, "renews_at": None,
+        "vanished_tokens": 0, "cost_budget_usd": None,
     }  # fmt: skip
     assert (view["result"], view["error"], view["interventions"]) == (None, None, [])
 

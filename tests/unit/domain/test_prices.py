@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.rules.price_list import PRICED_AT, PRICES, Rates
-from shared.domain.rules.prices import FREE_PROVIDER, cost_microdollars, cost_usd, is_priced, price_of
+from shared.domain.rules.prices import (
+    FREE_PROVIDER,
+    NamedModel,
+    charged_tokens,
+    cost_microdollars,
+    cost_usd,
+    is_priced,
+    most_output,
+    most_usd,
+    price_of,
+)
 from shared.ports.model import TokenUsage
 
 MILLION = 1_000_000
@@ -239,3 +249,41 @@ def test_the_sum_is_exact_and_rounded_once(
 
     assert cost == int((Decimal(dollars) * MILLION).quantize(Decimal(1), ROUND_HALF_UP))
     assert cost_usd(*name, used) == cost / MILLION
+
+
+@pytest.mark.parametrize(
+    ("model", "cached", "charged"),
+    [
+        (NamedModel("anthropic", "claude-opus-4-8"), 9_000, 1_000 + 900 + 50),
+        (NamedModel("anthropic", "claude-sonnet-5-5"), 9_001, 999 + 451 + 50),
+        (NamedModel("openai", "gpt-4o"), 10_000, 5_000 + 50),
+        (NamedModel("anthropic", "claude-opus-4-8"), 0, 10_050),
+        (NamedModel("somebody", "unknown"), 9_000, 10_050),
+        (NamedModel("offline", "offline"), 9_000, 10_050),
+    ],
+)
+def test_input_from_the_cache_counts_by_its_price(model: NamedModel, cached: int, charged: int) -> None:
+    assert charged_tokens(model, TokenUsage(10_000, 50, cached)) == charged
+
+
+@pytest.mark.parametrize("usd", [0.0, 0.001, 0.0251, 0.05, 0.3])
+def test_the_output_that_dollars_carry_costs_no_more_than_they_are(usd: float) -> None:
+    models = (NamedModel("anthropic", "claude-sonnet-5-5"), NamedModel("openai", "gpt-6-sol"))
+    output = most_output(models, 8_000, usd, 4_096)
+    if output < 0:
+        least = most_usd(models, 8_000, 0)
+        assert least is not None
+        assert least > usd
+        return
+    dearest = most_usd(models, 8_000, output)
+    assert dearest is not None
+    assert dearest <= usd + 1e-6
+    for used in (
+        TokenUsage(8_000, output),
+        TokenUsage(8_000, output, 0, 8_000),
+        TokenUsage(8_000, output, 8_000),
+    ):
+        for model in models:
+            cost = cost_usd(*model, used)
+            assert cost is not None
+            assert cost <= dearest + 1e-6

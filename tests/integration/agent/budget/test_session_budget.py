@@ -24,7 +24,7 @@ def script() -> list[ModelReply]:
 def asked_at_the_limit(provider: str = "scripted") -> tuple[House, str, Intervention]:
     model = ScriptedModel(script())
     model.provider = provider
-    house = House(model)
+    house = House(model, token_window_seconds=0)
     session = house.start("Look", token_budget=20_000).session_id
     house.run()
     (asked,) = house.head(session).interventions

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.recover import recover
 from shared.agent.turn.turn import take_turn
 from shared.domain.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
@@ -24,7 +25,7 @@ def dies(request: ModelRequest) -> ModelReply:
 
 
 def house_with(*turns: Turn, **limits: int) -> tuple[House, str, Decision]:
-    house = House(ScriptedModel(turns), tenant_tokens_per_hour=1_000_000)
+    house = House(ScriptedModel(turns), tenant_tokens_per_hour=1_000_000, token_window_seconds=0)
     session = house.start("Look", **limits).session_id
     first = house.workflow.take()
     assert first is not None
@@ -193,3 +194,18 @@ def _stop(due: bool) -> None:
 
 class Stop(Exception):
     """The test has seen what it waited for."""
+
+
+def test_a_run_that_waits_after_its_retries_keeps_its_bill() -> None:
+    house, session, first = house_with(*[ProviderTimeout("silent")] * 3)
+    for attempt in range(3):
+        with pytest.raises(ProviderTimeout):
+            plan(house, first, attempt)
+    waits = handle_error(house.errors, first.at, "ProviderTimeout")
+    head = house.head(session)
+    assert (waits.next, head.state_reason) == ("wait", "waiting_for_provider")
+    assert head.budget.vanished_tokens > 3 * house.settings.max_output_tokens
+    assert [row.error for row in failed_rows(house, session)] == ["PROVIDER_TIMEOUT"] * 3
+    all_is_charged_once(house, session)
+    assert handle_error(house.errors, first.at, "ProviderTimeout").next == "wait"
+    assert house.head(session).budget == head.budget, "an error that is handled again is not charged again"

@@ -28,7 +28,7 @@ WAYS: dict[InterventionType, tuple[tuple[Turn, ...], dict[str, Any]]] = {
 
 
 def house_with(*turns: Turn, policies: dict[InterventionType, Policy] | None = None, **agent: Any) -> House:
-    house = House(ScriptedModel(turns))
+    house = House(ScriptedModel(turns), token_window_seconds=0)
     definition = AgentDefinition(
         agent_id=DEFAULT_AGENT, name="A", version=1, interventions=policies or {}, **agent
     )

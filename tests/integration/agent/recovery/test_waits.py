@@ -142,7 +142,9 @@ def test_a_session_that_was_cancelled_meanwhile_is_left_alone() -> None:
 def test_a_decision_that_ends_the_run_leaves_no_execution_waiting(option: str) -> None:
     dear = TokenUsage(input=4_000, output=100)
     looks = [says("", call("list_files", path=f"folder{n}")) for n in range(6)]
-    house = FragileHouse([turn._replace(usage=dear) for turn in (plans("look"), *looks)])
+    house = FragileHouse(
+        [turn._replace(usage=dear) for turn in (plans("look"), *looks)], token_window_seconds=0
+    )
     session = house.start("Look", token_budget=20_000).session_id
     house.run()
     (asked,) = house.head(session).interventions

@@ -47,7 +47,7 @@ def test_the_last_turns_are_announced_to_the_model() -> None:
 def test_a_spent_budget_pauses_and_a_raised_one_goes_on() -> None:
     script = [plans("look"), *reads(6), says("", step(1, "completed", "ok")), completes("Done.")]
     dear = [turn._replace(usage=TokenUsage(input=4_000, output=100)) for turn in script]
-    house = House(ScriptedModel(dear))
+    house = House(ScriptedModel(dear), token_window_seconds=0)
     session = house.start("Look", token_budget=20_000).session_id
     house.run()
     waiting = house.head(session)

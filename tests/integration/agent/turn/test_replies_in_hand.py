@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
+from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.recover import recover
 from shared.agent.turn.turn import take_turn
 from shared.domain.errors import StoreThrottled, StoreUnavailable
@@ -208,6 +209,23 @@ def test_a_message_that_came_meanwhile_is_shown_by_the_next_turn() -> None:
     head = house.head(session)
     assert (head.state, head.undelivered, len(model.requests)) == ("completed", (), 3)
     assert [entry.content.loaded for entry in model.requests[1].entries][-1] == "And mind the step."
+
+
+def test_it_is_there_after_the_wait_that_follows_the_engines_retries() -> None:
+    house, session, first, down, model = house_with(plans("look"))
+    model.meanwhile = goes_down(down, "log")
+    for attempt in range(3):
+        with pytest.raises(StoreThrottled):
+            plan(house, first, attempt)
+    down.now = set()
+    waits = handle_error(house.errors, first.at, "StoreThrottled")
+    assert (waits.next, house.head(session).state_reason) == ("wait", "waiting_for_aws")
+    assert house.head(session).budget.vanished_tokens == 0, "it did not vanish"
+    house.clock.advance(waits.wait_seconds or 0)
+
+    plan(house, waits)
+
+    paid_once_and_told(house, session, model)
 
 
 def test_a_kept_reply_of_one_turn_is_not_taken_for_anothers() -> None:

@@ -1,0 +1,42 @@
+"""A session whose budget carries no further call waits until the budget renews, or a person is asked (design §5)."""
+
+from shared.agent.budget.session_budget import SizedRequest, ask_for_budget, charge_attempts, warn
+from shared.agent.model_call.turn_context import Turn
+from shared.agent.outages.wait_out import OutageRules, wait_for_tokens
+from shared.agent.session.fencing import check_turn
+from shared.agent.session.repository import CommitDraft
+from shared.agent.session.session import Session
+from shared.domain.errors import Fenced
+from shared.domain.rules.budget import Pending, fits_new_window, lacks_money, renewed
+from shared.domain.session.attempt import Attempt
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision
+
+
+def wait_or_ask(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) -> Decision:
+    """`attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced."""
+    deps, context = turn.deps, turn.context
+    if not _is_worth_waiting(turn, asked, attempts):
+        timeouts, rules = context.timeouts, context.rules
+        return ask_for_budget(deps.repository, turn.session, turn.at, timeouts, rules, asked, attempts)
+
+    def build(session: Session, change: Change) -> CommitDraft:
+        check_turn(change.head, turn.at)
+        change.set(budget=renewed(change.head, change.now, deps.token_window))
+        charge_attempts(change, attempts, session)
+        warn(change)
+        rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
+        return wait_for_tokens(change, rules)
+
+    done = deps.repository.commit(turn.session, turn.key, build)
+    if done is None or done.decision is None:
+        raise Fenced("the turn was committed without a decision")
+    return done.decision
+
+
+def _is_worth_waiting(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) -> bool:
+    """A new window helps where it is the tokens that are short, and the call fits into one."""
+    head, most = turn.session.head, asked.request.max_tokens
+    if not turn.context.waits_for_tokens(head) or not fits_new_window(head, asked.bytes, most):
+        return False
+    return not lacks_money(head, asked.bytes, most, turn.context.models, Pending.of(attempts))
