@@ -12,6 +12,8 @@ from shared.adapters.aws.clients import make_client
 
 READ_SECONDS = 90
 """How long an answer is waited for: longer than the function may run (`infra/environments.py`)."""
+ATTEMPTS = 3
+"""Where Lambda throttles or does not answer. What is asked twice is done once."""
 ALL_SESSIONS: Mapping[str, Any] = {"repair": True}
 """The request to look at every session, however young."""
 
@@ -41,7 +43,7 @@ def account_client() -> Any:
     from botocore.exceptions import BotoCoreError
 
     try:
-        return make_client("lambda", read_seconds=READ_SECONDS, attempts=1)
+        return make_client("lambda", read_seconds=READ_SECONDS, attempts=ATTEMPTS)
     except BotoCoreError as error:
         raise RecoveryFailed(str(error)) from None
 

@@ -187,11 +187,17 @@ def add_operations(commands: "Commands[Parser]") -> None:
     doctor.add_argument(
         "--failed-since",
         metavar="2h",
-        help="list the runs that failed since then and can be tried again (m, h, d)",
+        help="list the runs that failed since then and can be tried again (m, h, d), and ask whether to do so",
     )
-    doctor.add_argument("--yes", action="store_true", help="with --failed-since: have them tried again")
+    doctor.add_argument(
+        "--yes", action="store_true", help="with --failed-since: have them tried again unasked"
+    )
     doctor.add_argument("--session", metavar="ID", help="repair this session, even if it has failed")
     doctor.add_argument("--tenant", metavar="T", help="whose session it is (the local stack's default: demo)")
+    doctor.epilog = (
+        "Exit codes: 0 all is well, 1 something is missing or could not be done, 2 wrong use or refused, "
+        "5 failed sessions were listed and not repaired."
+    )
 
 
 def port(text: str) -> int:

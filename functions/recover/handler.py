@@ -5,42 +5,60 @@ the second erasure of deleted sessions; and the measure that long polls go by. T
     the schedule's event                          counts; sessions that have waited too long go on
     {"repair": true}                              counts; every session is looked at, however young
     {"repair": {"tenant": …, "session_id": …}}    {"outcome": …}, or {"refused": {"code", "message"}}
-    {"repair": {"tenant": …, "failed_since": …,   {"sessions": [{"session_id", "code", "failed_at"}], "cursor"}: a page
-                "cursor": …}}                     of what a repair would take up again; nothing is changed
+    {"repair": {"failed_since": …, "tenant": …,   {"sessions": [{"tenant", "session_id", "code", "failed_at"}],
+                "cursor": …}}                     "cursor", "complete", "unreadable", "unanswered"}: a part of what a
+                                                  repair would take up again; nothing is changed
+    {"repair": {"sessions": […]}}                 {"outcomes": […]}, one for each of the sessions
 
 Only ids, counts and outcomes are logged.
 """
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
-from pydantic import AwareDatetime, ValidationError
+from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
 from functions.recover.dependencies import Dependencies, dependencies
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
 from shared.agent.queries.long_polls import limit_long_polls
 from shared.agent.recovery.ended import recover_ended
-from shared.agent.recovery.failed_runs import failed_runs
+from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repair_each
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from shared.domain.frozen_model import FrozenModel
+from shared.ports.log import SessionName
 from shared.telemetry import Telemetry
 
 SPARE_MILLISECONDS = 15_000
 """The longest that one session takes, with every request repeated."""
+MOST_REPAIRED = 100
+"""Sessions of one request."""
 
 telemetry = Telemetry("recover")
 
 
-class RepairRequest(FrozenModel):
+class OneSession(FrozenModel):
     tenant: str
     session_id: str
 
 
-class FailedRunsRequest(FrozenModel):
-    tenant: str
+class FailedSince(FrozenModel):
+    """`tenant` None: of all tenants. `cursor`: of the answer before; None: from the beginning."""
+
     failed_since: AwareDatetime
+    tenant: str | None = None
     cursor: str | None = None
+
+
+class ManySessions(FrozenModel):
+    sessions: tuple[OneSession, ...] = Field(max_length=MOST_REPAIRED)
+
+
+RepairRequest = TypeAdapter[OneSession | FailedSince | ManySessions](
+    OneSession | FailedSince | ManySessions, config=ConfigDict(defer_build=True)
+)
 
 
 def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -55,11 +73,16 @@ def recover_what_it_says(deps: Dependencies, event: dict[str, Any], context: Any
     if isinstance(wanted, bool):
         return _sweep(deps, context, everything=wanted)
     try:
-        if isinstance(wanted, dict) and "failed_since" in wanted:
-            return _failed_runs(deps, FailedRunsRequest.model_validate(wanted))
-        return _repair(deps, RepairRequest.model_validate(wanted))
+        request = RepairRequest.validate_python(wanted)
     except ValidationError as error:
         raise Refused(f"not a repair: {error.error_count()} fields are wrong") from None
+    match request:
+        case FailedSince():
+            return _find_failed(deps, context, request)
+        case ManySessions():
+            return _repair_each(deps, context, request)
+        case _:
+            return _repair(deps, request)
 
 
 def _recover_ended(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
@@ -79,13 +102,7 @@ def _recover_ended(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
 def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, Any]:
     if not everything:
         _limit_long_polls(deps)
-
-    def time_is_left() -> bool:
-        return bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS)
-
-    def told(what: str, error: Exception) -> None:
-        telemetry.failure(error, at=what)
-
+    time_is_left = _clock_of(context)
     tally = sweep(
         SweepDeps(
             deps.repository,
@@ -95,7 +112,7 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
             warn=deps.warn,
             unreadable=deps.unreadable,
             time_is_left=time_is_left,
-            told=told,
+            told=_told,
         ),
         everything=everything,
     )
@@ -109,7 +126,7 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
             deps.clock,
             after=deps.erase_again_after,
             time_is_left=time_is_left,
-            failed=told,
+            failed=_told,
         )
     )
     if erased:
@@ -130,16 +147,38 @@ def _limit_long_polls(deps: Dependencies) -> None:
         telemetry.logger.info("long_polls", extra={"share": limit.share})
 
 
-def _failed_runs(deps: Dependencies, wanted: FailedRunsRequest) -> dict[str, Any]:
-    page = failed_runs(deps.repository, deps.session_index, wanted.tenant, wanted.failed_since, wanted.cursor)
-    found = [
-        {"session_id": one.session_id, "code": one.code, "failed_at": one.failed_at.isoformat()}
-        for one in page.runs
-    ]
-    return {"sessions": found, "cursor": page.cursor}
+def _find_failed(deps: Dependencies, context: Any, wanted: FailedSince) -> dict[str, Any]:
+    try:
+        found = find_failed(_failed_deps(deps, context), wanted.failed_since, wanted.tenant, wanted.cursor)
+    except ValueError:
+        raise Refused("not a cursor of this listing") from None
+    sessions = [{**run._asdict(), "failed_at": run.failed_at.isoformat()} for run in found.runs]
+    answer = {**found._asdict(), "sessions": sessions}
+    del answer["runs"]
+    return answer
 
 
-def _repair(deps: Dependencies, wanted: RepairRequest) -> dict[str, Any]:
+def _repair_each(deps: Dependencies, context: Any, wanted: ManySessions) -> dict[str, Any]:
+    names = [SessionName(one.tenant, one.session_id) for one in wanted.sessions]
+    outcomes = repair_each(_failed_deps(deps, context), names)
+    telemetry.logger.info("repaired", extra={"sessions": len(names), **Counter(outcomes)})
+    return {"outcomes": outcomes}
+
+
+def _failed_deps(deps: Dependencies, context: Any) -> FailedDeps:
+    return FailedDeps(deps.repository, deps.session_index, deps.workflow, _clock_of(context), _told)
+
+
+def _clock_of(context: Any) -> Callable[[], bool]:
+    """Whether the function has time for another session."""
+    return lambda: bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS)
+
+
+def _told(what: str, error: Exception) -> None:
+    telemetry.failure(error, at=what)
+
+
+def _repair(deps: Dependencies, wanted: OneSession) -> dict[str, Any]:
     try:
         outcome = repair(deps.repository, deps.workflow, wanted.tenant, wanted.session_id)
     except CallerError as refusal:

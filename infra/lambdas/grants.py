@@ -21,8 +21,8 @@ READ = frozenset({"dynamodb:GetItem", "dynamodb:Query"})
 COMMIT = READ | {"dynamodb:PutItem"}
 """A commit is a put under a number that is free, alone or in a transaction of puts."""
 DELETE = COMMIT | {"dynamodb:BatchWriteItem"}
-ERASE_AGAIN = DELETE | {"dynamodb:DeleteItem"}
-"""Removes the note of an erasure, too."""
+RECOVER = DELETE | {"dynamodb:DeleteItem", "dynamodb:Scan"}
+"""Removes the note of an erasure, too. Reads through the table when an operator asks for failed sessions (ADR 46)."""
 REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
 """The number of an agent's memories is limited: the oldest summary is deleted for a new memory."""
 
@@ -94,7 +94,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once
         # more.
         "recover": Grants(
-            table=ERASE_AGAIN,
+            table=RECOVER,
             index=frozenset({"dynamodb:Query"}),
             sessions=ERASE,
             engine=START | WAKE | LIST_EXECUTIONS,

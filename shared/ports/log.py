@@ -174,6 +174,21 @@ class LivePage(NamedTuple):
     damaged: int = 0
 
 
+class SessionName(NamedTuple):
+    tenant: str
+    session_id: str
+
+
+class FailedPage(NamedTuple):
+    """Sessions of all tenants, in no order that means anything. `cursor` None: this is the last page. `damaged`:
+    entries of the page that cannot be read.
+    """
+
+    sessions: tuple[SessionName, ...]
+    cursor: str | None
+    damaged: int = 0
+
+
 class InterventionPage(NamedTuple):
     """Newest first. `cursor` None: this is the last page."""
 
@@ -243,6 +258,17 @@ class SessionIndex(Protocol):
         """Deleted sessions of all tenants that are to be erased once more, deleted before this time; None: all.
         Eventually consistent. Raises ValueError where the cursor is not valid.
         """
+        ...
+
+    def failed(self, *, limit: int, cursor: str | None) -> FailedPage:
+        """Sessions whose run ended `failed`, whenever that was. Looks at everything that is stored, `limit` items for a
+        page, so it is for an operator's rare use (ADR 46). Eventually consistent. Raises ValueError where the cursor is
+        not valid.
+        """
+        ...
+
+    def cursor_after_failed(self, session: SessionName) -> str:
+        """The cursor for what comes after this session, for callers that use only a part of a page. Reads nothing."""
         ...
 
     def interventions(

@@ -1,5 +1,6 @@
 """A tenant's listings and idempotency records in memory."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -10,11 +11,13 @@ from shared.domain.interventions.intervention import Intervention, InterventionS
 from shared.domain.session.head import CoarseState
 from shared.ports.clock import Clock
 from shared.ports.log import (
+    FailedPage,
     IdempotencyRecord,
     InterventionPage,
     LiveKind,
     LivePage,
     LiveSession,
+    SessionName,
     SessionPage,
 )
 from tests.doubles.table import MemoryTable, StoredIntervention
@@ -61,6 +64,17 @@ class MemoryIndex:
         with self._table.lock:
             found = [(at, session_id, tenant) for (tenant, session_id), at in self._table.erasures.items()]
         return _live_page("erased", found, before, limit, cursor)
+
+    def failed(self, *, limit: int, cursor: str | None) -> FailedPage:
+        after = None if cursor is None else tuple(json.loads(from_cursor("failed", cursor)))
+        with self._table.lock:
+            names = sorted(name for name in self._table.listing if after is None or name > after)
+            page = [SessionName(*name) for name in names[: max(limit, 1)]]
+            failed = tuple(name for name in page if self._table.listing[name].state == "failed")
+        return FailedPage(failed, self.cursor_after_failed(page[-1]) if len(page) < len(names) else None)
+
+    def cursor_after_failed(self, session: SessionName) -> str:
+        return to_cursor("failed", json.dumps(session))
 
     def interventions(
         self,

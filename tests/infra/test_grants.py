@@ -70,7 +70,7 @@ ALLOWED: Mapping[str, Mapping[str, set[str]]] = {
     },
     "admin": {TABLE: REMEMBER, FILES: EDIT, LIST_FILES: LIST},
     "recover": {
-        TABLE: COMMIT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem"},
+        TABLE: COMMIT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Scan"},
         f"{TABLE}/index/live": {"dynamodb:Query"},
         **on_sessions(ERASE),
         MACHINE: START | {"states:ListExecutions"},

@@ -11,6 +11,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.local_token import LOCAL_TENANT
 from acta.cli.operations.deploy import require_credentials
+from acta.cli.operations.repair_failed import Recovery, repair_failed
 from acta.cli.terminal.text import one_line
 from infra.invoke_recovery import (
     ALL_SESSIONS,
@@ -37,16 +38,16 @@ COUNTS = {  # of all sessions
 
 def repair(arguments: Namespace) -> int:
     """Raises CliError where the deployment cannot be reached or refuses."""
-    environment = arguments.env or "local"
     if arguments.failed_since:
-        return repair_failed(arguments, environment)
+        if arguments.session:
+            raise CliError("--failed-since looks for sessions itself: leave out --session")
+        since = ago(arguments.failed_since, datetime.now(UTC))
+        return repair_failed(recovery_of(arguments), since, arguments.tenant, yes=arguments.yes)
     if arguments.yes:
         raise CliError("--yes goes with --failed-since")
     request = request_for(arguments)
-    try:
-        answer = run_recovery(lambda_client(arguments), environment, request)
-    except RecoveryFailed as failure:
-        raise CliError(one_line(str(failure), 300)) from None
+    environment = arguments.env or "local"
+    answer = recovery_of(arguments)(request)
     if "refused" in answer:
         raise CliError(f"{arguments.session}: {one_line(answer['refused']['message'], 300)}")
     if arguments.session:
@@ -55,42 +56,6 @@ def repair(arguments: Namespace) -> int:
     for line in report_lines(answer, environment):
         print(line)
     return exit_codes.SESSION_FAILED if answer["unreadable"] or answer["unanswered"] else exit_codes.OK
-
-
-def repair_failed(arguments: Namespace, environment: str) -> int:
-    """Lists what failed since then and a repair takes up again; with --yes repairs each. Raises CliError."""
-    if arguments.session:
-        raise CliError("--failed-since looks for sessions itself: leave out --session")
-    tenant, since = tenant_of(arguments, "--failed-since"), ago(arguments.failed_since, datetime.now(UTC))
-    client = lambda_client(arguments)
-    try:
-        found = list(failed_runs(client, environment, tenant, since))
-        for one in found:
-            line = (
-                f"{one['session_id']}  {one['failed_at'][:19].replace('T', ' ')}  {one_line(one['code'], 40)}"
-            )
-            if arguments.yes:
-                request = {"repair": {"tenant": tenant, "session_id": one["session_id"]}}
-                answer = run_recovery(client, environment, request)
-                line += f"  {OUTCOMES.get(answer.get('outcome', ''), 'was left as it is')}"
-            print(line)
-    except RecoveryFailed as failure:
-        raise CliError(one_line(str(failure), 300)) from None
-    count = f"{len(found)} run{'' if len(found) == 1 else 's'} of {tenant}"
-    print(f"{count} repaired" if arguments.yes else f"{count} can be tried again: add --yes")
-    return exit_codes.OK
-
-
-def failed_runs(client: Any, environment: str, tenant: str, since: datetime) -> Iterator[Mapping[str, Any]]:
-    """All pages. Raises RecoveryFailed."""
-    cursor: str | None = None
-    while True:
-        asked = {"tenant": tenant, "failed_since": since.isoformat(), "cursor": cursor}
-        answer = run_recovery(client, environment, {"repair": asked})
-        yield from answer["sessions"]
-        cursor = answer["cursor"]
-        if cursor is None:
-            return
 
 
 def ago(how_long: str, now: datetime) -> datetime:
@@ -108,23 +73,33 @@ def request_for(arguments: Namespace) -> Mapping[str, Any]:
         if arguments.tenant:
             raise CliError("--tenant goes with --session: without them all sessions are looked at")
         return ALL_SESSIONS
-    tenant = tenant_of(arguments, "--session")
+    tenant = arguments.tenant or (None if arguments.env else LOCAL_TENANT)
+    if tenant is None:
+        raise CliError("--session needs --tenant: whose session it is")
     return {"repair": {"tenant": tenant, "session_id": arguments.session}}
 
 
-def tenant_of(arguments: Namespace, option: str) -> str:
-    """The tenant that is named, on the local stack the demo tenant. Raises CliError."""
-    tenant = arguments.tenant or (None if arguments.env else LOCAL_TENANT)
-    if tenant is None:
-        raise CliError(f"{option} needs --tenant: whose sessions they are")
-    return str(tenant)
+def recovery_of(arguments: Namespace) -> Recovery:
+    """Asks the deployment's recovery function. Raises CliError, and so does what it returns."""
+    client, environment = lambda_client(arguments), arguments.env or "local"
+
+    def ask(request: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            return run_recovery(client, environment, request)
+        except RecoveryFailed as failure:
+            raise CliError(one_line(str(failure), 300)) from None
+
+    return ask
 
 
 def lambda_client(arguments: Namespace) -> Any:
     """For the AWS account of --env, or for the local stack. Raises CliError."""
     if arguments.env:
         require_credentials()
-        return account_client()
+        try:
+            return account_client()
+        except RecoveryFailed as failure:
+            raise CliError(one_line(str(failure), 300)) from None
     try:
         running = StateDir(Path(arguments.state or DEFAULT_STATE_DIR)).running()
     except NoStack as error:

@@ -12,14 +12,26 @@ from shared.adapters.dynamodb.query import query
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.documents import skip_damaged
 from shared.adapters.storage.keys import key_part
+from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.session.head import CoarseState
 from shared.ports.clock import Clock
-from shared.ports.log import IdempotencyRecord, InterventionPage, LiveKind, LivePage, SessionPage
+from shared.ports.log import (
+    FailedPage,
+    IdempotencyRecord,
+    InterventionPage,
+    LiveKind,
+    LivePage,
+    SessionName,
+    SessionPage,
+)
 
 QUERIES = 5
 FILTERED_LIMIT = 200
 """A page looks at no more than QUERIES × FILTERED_LIMIT items, so with a filter it may be short and have a cursor."""
+
+FAILED = "failed"
+"""The name of the listing of failed sessions in its cursors."""
 
 
 class DynamoIndex:
@@ -79,6 +91,51 @@ class DynamoIndex:
             None if last is None else to_cursor(partition, json.dumps(last, separators=(",", ":"))),
             damaged=len(answer["Items"]) - len(sessions),
         )
+
+    def failed(self, *, limit: int, cursor: str | None) -> FailedPage:
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "Limit": max(limit, 1),
+            "FilterExpression": "begins_with(sk, :listing) AND st = :failed",
+            "ExpressionAttributeValues": {":listing": {"S": items.LISTING}, ":failed": {"S": "failed"}},
+        }
+        if cursor is not None:
+            request["ExclusiveStartKey"] = json.loads(from_cursor(FAILED, cursor))
+        answer = self._dynamodb.call("scan", **request)
+        sessions = tuple(skip_damaged(self._session_name, answer["Items"]))
+        last = answer.get("LastEvaluatedKey")
+        return FailedPage(
+            sessions,
+            None if last is None else _failed_cursor(last),
+            damaged=len(answer["Items"]) - len(sessions),
+        )
+
+    def cursor_after_failed(self, session: SessionName) -> str:
+        return _failed_cursor(items.listing_key(*session))
+
+    def _session_name(self, item: items.Item) -> SessionName:
+        """Raises PoisonedSession. A tenant whose name is too long for a key is named by its session's newest commit."""
+        named = items.item_session_name(item)
+        if named is not None:
+            return named
+        answer = self._dynamodb.call(
+            "query",
+            TableName=self._table,
+            ScanIndexForward=False,
+            Limit=1,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
+            ExpressionAttributeValues={
+                ":pk": {"S": items.session_pk_of_listing(item)},
+                ":commits": {"S": items.COMMIT},
+            },
+        )
+        if not answer["Items"] or items.is_tombstone(answer["Items"][0]):
+            raise PoisonedSession("a listed session has no commit")
+        try:
+            head = items.item_commit(answer["Items"][0]).head
+        except SchemaUnknown as error:  # one session of another release must not stop the listing
+            raise PoisonedSession(str(error)) from None
+        return SessionName(head.tenant, head.session_id)
 
     def interventions(
         self,
@@ -156,3 +213,7 @@ class DynamoIndex:
                 last = found[-1]
                 break
         return found, None if last is None else to_cursor(scope, last["sk"]["S"].removeprefix(kind))
+
+
+def _failed_cursor(key: items.Item) -> str:
+    return to_cursor(FAILED, json.dumps(key, separators=(",", ":")))

@@ -35,7 +35,7 @@ from shared.adapters.storage.documents import (
     to_commit,
     to_intervention,
 )
-from shared.adapters.storage.keys import key_part
+from shared.adapters.storage.keys import key_part, part_text
 from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.schema.convert import check_version
@@ -50,13 +50,14 @@ from shared.ports.log import (
     Live,
     LiveKind,
     LiveSession,
+    SessionName,
     live_shard,
 )
 
 Item = dict[str, dict[str, Any]]
 
 LAST_NUMBER = 9_999_999_999
-LISTING, INTERVENTION = "S#", "I#"
+TENANT, LISTING, INTERVENTION = "T#", "S#", "I#"
 LIVE_INDEX = "live"
 COMMIT, RUNNING_TEXT, MARKER, ERASURE = "C#", "P", "A", "E"
 """Sort keys of a session's items; a commit's is followed by its number."""
@@ -65,11 +66,11 @@ ERASED = "erased"
 
 
 def tenant_pk(tenant: str) -> str:
-    return f"T#{key_part(tenant)}"
+    return f"{TENANT}{key_part(tenant)}"
 
 
 def session_pk(tenant: str, session_id: str) -> str:
-    return f"T#{key_part(tenant)}#S#{key_part(session_id)}"
+    return f"{tenant_pk(tenant)}#{LISTING}{key_part(session_id)}"
 
 
 def number_sk(number: int) -> str:
@@ -191,6 +192,20 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
         kind: Any = item["live"]["S"].partition("#")[0]
         live = Live(kind, item_live(item).at)
     return IndexEntry(tenant, item["id"]["S"], item["ag"]["S"], state, live)
+
+
+def item_session_name(item: Item) -> SessionName | None:
+    """Whose listing item it is. None: the tenant's name is too long to stand in a key. Raises PoisonedSession."""
+    try:
+        tenant, session_id = part_text(item["pk"]["S"].removeprefix(TENANT)), item["id"]["S"]
+    except KeyError:
+        raise PoisonedSession("a listed session has no id") from None
+    return None if tenant is None else SessionName(tenant, session_id)
+
+
+def session_pk_of_listing(item: Item) -> str:
+    """The partition of the session that a listing item lists."""
+    return f"{item['pk']['S']}#{item['sk']['S']}"
 
 
 def item_live(item: Item) -> LiveSession:

@@ -6,10 +6,11 @@ however it is spelled, reaches data under another tenant's prefix.
 
 import hashlib
 from functools import lru_cache
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 MAX_PART_BYTES = 200
 """A longer part is replaced by its hash, because keys of S3 and sort keys of DynamoDB have at most 1,024 bytes."""
+HASHED = "%sha256-"
 
 
 @lru_cache(maxsize=1_024)
@@ -26,5 +27,10 @@ def key_part(text: str) -> str:
     if part.startswith("."):
         part = "%2E" + part[1:]
     if len(part) > MAX_PART_BYTES:
-        return "%sha256-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return HASHED + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return part
+
+
+def part_text(part: str) -> str | None:
+    """The text that `key_part` made the part of. None: it was too long, and the part is its hash."""
+    return None if part.startswith(HASHED) else unquote(part, errors="surrogatepass")

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.adapters.storage.keys import MAX_PART_BYTES, key_part
+from shared.adapters.storage.keys import MAX_PART_BYTES, key_part, part_text
 
 pytestmark = pytest.mark.contract
 
@@ -26,6 +26,13 @@ def test_different_names_give_different_parts_without_separators(one: str, other
         assert 0 < len(part) <= MAX_PART_BYTES
         assert not {"#", "/", "\\", "\0"} & set(part)
         assert not part.startswith(".")
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(NAMES.filter(bool))
+def test_a_part_gives_its_text_back_unless_that_is_too_long(name: str) -> None:
+    part = key_part(name)
+    assert part_text(part) == (None if part.startswith("%sha256-") else name)
 
 
 def test_our_own_ids_and_plain_names_are_their_own_parts() -> None:

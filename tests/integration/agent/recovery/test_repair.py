@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from functions.recover.handler import recover_what_it_says
-from shared.agent.recovery.failed_runs import FailedRun, failed_runs
+from shared.agent.recovery.failed_sessions import FailedDeps, FailedRun, find_failed
 from shared.agent.recovery.recover import recover, repair
 from shared.domain.errors import Conflict
 from tests.in_process.house import TENANT
@@ -16,6 +16,7 @@ from tests.integration.agent.fragile import (
 )
 from tests.integration.agent.recovery.failed_runs import fail_as_before
 from tests.integration.agent.recovery.test_ended_executions import deps_of
+from tests.unit.api.gateway import Context
 
 OF_EARLIER_RELEASES = (
     "PROVIDER_OVERLOADED",
@@ -100,6 +101,13 @@ def failed(house: FragileHouse, code: str) -> str:
     return session
 
 
+def time_for_fifty(house: FragileHouse) -> FailedDeps:
+    """What one call has."""
+    left = iter(range(50))
+    repository = house.fresh_repository()
+    return FailedDeps(repository, house.index, house.workflow, lambda: next(left, None) is not None)
+
+
 def test_what_failed_since_then_and_can_be_repaired_is_listed_page_by_page_and_nothing_is_changed() -> None:
     house = FragileHouse([])
     failed(house, "PROVIDER_UNAVAILABLE")
@@ -112,10 +120,10 @@ def test_what_failed_since_then_and_can_be_repaired_is_listed_page_by_page_and_n
     pages: list[tuple[FailedRun, ...]] = []
     cursor: str | None = None
     while True:
-        page = failed_runs(house.fresh_repository(), house.index, TENANT, since, cursor)
+        page = find_failed(time_for_fifty(house), since, TENANT, cursor)
         pages.append(page.runs)
         cursor = page.cursor
-        if cursor is None:
+        if page.complete:
             break
 
     found = [one for page_runs in pages for one in page_runs]
@@ -133,12 +141,14 @@ def test_the_recovery_function_lists_them_and_repairs_one_after_the_other() -> N
     deps = deps_of(house)
     since = (house.clock.now() - timedelta(hours=2)).isoformat()
     asked = {"repair": {"tenant": TENANT, "failed_since": since, "cursor": None}}
-    answer = recover_what_it_says(deps, asked, None)
+    answer = recover_what_it_says(deps, asked, Context())
     at = house.clock.now().isoformat()
     assert answer == {
-        "sessions": [{"session_id": session, "code": "STORE_UNAVAILABLE", "failed_at": at}],
-        "cursor": None,
-    }
+        "sessions": [
+            {"tenant": TENANT, "session_id": session, "code": "STORE_UNAVAILABLE", "failed_at": at},
+        ],
+        "cursor": None, "complete": True, "unreadable": 0, "unanswered": 0,
+    }  # fmt: skip
     one = {"repair": {"tenant": TENANT, "session_id": session}}
     assert recover_what_it_says(deps, one, None) == {"outcome": "restarted"}
-    assert recover_what_it_says(deps, asked, None) == {"sessions": [], "cursor": None}
+    assert recover_what_it_says(deps, asked, Context())["sessions"] == []

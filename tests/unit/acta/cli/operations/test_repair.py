@@ -77,7 +77,6 @@ def test_what_is_no_such_time_is_refused(said: str) -> None:
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        (["--failed-since", "2h", "--env", "prod"], "--tenant"),
         (["--failed-since", "2h", "--session", "s"], "--session"),
         (["--failed-since", "soon"], "90m"),
         (["--yes"], "--failed-since"),
