@@ -16,7 +16,7 @@ from acta.cli.interventions.ask import Question
 from acta.cli.interventions.hints import deciding_lines
 from acta.cli.interventions.lines import question_lines
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
-from acta.cli.terminal.session_lines import usage_line
+from acta.cli.terminal.session_lines import begun_wait, event_line, try_now_line, usage_line
 from acta.cli.terminal.text import Screen, echo, encodable, one_line, visible
 from acta.cli.terminal.view import View, view_for
 from acta.client.api import Client
@@ -37,11 +37,15 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
 
 
 def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int:
-    """Standard output gets the session alone; standard error, once for each intervention, how to decide it."""
+    """Standard output gets the session alone; standard error gets each wait, and for each intervention, once, how to
+    decide it.
+    """
     session: dict[str, Any] = {}
     invocation, announced = Invocation.from_arguments(arguments), set[str]()
     for update in follow(client, session_id):
         session = update.session
+        for event in update.events:
+            tell_wait(event, invocation.line("resume", session_id))
         for intervention in update.open_interventions:
             identity = str(intervention.get("intervention_id"))
             if identity not in announced:
@@ -53,6 +57,15 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
             break
     print(json.dumps(session))
     return exit_codes.of_followed_session(session)
+
+
+def tell_wait(event: Mapping[str, Any], resume: str) -> None:
+    """On standard error, if the event begins a wait for no person."""
+    wait, line = begun_wait(event), event_line(event)
+    if wait is None or line is None:
+        return
+    line = f"{line}; {try_now_line(resume)}" if wait.may_be_tried else line
+    print(encodable(line, sys.stderr.encoding), file=sys.stderr, flush=True)
 
 
 class Watcher:
@@ -124,7 +137,8 @@ def watch_session(
     interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
     if interactive:
         use_line_editor()
-    watcher = Watcher(client, view_for(sys.stdout), invocation, interactive=interactive, no_wait=no_wait)
+    view = view_for(sys.stdout, invocation.line("resume", session_id))
+    watcher = Watcher(client, view, invocation, interactive=interactive, no_wait=no_wait)
     return watcher.watch(session_id)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
-from acta.cli.terminal.session_lines import marks_for, plan_lines, waiting_line
+from acta.cli.terminal.session_lines import marks_for, plan_lines, state_words
 from acta.cli.terminal.text import echo, one_line
 from acta.client.api import session_path
 
@@ -26,11 +26,8 @@ def sessions(arguments: Namespace) -> int:
         print("no sessions yet: start one with acta run", file=sys.stderr)
     for session in page["items"]:
         at = str(session.get("created_at", ""))[:19].replace("T", " ")
-        state = str(session.get("state", "")).replace("_", " ")
-        echo(f"{session['session_id']}  {at}  {state:<16}  {one_line(session.get('goal') or '', 60)}")
-        waiting = waiting_line(session)
-        if waiting:
-            echo(f"    {waiting}")
+        goal = one_line(session.get("goal") or "", 60)
+        echo(f"{session['session_id']}  {at}  {state_words(session):<16}  {goal}")
     return exit_codes.OK
 
 

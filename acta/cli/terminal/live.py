@@ -8,11 +8,19 @@ from typing import TextIO
 
 from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.live import Live
+from rich.padding import Padding
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from acta.cli.terminal.session_lines import event_line, marks_for, plan_lines, usage_line, waiting_line
+from acta.cli.terminal.session_lines import (
+    awaited,
+    event_line,
+    marks_for,
+    plan_lines,
+    usage_line,
+    waiting_lines,
+)
 from acta.cli.terminal.text import elapsed, one_line
 from acta.client.following import Update
 
@@ -27,9 +35,13 @@ STATE_STYLES = {
 
 
 class Display:
-    """What is drawn. rich renders it several times a second, so that the clock runs between updates."""
+    """What is drawn. rich renders it several times a second, so that the clock runs between updates.
 
-    def __init__(self, encoding: str | None) -> None:
+    `resume`: the command that has a waiting session try now.
+    """
+
+    def __init__(self, encoding: str | None, resume: str) -> None:
+        self.resume = resume
         self.marks = marks_for(encoding)
         self.update: Update | None = None
         self.lines: deque[str] = deque(maxlen=LAST_EVENTS)
@@ -45,9 +57,10 @@ class Display:
             return
         session = self.update.session
         yield self.header(session)
-        waiting = waiting_line(session)
-        if waiting:
-            yield Text(f"  {waiting}", "yellow", no_wrap=True, overflow="ellipsis")
+        style = "yellow"
+        for words in waiting_lines(session, self.resume):
+            yield Padding(Text(words, style), (0, 0, 0, 2))
+            style = "dim"
         plan = Table.grid(padding=(0, 1))
         for line in plan_lines(session.get("plan"), self.marks):
             style = STATUS_STYLES.get(line.status, "")
@@ -65,7 +78,7 @@ class Display:
             (f"  {elapsed(time.monotonic() - self.started)}  {usage_line(session)}", "dim"),
         )
         reason = session.get("state_reason")
-        if reason:
+        if reason and awaited(session) is None:
             words.append(f"  {one_line(str(reason), 60)}", "dim")
         header = Table.grid(padding=(0, 1))
         ended = self.update is not None and self.update.has_ended
@@ -74,9 +87,9 @@ class Display:
 
 
 class LiveView:
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, resume: str) -> None:
         self.console = Console(file=stream, highlight=False, markup=False, emoji=False)
-        self.display = Display(stream.encoding)
+        self.display = Display(stream.encoding, resume)
         self.live = self.new_live()
         self.live.start()
 

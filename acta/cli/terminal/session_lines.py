@@ -95,36 +95,74 @@ def tool_finished(data: Data) -> str:
     return f"tool {tool_name(data)} {outcome}" + (f" ({', '.join(figures)})" if figures else "")
 
 
+class Awaited(NamedTuple):
+    """What a session waits for. `words`: after "waits for"; `short`: at most 16 characters, for a column.
+    `may_be_tried`: whether `acta resume` may help before the time.
+    """
+
+    words: str
+    short: str
+    may_be_tried: bool = True
+
+
 WAITS_FOR = {
-    "waiting_for_provider": "the model's provider",
-    "waiting_for_aws": "AWS",
-    "waiting_for_key": "a valid key or quota",
+    "waiting_for_provider": Awaited("the model's provider", "awaits provider"),
+    "waiting_for_aws": Awaited("AWS", "awaits AWS"),
+    "waiting_for_key": Awaited("a valid key or quota", "awaits key"),
+    "waiting_for_tokens": Awaited("its next tokens", "awaits tokens", may_be_tried=False),
 }
-"""State reasons of a session that waits for the world -> what it waits for."""
+"""State reasons of a session that waits, and for no person."""
 
 
-def waiting_line(session: Data) -> str | None:
-    """What the session waits for, why, and when it tries again. None: it does not wait for the world."""
-    what = WAITS_FOR.get(str(session.get("state_reason")))
-    cause = session.get("cause")
-    if what is None or not isinstance(cause, Mapping):
-        return None
-    return f"waits for {what}{_next_try(session.get('retry_at'))}: {one_line(cause.get('message') or '', TEXT_LIMIT)}"
+def awaited(session_or_event: Data) -> Awaited | None:
+    """What a session waits for by its `state_reason`, or at an event by its `reason`; None: nothing, or people."""
+    return WAITS_FOR.get(str(session_or_event.get("state_reason") or session_or_event.get("reason")))
 
 
-def _next_try(retry_at: object) -> str:
-    """The time of day, in UTC, as the API and the logs have it."""
-    return f", tries again at {one_line(str(retry_at), 32)[11:19]} UTC" if retry_at else ""
+def waiting_lines(session: Data, resume: str) -> Iterator[str]:
+    """What the session waits for and until when; why; and what tries now. None where it waits for nothing.
+
+    `resume`: the command for that.
+    """
+    what, cause = awaited(session), session.get("cause") or {}
+    if what is None:
+        return
+    yield _wait(what, session.get("retry_at"), cause.get("code"))
+    if cause.get("message"):
+        yield one_line(cause["message"], TEXT_LIMIT)
+    if what.may_be_tried:
+        yield try_now_line(resume)
+
+
+def try_now_line(resume: str) -> str:
+    return f"to try now: {resume}"
+
+
+def state_words(session: Data) -> str:
+    """The state in at most 16 characters."""
+    what = awaited(session)
+    return what.short if what is not None else str(session.get("state", "")).replace("_", " ")
+
+
+def _wait(what: Awaited, retry_at: object, code: object) -> str:
+    """The time of day is in UTC, as the API and the logs have it."""
+    until = f" until {one_line(str(retry_at), 32)[11:19]} UTC" if retry_at else ""
+    return f"waits for {what.words}{until}" + (f" ({one_line(str(code), 60)})" if code else "")
 
 
 def state_changed(data: Data) -> str:
-    reason = data.get("reason")
-    if data.get("code") and str(reason) in WAITS_FOR:
-        code = one_line(str(data["code"]), 60)
-        return f"waits for {WAITS_FOR[str(reason)]} ({code}){_next_try(data.get('retry_at'))}"
+    what, reason = awaited(data), data.get("reason")
+    if what is not None and data.get("retry_at"):
+        return _wait(what, data["retry_at"], data.get("code"))
     return f"now {one_line(str(data.get('to')), 40)}" + (
         f": {one_line(reason, TEXT_LIMIT)}" if reason else ""
     )
+
+
+def begun_wait(event: Data) -> Awaited | None:
+    """What the session waits for from this event on; None: the event says nothing of the kind."""
+    data = event.get("data") or {}
+    return awaited(data) if event.get("type") == "state.changed" and data.get("retry_at") else None
 
 
 def resolved(data: Data) -> str:
@@ -144,12 +182,12 @@ def plan_step(data: Data) -> str:
     return f"step {data.get('plan_step')} {one_line(status, 40)}"
 
 
-def retried(data: Data) -> str:
-    """Another model answered instead, or the session waits for the provider."""
+def retried(data: Data) -> str | None:
+    """Another model answered instead. Otherwise the session waits, which has an event of its own."""
     if data.get("answered_by"):
         model, other = (one_line(str(data.get(name)), 60) for name in ("model", "answered_by"))
         return f"{model} did not answer: {other} did"
-    return "the model's provider did not answer"
+    return None
 
 
 EVENT_LINES: Mapping[str, Callable[[Data], str | None]] = {

@@ -1,11 +1,10 @@
 """How a followed session is shown: drawn live on a terminal, line by line anywhere else."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TextIO
 
-from acta.cli.terminal.session_lines import event_line, marks_for, plan_lines
+from acta.cli.terminal.session_lines import begun_wait, event_line, marks_for, plan_lines, try_now_line
 from acta.cli.terminal.text import encodable
 from acta.client.following import Update
 
@@ -20,10 +19,14 @@ class View(Protocol):
 
 
 class PlainView:
-    """A line for each event and for each changed step of the plan, without control sequences."""
+    """A line for each event and for each changed step of the plan, without control sequences.
 
-    def __init__(self, stream: TextIO) -> None:
+    `resume`: the command that has a waiting session try now. It is shown once.
+    """
+
+    def __init__(self, stream: TextIO, resume: str) -> None:
         self.stream = stream
+        self.resume: str | None = resume
         self.marks = marks_for(stream.encoding)
         self.plan: list[str] = []
 
@@ -32,6 +35,10 @@ class PlainView:
             line = event_line(event)
             if line:
                 self.print(f"{event.get('seq', 0):>4}  {line}")
+            wait = begun_wait(event)
+            if self.resume is not None and wait is not None and wait.may_be_tried:
+                self.print(f"      {try_now_line(self.resume)}")
+                self.resume = None
         plan = [str(line) for line in plan_lines(update.session.get("plan"), self.marks)]
         for number, line in enumerate(plan):
             if number >= len(self.plan) or line != self.plan[number]:
@@ -49,9 +56,10 @@ class PlainView:
         pass
 
 
-def view_for(stream: TextIO = sys.stdout) -> View:
+def view_for(stream: TextIO, resume: str) -> View:
+    """`resume`: the command that has a waiting session try now."""
     if stream.isatty():
         from acta.cli.terminal.live import LiveView  # imported only now: it loads rich
 
-        return LiveView(stream)
-    return PlainView(stream)
+        return LiveView(stream, resume)
+    return PlainView(stream, resume)

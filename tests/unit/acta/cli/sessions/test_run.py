@@ -108,6 +108,41 @@ def test_a_paused_session_is_one_that_waits_for_a_person(acta: Acta, deployment:
     assert acta("watch", SESSION_ID, "--no-wait") == 5
 
 
+WAIT = {
+    "seq": 2,
+    "type": "state.changed",
+    "data": {
+        "from": "planning", "to": "planning", "reason": "waiting_for_aws", "code": "AWS_DENIED",
+        "retry_at": "2026-01-31T09:30:00+00:00", "wait_seconds": 64,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [("watch", SESSION_ID), ("run", "Do it", "--json")])
+def test_a_wait_for_the_world_is_told_with_the_command_that_tries_now_and_is_no_end(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    waits = session("planning", state_reason="waiting_for_aws", retry_at="2026-01-31T09:30:00.000Z")
+    deployment.polls(poll(waits, WAIT), poll(ENDED))
+    assert acta(*command, "--no-wait") == 0
+    shown = capsys.readouterr()
+    told = shown.err if "--json" in command else shown.out
+    assert told.count("waits for AWS until 09:30:00 UTC (AWS_DENIED)") == 1
+    assert f"to try now: acta resume {SESSION_ID}" in told
+
+
+def test_the_listing_says_for_what_a_session_waits_in_its_one_line(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waits = session(
+        "executing", state_reason="waiting_for_key", goal="Tidy up", created_at="2026-01-31T09:00:00Z"
+    )
+    deployment.on("GET", "/v1/sessions", success({"items": [waits], "next_cursor": None}))
+    assert acta("sessions") == 0
+    assert capsys.readouterr().out == f"{SESSION_ID}  2026-01-31 09:00:00  awaits key        Tidy up\n"
+
+
 @pytest.mark.parametrize("action", ["pause", "resume", "cancel"])
 def test_control_commands_post_to_their_route(acta: Acta, deployment: FakeDeployment, action: str) -> None:
     deployment.on("POST", f"/v1/sessions/{SESSION_ID}/{action}", success(session("cancelled"), 202))

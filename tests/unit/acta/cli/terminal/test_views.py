@@ -12,10 +12,12 @@ from acta.cli.terminal.session_lines import (
     event_line,
     marks_for,
     plan_lines,
-    waiting_line,
+    state_words,
+    waiting_lines,
 )
 from acta.cli.terminal.view import PlainView, view_for
 from acta.client.following import Update
+from shared.domain.rules.outage import OUTAGE_REASONS
 from tests.unit.acta.fake_deployment import session
 
 
@@ -39,7 +41,7 @@ def test_a_terminal_without_unicode_gets_plain_marks() -> None:
 
 def test_off_a_terminal_each_event_and_each_changed_step_is_a_line_without_control_sequences() -> None:
     stream = io.StringIO()
-    view = PlainView(stream)
+    view = PlainView(stream, RESUME)
     view.show(
         Update(session("planning", plan=plan("in_progress", "pending")), [{"seq": 1, "type": "run.started"}])
     )
@@ -54,13 +56,13 @@ def test_off_a_terminal_each_event_and_each_changed_step_is_a_line_without_contr
 
 
 def test_a_stream_that_is_no_terminal_gets_the_plain_view() -> None:
-    assert isinstance(view_for(io.StringIO()), PlainView)
+    assert isinstance(view_for(io.StringIO(), RESUME), PlainView)
 
 
 def test_the_live_display_shows_foreign_text_as_it_is() -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=120, no_color=True, highlight=False)
-    display = Display("utf-8")
+    display = Display("utf-8", RESUME)
     thought = {"seq": 1, "type": "thought", "data": {"text": "[red]look\x1b]0;title\x07[/red]"}}
     display.update_with(Update(session("executing", plan=plan("in_progress")), [thought]))
     console.print(display)
@@ -81,40 +83,73 @@ def test_a_model_that_another_one_stood_in_for_is_named() -> None:
     assert event_line({"seq": 1, "type": "llm.retried", "data": data}) == "first did not answer: second did"
 
 
-def test_a_wait_says_for_what_why_and_when_it_ends() -> None:
-    wait = {
-        "from": "executing",
-        "to": "executing",
-        "reason": "waiting_for_provider",
-        "code": "PROVIDER_OVERLOADED",
-        "retry_at": "2026-01-31T09:30:00+00:00",
-        "wait_seconds": 64,
-    }
-    line = "waits for the model's provider (PROVIDER_OVERLOADED), tries again at 09:30:00 UTC"
-    assert event_line({"seq": 1, "type": "state.changed", "data": wait}) == line
-    assert event_line({"seq": 2, "type": "state.changed", "data": {"to": "executing"}}) == "now executing"
+RESUME = "acta resume ses_1"
+RETRY_AT = "2026-01-31T09:30:00.000Z"
 
 
-@pytest.mark.parametrize(("reason", "what"), WAITS_FOR.items())
-def test_a_session_that_waits_for_the_world_says_so_and_any_other_does_not(reason: str, what: str) -> None:
-    cause = {"code": "X", "message": "It\x1b does not answer."}
-    waits = session("executing", state_reason=reason, retry_at="2026-01-31T09:30:00.000Z", cause=cause)
-    assert waiting_line(waits) == f"waits for {what}, tries again at 09:30:00 UTC: It\\x1b does not answer."
-    asks = session("waiting_for_user", state_reason="error_recovery", retry_at=None, cause=cause)
-    assert waiting_line(asks) is None
-    assert waiting_line(session("executing", state_reason=None)) is None
+def wait(reason: str = "waiting_for_provider", code: str = "PROVIDER_OVERLOADED") -> dict[str, Any]:
+    """The event of a session that begins to wait."""
+    data: dict[str, Any] = {"from": "executing", "to": "executing", "reason": reason, "code": code}
+    data |= {"retry_at": "2026-01-31T09:30:00+00:00", "wait_seconds": 64}
+    return {"seq": 7, "type": "state.changed", "data": data}
 
 
-def test_the_live_display_has_a_line_of_its_own_for_a_wait() -> None:
+def waits(reason: str = "waiting_for_provider", **values: Any) -> dict[str, Any]:
+    cause = {"code": "PROVIDER_OVERLOADED", "message": "It is\x1b overloaded."}
+    return session("executing", state_reason=reason, retry_at=RETRY_AT, cause=cause, **values)
+
+
+def test_a_wait_is_one_line_that_says_for_what_until_when_and_its_code() -> None:
+    line = "waits for the model's provider until 09:30:00 UTC (PROVIDER_OVERLOADED)"
+    assert event_line(wait()) == line
+    retried = {"code": "PROVIDER_OVERLOADED", "wait_seconds": 64}
+    assert event_line({"seq": 6, "type": "llm.retried", "data": retried}) is None
+    assert event_line({"seq": 8, "type": "state.changed", "data": {"to": "executing"}}) == "now executing"
+
+
+def test_for_whatever_a_session_waits_there_are_words_and_a_state_that_fits_its_column() -> None:
+    assert set(WAITS_FOR) == set(OUTAGE_REASONS)
+    for reason, what in WAITS_FOR.items():
+        assert state_words(session("executing", state_reason=reason)) == what.short
+        assert len(what.short) <= 16
+        assert str(event_line(wait(reason))).startswith(f"waits for {what.words} until")
+    assert state_words(session("waiting_for_user", state_reason="paused")) == "waiting for user"
+
+
+def test_a_session_that_waits_says_what_tries_now_unless_that_cannot_help() -> None:
+    first = "waits for the model's provider until 09:30:00 UTC (PROVIDER_OVERLOADED)"
+    assert list(waiting_lines(waits(), RESUME)) == [
+        first,
+        "It is\\x1b overloaded.",
+        "to try now: acta resume ses_1",
+    ]
+    assert len(list(waiting_lines(waits("waiting_for_tokens"), RESUME))) == 2
+    asks = session("waiting_for_user", state_reason="error_recovery", cause={"code": "X", "message": "m"})
+    assert list(waiting_lines(asks, RESUME)) == []
+    assert list(waiting_lines(session("executing", state_reason=None, cause=None), RESUME)) == []
+
+
+def test_off_a_terminal_each_wait_is_a_line_and_the_command_is_told_once() -> None:
     stream = io.StringIO()
-    console = Console(file=stream, force_terminal=True, width=160, no_color=True, highlight=False)
-    display = Display("utf-8")
-    cause = {"code": "AWS_DENIED", "message": "The deployment lacks a permission."}
-    waits = session(
-        "planning", state_reason="waiting_for_aws", retry_at="2026-01-31T09:30:00.000Z", cause=cause
-    )
-    display.update_with(Update(waits, []))
+    view = PlainView(stream, RESUME)
+    view.show(Update(waits("waiting_for_tokens"), [wait("waiting_for_tokens", "TOKEN_LIMIT")]))
+    for _ in range(2):
+        view.show(Update(waits(), [wait()]))
+    line = "   7  waits for the model's provider until 09:30:00 UTC (PROVIDER_OVERLOADED)"
+    assert stream.getvalue().splitlines() == [
+        "   7  waits for its next tokens until 09:30:00 UTC (TOKEN_LIMIT)",
+        line,
+        "      to try now: acta resume ses_1",
+        line,
+    ]
+
+
+def test_on_a_narrow_terminal_nothing_of_a_wait_is_cut_off() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, width=80, color_system=None, highlight=False)
+    display = Display("utf-8", RESUME)
+    display.update_with(Update(waits(), [wait()]))
     console.print(display)
-    assert (
-        "waits for AWS, tries again at 09:30:00 UTC: The deployment lacks a permission." in stream.getvalue()
-    )
+    header, *lines = [line.rstrip() for line in stream.getvalue().splitlines()]
+    assert "waiting_for_provider" not in header
+    assert lines[:3] == [f"  {line}" for line in waiting_lines(waits(), RESUME)]
