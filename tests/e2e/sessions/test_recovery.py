@@ -6,6 +6,14 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.dynamodb.table_layout import listing_key
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.system_clock import SystemClock
+from shared.agent.session.endings import failed
+from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.session import Session
+from shared.domain.session.change import Change
 from tests.conftest import Deployed
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.command import acta
@@ -124,3 +132,52 @@ def test_a_run_that_the_agent_failed_itself_is_not_repaired(
     assert (refused.code, refused.out) == (2, "")
     assert "PLAN_FAILED" in refused.err
     assert ann.snapshot(session_id)["state"] == "failed"
+
+
+def fail_as_before(behind: Behind, tenant: str, session_id: str) -> None:
+    """As releases did whose runs ended where they now wait: with this code, and with their execution over."""
+    behind.stop(session_id)
+    clock = SystemClock()
+    log = DynamoLog(behind.settings["ACTA_TABLE"], clock, behind.client("dynamodb"))
+    repository = SessionRepository(log, S3Blobs(behind.buckets, behind.client("s3")), clock)
+
+    def build(_: Session, change: Change) -> CommitDraft:
+        return failed(change, "PROVIDER_UNAVAILABLE", "It did not answer.")
+
+    repository.commit(repository.newest(tenant, session_id), "give_up", build)
+
+
+def test_sessions_that_an_outage_failed_are_listed_and_then_brought_back(
+    ann: Person, model: Any, behind: Behind, deployed: Deployed
+) -> None:
+    model.add(
+        plan(), calls(("update_plan", {"action": "wait_for_user", "reason": "Which one?"})), end("That one.")
+    )
+    command = ("doctor", "--repair", "--failed-since", "2h", "--state", str(deployed.state))
+    *others, _, _ = ["", *acta(*command).out.splitlines()]
+    for line in filter(None, others):  # what other tests left is none of this one's
+        session_id, *_, tenant = line.split()
+        behind.client("dynamodb").delete_item(
+            TableName=behind.settings["ACTA_TABLE"], Key=listing_key(tenant, session_id)
+        )
+    session_id = ann.start("A goal")
+    ann.asked(session_id)
+    fail_as_before(behind, ann.tenant, session_id)
+
+    dry = acta(*command)
+
+    assert (dry.code, dry.err) == (5, "")
+    listed, count, what_now = dry.out.splitlines()
+    assert (listed.split()[0], *listed.split()[-2:]) == (session_id, "PROVIDER_UNAVAILABLE", ann.tenant)
+    assert count.startswith("1 session failed since")
+    assert what_now == "nothing was repaired: --yes repairs them"
+    assert ann.snapshot(session_id)["state"] == "failed"
+
+    done = acta(*command, "--yes")
+
+    assert (done.code, done.out.splitlines()[-1]) == (0, "repaired 1 of 1 session")
+    seen = ann.finished(session_id)
+    assert (seen.session["state"], seen.session["result"]["answer"]) == ("completed", "That one.")
+    again = acta(*command, "--yes")
+    assert again.code == 0
+    assert again.out.startswith("0 sessions failed since")
