@@ -1,4 +1,7 @@
-"""One Lambda function with its code, role, log group and environment variables. Every function of Acta is made here."""
+"""One Lambda function with its code, role, log group and environment variables. Every function of Acta is made here.
+
+Memory, timeout and reserved concurrency of each: `SIZES` in `infra/environments.py`.
+"""
 
 import json
 from collections.abc import Mapping

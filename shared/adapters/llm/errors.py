@@ -1,5 +1,7 @@
-"""Which error of `shared/domain/errors.py` a provider's failure is, and so who reacts to it. No other file decides
-this.
+"""Which error of `shared/domain/errors.py` a provider's failure is, and so who reacts to it.
+
+What a status or a reported name means is decided here. That a connection failed, hung or broke off is noticed in each
+provider's `client.py`.
 
     the engine retries; where the agent has fallbacks, the next model is asked first, unless an answer had begun
         429, 503, 529; a stream that reports overload
@@ -10,7 +12,8 @@ this.
           any of the above after the answer began    StreamBroken            backoff
     the model is shown the failure as the call's result; no error is raised, the call is `malformed`
         tool input that is cut off or is not one JSON object; an unknown tool; input that breaks the tool's schema
-    a person reacts: the run ends `failed` with this code at once, and the message says what to do
+    a person reacts, and the message says what to do. The run ends `failed` with this code; one that has had a reply
+    waits for the key or the quota instead (`shared/domain/rules/outage_causes.py`)
         401, 403; no key                             ProviderKeyRefused      PROVIDER_KEY_REFUSED
         402; 429 or 400 that name quota or balance   ProviderQuotaExceeded   PROVIDER_QUOTA_EXCEEDED
         413; 400 that says the prompt is too long    ContextTooLong          CONTEXT_TOO_LONG, after one compaction

@@ -3,7 +3,10 @@
 from shared.agent.budget.session_budget import SizedRequest, ask_for_budget, charge_attempts, warn
 from shared.agent.model_call.turn_context import Turn
 from shared.agent.outages.wait_out import OutageRules, wait_for_tokens
+from shared.agent.session.engine_decision import next_decision
 from shared.agent.session.fencing import check_turn
+from shared.agent.session.history_limit import or_roll_over
+from shared.agent.session.next_turn import turn_again
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
@@ -22,8 +25,11 @@ def wait_or_ask(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) 
 
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
+        ends = change.head.budget.window_ends
         change.set(budget=renewed(change.head, change.now, deps.token_window))
         charge_attempts(change, attempts, session)
+        if ends is not None and ends <= change.now:  # the budget has renewed since it was looked at
+            return _again(turn, change)
         warn(change)
         rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
         return wait_for_tokens(change, rules)
@@ -32,6 +38,14 @@ def wait_or_ask(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) 
     if done is None or done.decision is None:
         raise Fenced("the turn was committed without a decision")
     return done.decision
+
+
+def _again(turn: Turn, change: Change) -> CommitDraft:
+    """The turn is taken once more, with what the new window has."""
+    if not change.head.is_over:
+        turn_again(change)
+    decision = next_decision(change.head, change.now)
+    return CommitDraft(change, or_roll_over(change.head, turn.deps.roll_over_events, decision))
 
 
 def _is_worth_waiting(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) -> bool:

@@ -1,4 +1,7 @@
-"""Who is calling: from the claims the gateway's JWT authorizer verified, from nothing else (design §3)."""
+"""Who is calling: from the claims the gateway's JWT authorizer verified, from nothing else (design §3).
+
+Which route needs which role: `shared/api/routes.py`.
+"""
 
 import re
 from collections.abc import Mapping

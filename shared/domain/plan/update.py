@@ -1,5 +1,7 @@
 """The tool `update_plan`: its input, and the only way in which a plan changes (design §4).
 
+Which status of a step may follow which: `STEP_TRANSITIONS` in `shared/domain/plan/plan.py`.
+
 `apply` is pure. It takes a plan and a model's JSON input, and returns the new plan and the events. It raises
 PlanRefused where the rules forbid the change; the message tells the model what to do instead.
 """
@@ -27,6 +29,8 @@ from shared.domain.validation_messages import did_you_mean
 
 Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
 
+_RETRY_FIRST = "To try a failed step again, make it in_progress first."
+_STAYS_FINISHED = "Finished steps do not reopen; go on with an open step, or create a new plan."
 MAX_STEP_INPUT_CHARS = 2_000
 """The plan is in every head, so it must stay small. The complete input stands in the call."""
 MAX_RISKS = 5
@@ -255,10 +259,10 @@ def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Appl
         text = f"Step {step.step_number} is {to} already."
         return AppliedUpdate(plan, (), text, update)
     if to not in STEP_TRANSITIONS[step.status]:
+        way_on = _RETRY_FIRST if step.status == "failed" else _STAYS_FINISHED
         raise PlanRefused(
             "STEP_TRANSITION",
-            f"Step {step.step_number} is {step.status} and cannot become {to}. Finished steps do not reopen; "
-            "go on with an open step, or create a new plan.",
+            f"Step {step.step_number} is {step.status} and cannot become {to}. {way_on}",
         )
     result = (update.step_result or "").strip()[:MAX_RESULT_CHARS] or None
     if to == "completed" and result is None and not step.evidence:

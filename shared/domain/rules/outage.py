@@ -2,7 +2,8 @@
 functions.
 
 An outage begins with the first wait and ends with the first commit that shows that the work goes on again. It never
-ends a run by itself: the pauses grow, and a person is asked once it has lasted long.
+ends a run by itself: the pauses grow, and a person is asked once it has lasted long
+(`shared/agent/outages/wait_out.py`). The engine's retries before the first wait: `infra/engine/retries.py`.
 """
 
 import math
@@ -36,7 +37,7 @@ class Cause(NamedTuple):
 
 class OutageLimits(NamedTuple):
     """`patience`: seconds an outage lasts before a person is asked, 0: nobody is ever asked. `longest_pause`: seconds
-    between two tries.
+    between two tries. A deployment's: `Settings.outage_limits` in `shared/settings.py`.
     """
 
     patience: float = 86_400

@@ -138,6 +138,14 @@ def test_a_finished_step_does_not_reopen(finished: str) -> None:
     assert refusal(plan, **raw).code == "STEP_TRANSITION"
 
 
+def test_the_refusal_names_the_way_that_is_open_from_the_steps_status() -> None:
+    plan = moved(moved(created(), 1, "failed"), 2, "completed", "ok")
+    failed = refusal(plan, action="update_step", step_number=1, step_status="completed", step_result="ok")
+    completed = refusal(plan, action="update_step", step_number=2, step_status="in_progress")
+    assert "make it in_progress first" in str(failed)
+    assert "do not reopen" in str(completed)
+
+
 def test_a_failed_step_may_be_taken_up_again() -> None:
     step = moved(moved(created(), 1, "failed"), 1, "in_progress").step(1)
     assert step is not None
