@@ -8,6 +8,8 @@ from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics, Tracer
 
+from shared.domain.session.commit import Position
+
 KEY_REFUSED_METRIC = "KeysRefused"
 """Counts turns of `step` whose provider refused the key or the quota (`infra/alarms.py`)."""
 Handler = Callable[[dict[str, Any], Any], Any]
@@ -38,6 +40,12 @@ class Telemetry:
         measured: Handler = self.metrics.log_metrics(traced, capture_cold_start_metric=True)
         logged: Handler = self.logger.inject_lambda_context(measured, log_event=False, clear_state=True)
         return logged
+
+    def key_refused(self, at: Position, code: str) -> None:
+        """An operator has to see to it: a line with ids, and what the alarm `KeysRefused` counts."""
+        ids = {"session_id": at.session_id, "turn": at.turn, "generation": at.generation}
+        self.logger.error("a key or a quota was refused", extra={**ids, "code": code})
+        self.metrics.add_metric(name=KEY_REFUSED_METRIC, unit="Count", value=1)
 
     def failure(self, error: BaseException, **ids: object) -> None:
         """An unexpected error: its class and the line that raised it, not its text (it may quote a body)."""

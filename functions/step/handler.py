@@ -6,10 +6,9 @@ from typing import Any
 from functions.step.dependencies import models_deps, turn_deps
 from shared.agent.turn.turn import take_turn
 from shared.domain.errors import Refused
-from shared.domain.session.commit import Position
 from shared.engine_event import engine_event, seconds_for_work
 from shared.settings import settings
-from shared.telemetry import KEY_REFUSED_METRIC, Handler, Telemetry
+from shared.telemetry import Handler, Telemetry
 
 telemetry = Telemetry("step")
 
@@ -20,17 +19,10 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     timeout = seconds_for_work(context.get_remaining_time_in_millis())
     match step.op:
         case "plan" | "think":
-            deps = turn_deps()._replace(on_key_refused=report_key)
+            deps = turn_deps()._replace(on_key_refused=telemetry.key_refused)
             return take_turn(deps, step.op, step.at, step.attempt, timeout).to_engine()
         case _:
             raise Refused(f"step does not do {step.op}")
-
-
-def report_key(at: Position, code: str) -> None:
-    """An operator has to see to it: a line with ids, and what the alarm `KeysRefused` counts."""
-    ids = {"session_id": at.session_id, "turn": at.turn, "generation": at.generation}
-    telemetry.logger.error("a key or a quota was refused", extra={**ids, "code": code})
-    telemetry.metrics.add_metric(name=KEY_REFUSED_METRIC, unit="Count", value=1)
 
 
 _engine = telemetry.watch(handle)

@@ -7,7 +7,7 @@ import pytest
 
 from shared.domain.errors import ProviderKeyRefused, ProviderQuotaExceeded
 from shared.domain.session.commit import Position
-from shared.telemetry import KEY_REFUSED_METRIC
+from shared.telemetry import KEY_REFUSED_METRIC, Telemetry
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn, completes, plans, says, step
 
@@ -26,15 +26,10 @@ def test_a_refused_key_is_reported_whether_the_run_waits_or_fails(error: Any, re
     assert told == [(session, error.code)]
 
 
-def test_the_line_has_ids_and_the_code_and_the_metric_counts_one(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in {"ACTA_ENV": "test", "ACTA_TABLE": "t", "ACTA_BUCKET": "b"}.items():
-        monkeypatch.setenv(name, value)
-    from functions.step import handler
-
-    handler.report_key(AT, "PROVIDER_KEY_REFUSED")
-    handler.telemetry.metrics.flush_metrics()
+def test_the_line_has_ids_and_the_code_and_the_metric_counts_one(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = Telemetry("refused-keys")  # a logger of its own: each writes to the stdout of its first day
+    telemetry.key_refused(AT, "PROVIDER_KEY_REFUSED")
+    telemetry.metrics.flush_metrics()
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     (error,) = (line for line in lines if line.get("level") == "ERROR")
     assert (error["session_id"], error["code"]) == ("ses_1", "PROVIDER_KEY_REFUSED")
