@@ -11,7 +11,14 @@ from typing import Literal, NamedTuple
 
 from shared.agent.recovery.recover import RecoveryResult, is_repairable, repair
 from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import CallerError, Fenced, SessionNotFound, StoreThrottled, StoreUnavailable
+from shared.domain.errors import (
+    CallerError,
+    Fenced,
+    ProviderRejected,
+    SessionNotFound,
+    StoreThrottled,
+    StoreUnavailable,
+)
 from shared.ports.log import FailedPage, SessionIndex, SessionName
 from shared.ports.workflow import Workflow
 
@@ -139,7 +146,9 @@ class _Walk:
             self._deps.told(session.session_id, error)
             self._unreadable += 1
             return
-        if head.error is not None and is_repairable(head) and head.updated_at >= self._since:
+        if head.error is None or head.error.code == ProviderRejected.code:  # the same request fails again
+            return
+        if is_repairable(head) and head.updated_at >= self._since:
             self._runs.append(FailedRun(*session, head.error.code, head.updated_at))
 
     def _found(self, *, complete: bool) -> Found:

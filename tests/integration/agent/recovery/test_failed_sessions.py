@@ -91,6 +91,11 @@ def test_what_failed_since_then_is_told_with_its_code_and_its_time() -> None:
     assert house.head(old).state == house.head(new).state == "failed"
 
 
+def test_what_the_provider_would_reject_again_is_not_told() -> None:
+    house, _ = with_failed(1, "PROVIDER_REJECTED")
+    assert ids(found_by(house)) == []
+
+
 def test_what_the_agent_failed_itself_and_what_goes_on_is_not_told() -> None:
     house = FragileHouse([plans("a"), says("", call("update_plan", action="fail", reason="cannot"))])
     failed = house.start("Go").session_id
