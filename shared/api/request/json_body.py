@@ -1,4 +1,7 @@
-"""A request's body: its bytes, and the JSON object they spell."""
+"""A request's body: its bytes, and the JSON object they spell.
+
+How long each field may be: `bodies.py`; a file: `Settings.max_file_bytes`. The gateway takes 10 MB at most.
+"""
 
 import base64
 import binascii
