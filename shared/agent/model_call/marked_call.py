@@ -100,6 +100,26 @@ def mark_call(
     raise CommitContention(f"lost {RACES} races for the marker of the session's model calls")
 
 
+def kept_call(turn: Turn, asked: SizedRequest) -> KeptCall | None:
+    """The turn's reply, where an earlier attempt has it. It was paid for, so neither a budget nor a summary may come
+    before it. Nothing is read where nothing tells of an earlier attempt. Raises what the stores raise.
+    """
+    deps, session, at = turn.deps, turn.session, turn.at
+    run = session.head.run
+    is_restarted = run is not None and run.restarts.turn == run.turn and run.restarts.count > 0
+    if not turn.attempt and session.head.outage is None and not is_restarted:
+        return None
+    marker = deps.attempts.read(at.tenant, at.session_id)
+    before = _open(session, marker)
+    try:
+        found = kept(deps.repository, session.head, turn.kind, marker)
+    except TransientError:
+        if before:
+            raise
+        return None  # all are charged: only a worker that was late could have kept one
+    return None if found is None else _kept_call(turn, found, before, asked)
+
+
 def complete(turn: Turn, context: TurnContext, call: MarkedCall, timeout: float) -> Completed:
     """Asks the model. Of a failure it is noted at once whether it may have to be paid for.
 

@@ -3,10 +3,11 @@
 from datetime import timedelta
 
 from shared.agent.model_call.turn_context import Turn
-from shared.agent.session.kept_replies import KeptReply, keep
+from shared.agent.session.fencing import is_at
+from shared.agent.session.kept_replies import KeptReply, is_next, keep
 from shared.agent.session.repository import Build
 from shared.agent.session.session import Recorded
-from shared.domain.errors import TransientError
+from shared.domain.errors import Fenced, TransientError
 from shared.domain.session.attempt import Attempt
 
 PATIENCE = timedelta(seconds=20)
@@ -22,13 +23,19 @@ def commit_reply(
 ) -> Recorded | None:
     """Commits, and tries again while the store refuses and there is time; then keeps the reply for the next attempt.
 
-    `open_ones`: as in `keep`. Returns what `SessionRepository.commit` does, and raises that, too.
+    `open_ones`: as in `keep`. Returns what `SessionRepository.commit` does, and raises that, too. Where the session was
+    moved on without a reply while the model thought, the turn that it is at now finds this one.
     """
     deps = turn.deps
     begun, last, pause = deps.clock.now(), turn.deadline + ROOM, FIRST_PAUSE
     while True:
         try:
             return deps.repository.commit(turn.session, key, build)
+        except Fenced:
+            head, at = turn.session.head, turn.at
+            if not is_at(head, at) and is_next(head, reply):
+                keep(deps.repository, deps.attempts, at, reply, open_ones)
+            raise
         except TransientError:
             now = deps.clock.now()
             is_late = now + timedelta(seconds=pause) >= last

@@ -16,10 +16,10 @@ from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.kept_replies import SUMMARY, KeptReply, kept
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.errors import Fenced
+from shared.domain.errors import Fenced, PoisonedSession, TransientError
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.outage_causes import cause_of
-from shared.domain.session.attempt import Marker
+from shared.domain.session.attempt import Attempt, Marker, open_attempts
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head
@@ -51,9 +51,7 @@ def handle_error(deps: ErrorDeps, at: Position, error: str) -> Decision:
 def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     repository, cause = deps.repository, cause_of(error)
     session = repository.turn(at)
-    marker = deps.attempts.read(at.tenant, at.session_id)
-    reply = _kept_reply(deps, session.head, marker)
-    lost = [one for one in marker.attempts if reply is None or one.attempt_id != reply.attempt.attempt_id]
+    lost = _lost_attempts(deps, session)
 
     def build(session: Session, change: Change) -> CommitDraft | None:
         head = change.head
@@ -72,6 +70,21 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     if is_overtaken(session.head, at):
         return Decision(next="done", at=at)
     return next_decision(session.head, repository.clock.now())
+
+
+def _lost_attempts(deps: ErrorDeps, session: Session) -> tuple[Attempt, ...]:
+    """What the commit charges. Empty where no store can say now what came of the attempts: the next turn, which asks
+    again, charges them or commits the reply.
+    """
+    head = session.head
+    try:
+        marker = deps.attempts.read(head.tenant, head.session_id)
+        unsettled = open_attempts(head, marker.attempts, lambda key: session.recorded(key) is not None)
+        reply = _kept_reply(deps, head, marker) if unsettled else None
+    except (TransientError, PoisonedSession):
+        return ()
+    kept_id = reply.attempt.attempt_id if reply is not None else ""
+    return tuple(one for one in marker.attempts if one not in unsettled or one.attempt_id != kept_id)
 
 
 def _kept_reply(deps: ErrorDeps, head: Head, marker: Marker) -> KeptReply | None:

@@ -25,3 +25,8 @@ def check_run(head: Head, at: Position) -> None:
 def is_overtaken(head: Head, at: Position) -> bool:
     """Whether another run or generation has the session: a worker standing at `at` may not commit."""
     return head.run is None or head.run.run_id != at.run_id or head.run.generation != at.generation
+
+
+def is_at(head: Head, at: Position) -> bool:
+    """Whether the session stands in this very turn."""
+    return not is_overtaken(head, at) and head.run is not None and head.run.turn == at.turn

@@ -11,7 +11,7 @@ from datetime import datetime
 from pydantic import ValidationError
 
 from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import EngineError
+from shared.domain.errors import EngineError, PoisonedSession
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.session.attempt import Attempt, Marker
 from shared.domain.session.commit import Position
@@ -69,15 +69,23 @@ def keep(
 
 def kept(repository: SessionRepository, head: Head, kind: str, marker: Marker) -> KeptReply | None:
     """The session's next reply, where it was kept; None: there is none. `marker`: as it is now. Raises what the blob
-    store raises.
+    store raises; it is not asked where the marker has the reply, or where every attempt is known to have failed.
     """
     place = place_of(head, kind)
-    if not any(place.startswith(f"{one.run_id}/") for one in marker.attempts):
+    if not any(place.startswith(f"{one.run_id}/") and not one.outcome for one in marker.attempts):
         return None
-    with suppress(BlobMissing):
-        return _read(repository.text(head, _name(place)))
     found = _read(marker.reply) if marker.reply else None
-    return found if found is not None and found.place == place else None
+    if found is not None and found.place == place:
+        return found
+    with suppress(BlobMissing, PoisonedSession):  # a damaged one is bought again, too
+        return _read(repository.text(head, _name(place)))
+    return None
+
+
+def is_next(head: Head, reply: KeptReply) -> bool:
+    """Whether the run still waits for this reply: no other one was committed in its place."""
+    is_live = head.run is not None and not head.is_over and not head.deleted
+    return is_live and reply.place == place_of(head, reply.place.rpartition("/")[2])
 
 
 def _read(text: str) -> KeptReply | None:

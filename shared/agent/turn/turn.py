@@ -15,7 +15,7 @@ from shared.agent.budget.session_budget import (
     settle_call,
 )
 from shared.agent.model_call.ask_model import ask_model, sized
-from shared.agent.model_call.marked_call import KeptCall, MarkedCall, NotAffordable, mark_call
+from shared.agent.model_call.marked_call import KeptCall, MarkedCall, NotAffordable, kept_call, mark_call
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
 from shared.agent.outages.wait_out import OutageRules, wait_out
@@ -124,6 +124,9 @@ def prepare(turn: Turn) -> ModelCall | Answer | Decision:
     """
     deps, session, number = turn.deps, turn.session, turn.session.number
     asked = sized(_request(turn))
+    earlier = kept_call(turn, asked)
+    if earlier is not None:
+        return _kept_answer(turn, earlier)
     decision = _make_room(turn, asked) or _decision_without_model(deps, session, turn.kind, turn.at)
     if decision is not None:
         return decision
@@ -137,9 +140,14 @@ def prepare(turn: Turn) -> ModelCall | Answer | Decision:
     if isinstance(call, NotAffordable):
         return wait_or_ask(turn, asked, call.attempts)
     if isinstance(call, KeptCall):
-        about = ModelCall(turn, call.marked, call.kept.delivered, orphans, previous)
-        return Answer(about, _identified(turn, call.kept.reply), call.bill)
+        return _kept_answer(turn, call)
     return ModelCall(turn, call, delivered, orphans, previous)
+
+
+def _kept_answer(turn: Turn, call: KeptCall) -> Answer:
+    session, kept = turn.session, call.kept
+    about = ModelCall(turn, call.marked, kept.delivered, session.orphans(), session.outcomes())
+    return Answer(about, _identified(turn, kept.reply), call.bill)
 
 
 def ask(call: ModelCall) -> Answer | Decision:

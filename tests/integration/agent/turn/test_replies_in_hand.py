@@ -7,7 +7,7 @@ import pytest
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.recover import recover
 from shared.agent.turn.turn import take_turn
-from shared.domain.errors import StoreThrottled, StoreUnavailable
+from shared.domain.errors import Fenced, PoisonedSession, ProviderTimeout, StoreThrottled, StoreUnavailable
 from shared.domain.session.attempt import Marker
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_ITEMS, TransactionItems
@@ -16,7 +16,7 @@ from tests.doubles.attempts import MemoryAttempts
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
-from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
+from tests.in_process.scripted import ScriptedModel, Turn, completes, plans, says, step
 from tests.integration.agent.queries.reader import (
     Reading,
     compactions,
@@ -92,7 +92,7 @@ def shaky(house: House) -> Down:
     return down
 
 
-def house_with(*replies: ModelReply) -> tuple[House, str, Decision, Down, ScriptedModel]:
+def house_with(*replies: Turn) -> tuple[House, str, Decision, Down, ScriptedModel]:
     model = ScriptedModel(replies)
     house = House(model)
     session = house.start("Look").session_id
@@ -262,3 +262,108 @@ def test_a_summary_that_cannot_be_committed_is_kept_as_well() -> None:
     take_turn(house.worker, "think", at, 1, 60)
     assert asked == 1
     assert [one.data["summarised"] for one in compactions(house, session)] == [True]
+
+
+def test_a_reply_in_the_marker_is_used_while_the_blob_store_is_still_away() -> None:
+    house, session, first, down, model = house_with(plans("look"))
+    model.meanwhile = goes_down(down, "log", "blobs")
+    with pytest.raises(StoreThrottled):
+        plan(house, first)
+    down.now = {"blobs"}
+
+    assert plan(house, first, 1).next == "think"
+
+    paid_once_and_told(house, session, model)
+
+
+def test_a_wait_is_committed_while_the_blob_store_is_away_and_the_next_turn_settles() -> None:
+    house, session, first, down, model = house_with(plans("look"))
+    model.meanwhile = goes_down(down, "log")
+    with pytest.raises(StoreThrottled):
+        plan(house, first)
+    down.now, down.refusals = {"blobs"}, 0
+
+    waits = handle_error(house.errors, first.at, "StoreUnavailable")
+
+    head = house.head(session)
+    assert (waits.next, head.state_reason, head.budget.vanished_tokens) == ("wait", "waiting_for_aws", 0)
+    assert down.refusals == 1, "a store that hangs is asked once, so that there is time for the commit"
+    house.clock.advance(waits.wait_seconds or 0)
+    down.now = set()
+    plan(house, waits)
+    paid_once_and_told(house, session, model)
+
+
+def test_the_blob_store_is_not_asked_for_the_reply_of_attempts_that_failed() -> None:
+    house, session, first, down, model = house_with(ProviderTimeout("silent"))
+    model.meanwhile = goes_down(down, "blobs")
+    with pytest.raises(ProviderTimeout):
+        plan(house, first)
+    handle_error(house.errors, first.at, "ProviderTimeout")
+    assert down.refusals == 0
+    assert house.head(session).budget.vanished_tokens > 0
+
+
+def test_a_damaged_kept_reply_is_bought_again() -> None:
+    house, session, first, down, model = house_with(plans("look"), plans("look"))
+    model.meanwhile = goes_down(down, "log")
+    with pytest.raises(StoreThrottled):
+        plan(house, first)
+    down.now, model.meanwhile = set(), lambda: None
+    house.blobs = DamagedBlobs()
+    assert plan(house, first, 1).next == "think"
+    assert (len(model.requests), house.head(session).usage.llm_calls) == (2, 1)
+
+
+class DamagedBlobs(MemoryBlobs):
+    def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
+        raise PoisonedSession("a stored text cannot be read")
+
+
+def test_the_reply_of_a_worker_that_was_given_up_while_it_thought_is_committed_by_the_next_turn() -> None:
+    """The engine lost sight of the worker, and the wait was committed and charged while it lived."""
+    house, session, first, _, model = house_with(plans("look"))
+    waits: list[Decision] = []
+    model.meanwhile = lambda: waits.append(handle_error(house.errors, first.at, "Lambda.SdkClientException"))
+    with pytest.raises(Fenced):
+        plan(house, first)
+    assert house.head(session).budget.vanished_tokens > 0
+    house.clock.advance(waits[0].wait_seconds or 0)
+
+    assert plan(house, waits[0]).next == "think"
+
+    head, rows = house.head(session), list(house.history(session).steps())
+    assert (len(model.requests), head.usage.llm_calls) == (1, 1)
+    assert [row.error for row in rows] == ["VANISHED", None]
+    assert head.budget.vanished_tokens == sum(row.estimated_tokens for row in rows) == 0
+
+
+def test_the_reply_of_a_worker_whose_session_was_cancelled_and_begun_anew_is_not_kept() -> None:
+    house, session, first, _, model = house_with(plans("look"))
+
+    def happens() -> None:
+        house.cancel(session)
+        house.say(session, "Something else")
+
+    model.meanwhile = happens
+    with pytest.raises(Fenced):
+        plan(house, first)
+    assert house.blobs.names(TENANT, session) == []
+
+
+def test_a_kept_reply_is_committed_though_the_tenants_hour_carries_no_further_call() -> None:
+    model = ScriptedModel((plans("look"),))
+    house = House(model, tenant_tokens_per_hour=1_000_000)
+    session = house.start("Look").session_id
+    first, down = house.workflow.take(), shaky(house)
+    assert first is not None
+    model.meanwhile = goes_down(down, "log")
+    with pytest.raises(StoreThrottled):
+        plan(house, first)
+    down.now = set()
+    house.clock.advance(3_600)
+    house.settings = house.settings.model_copy(update={"tenant_tokens_per_hour": 1})
+
+    assert plan(house, first, 1).next == "think"
+
+    paid_once_and_told(house, session, model)
