@@ -8,7 +8,7 @@
     │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
     │       └── Fenced, Refused, PoisonedSession
-    ├── SessionError         the run ends `failed` with `code`
+    ├── SessionError         the run ends `failed` with `code`; for a key or a quota it waits once it has had a reply
     │   └── AgentMissing, PriceUnknown, ModelRefused, ProviderRejected, ContextTooLong, ProviderKeyRefused,
     │       ProviderQuotaExceeded
     ├── ModelFeedback        the model gets the message as the result of its call, and goes on
@@ -122,7 +122,9 @@ class PoisonedSession(FinalError):
 
 
 class SessionError(ActaError):
-    """Ends the run as `failed`. The user sees `code`, the message, and `remedy`: what a person can do about it."""
+    """Ends the run as `failed`, except where a key or a quota is waited for. The user sees `code`, the message, and
+    `remedy`: what a person can do about it.
+    """
 
     code = "INTERNAL_ERROR"
     remedy = ""
@@ -178,7 +180,9 @@ class ContextTooLong(ProviderRejected):
 
 
 class ProviderKeyRefused(SessionError):
-    """The provider answered 401 or 403: the API key is missing or not accepted."""
+    """The provider answered 401 or 403: the API key is missing or not accepted. A run that has had a reply waits for a
+    valid one.
+    """
 
     code = "PROVIDER_KEY_REFUSED"
     waiting = "Store a valid key for the model's provider; the session tries again by itself."
@@ -186,7 +190,9 @@ class ProviderKeyRefused(SessionError):
 
 
 class ProviderQuotaExceeded(SessionError):
-    """The provider answered 402, or 429 because the quota is used up. Waiting does not help: a person must act."""
+    """The provider answered 402, or 429 because the quota is used up. A person must act; a run that has had a reply
+    waits for that.
+    """
 
     code = "PROVIDER_QUOTA_EXCEEDED"
     waiting = "Raise the quota or the balance at the provider; the session tries again by itself."

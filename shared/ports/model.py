@@ -2,9 +2,10 @@
 
 Adapters translate to a provider's wire format and back. They raise errors of `shared.domain.errors`:
 `ProviderOverloaded`, `ProviderTimeout`, `ProviderUnavailable` and `StreamBroken`, after which the engine retries
-(`infra/engine/retries.py`) or waits as long as the provider asks (`shared/agent/turn/outcomes.py`); `ProviderRejected`,
-`ContextTooLong`, `ProviderKeyRefused` and `ProviderQuotaExceeded`, which end the run. Adapters never retry by
-themselves. Only the engine does, so that all attempts together keep the step's deadline.
+(`infra/engine/retries.py`) or waits as long as the provider asks (`shared/agent/outages/wait_out.py`);
+`ProviderKeyRefused` and `ProviderQuotaExceeded`, which end the run, or are waited for once it has had a reply;
+`ProviderRejected` and `ContextTooLong`, which end it. Adapters never retry by themselves. Only the engine does, so that
+all attempts together keep the step's deadline.
 """
 
 from collections.abc import Callable

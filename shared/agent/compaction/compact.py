@@ -12,7 +12,7 @@ from shared.agent.budget.session_budget import (
     charge_attempts,
     settle_call,
 )
-from shared.agent.compaction.summarise import Spent, Summarised, SummariserBusy, summarise
+from shared.agent.compaction.summarise import NotSummarised, Spent, Summarised, summarise
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn
 from shared.agent.session.fencing import check_turn
@@ -55,12 +55,12 @@ class Shorter(NamedTuple):
     spent: Spent | None
 
 
-def make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Decision | SummariserBusy | None:
+def make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Decision | NotSummarised | None:
     """Commits a shorter conversation where the request does not fit.
 
     `asked`: the turn's request. `refused`: the model said that it is longer than its window. Returns a decision where
-    the tenant's hour has to be waited for, and SummariserBusy where the summariser's provider asks for time. Raises
-    Fenced and what the engine retries.
+    the tenant's hour has to be waited for, and NotSummarised where the summariser's provider asks for time or refuses
+    the key. Raises Fenced and what the engine retries.
     """
     context, session, key = turn.context, turn.session, turn.at.key("compact")
     if not context.context_window or session.recorded(key) is not None:
@@ -122,7 +122,7 @@ def _committed(turn: Turn, key: str, build: Build, spent: Spent | None) -> Recor
     return commit_reply(turn, key, build, reply, open_ones)
 
 
-def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | SummariserBusy | None:
+def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | NotSummarised | None:
     """A shorter conversation; None: nothing is worth doing."""
     session = turn.session
     old = large_old_results(session.entries)

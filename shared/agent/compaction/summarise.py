@@ -14,7 +14,12 @@ from shared.agent.model_call.marked_call import (
     mark_call,
 )
 from shared.agent.model_call.turn_context import Turn, TurnContext
-from shared.domain.errors import ProviderOverloaded, TransientError
+from shared.domain.errors import (
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderQuotaExceeded,
+    TransientError,
+)
 from shared.domain.ids import MESSAGE
 from shared.domain.rules.compaction import entry_bytes, partition, total_bytes
 from shared.domain.rules.goal_marker import GOAL_COMPLETE
@@ -31,10 +36,6 @@ SHORTEST_SUMMARY = 600
 """Bytes. Even in a very small window a summary gets that much."""
 WORTH = 10
 """Turns that would free less than this fraction (1/10) of the limit stay, or every turn would summarise."""
-GIVEN_UP_AFTER = 2
-"""After so many attempts of the engine the turn does without a summariser that does not answer."""
-WAITED_FOR = 5
-"""So many times in a row a summariser gets the time it asks for; then the turn does without it."""
 
 
 class Spent(NamedTuple):
@@ -46,10 +47,12 @@ class Spent(NamedTuple):
     bill: Bill
 
 
-class SummariserBusy(NamedTuple):
-    """The summariser's provider names a time to wait."""
+class NotSummarised(NamedTuple):
+    """The summariser's provider names a time to wait, or refuses the key. The turn does what it does where its own
+    model fails so: an outage leaves nothing out.
+    """
 
-    error: ProviderOverloaded
+    error: ProviderOverloaded | ProviderKeyRefused | ProviderQuotaExceeded
     bill: Bill
 
 
@@ -66,11 +69,12 @@ class Summarised(NamedTuple):
 
 def summarise(
     turn: Turn, entries: tuple[Entry, ...], room: int, most: int
-) -> Summarised | Decision | SummariserBusy:
+) -> Summarised | Decision | NotSummarised:
     """`entries`: the conversation so far. `room`: bytes that it should have. `most`: bytes that a whole request may
     have.
 
-    Returns a decision where the tenant's hour has to be waited for. Raises what the engine retries.
+    Returns a decision where the tenant's hour has to be waited for. Turns are left out only where the model declines or
+    writes no usable summary. Raises what the engine retries.
     """
     context, session = turn.context, turn.session
     head = session.head
@@ -92,10 +96,10 @@ def summarise(
     else:
         marked, completed = call, complete(turn, cheap, call, turn.seconds_left * TIME_SHARE)
     answer, bill = completed
-    if isinstance(answer, TransientError) and turn.attempt < GIVEN_UP_AFTER:
-        busy = wait_asked_for(answer)
-        if head.progress.provider_waits < WAITED_FOR:
-            return SummariserBusy(busy, bill)
+    if isinstance(answer, TransientError):
+        return NotSummarised(wait_asked_for(answer), bill)
+    if isinstance(answer, ProviderKeyRefused | ProviderQuotaExceeded):
+        return NotSummarised(answer, bill)
     reply = answer if isinstance(answer, ModelReply) else None
     spent = Spent(cheap, marked, reply, bill)
     text = usable(reply, allowance) if reply is not None else None

@@ -87,11 +87,15 @@ class ModelCall(NamedTuple):
     previous: tuple[PreviousCall, ...]
 
 
+CommittedError = SessionError | ProviderOverloaded
+"""What the turn commits. Every other error of a model is raised for the engine's retries."""
+
+
 class Answer(NamedTuple):
     """What came of the call, and what it and the attempts before it cost."""
 
     call: ModelCall
-    result: IdentifiedReply | SessionError | ProviderOverloaded
+    result: IdentifiedReply | CommittedError
     bill: Bill
 
 
@@ -185,17 +189,9 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
             calibrate(change, answer.bill, reply.usage.input)
             settle_call(change, answer.bill, turn.context.first_model, reply, session)
             return _apply_reply(answer.call, answer.result, session.results, change)
-        case ProviderOverloaded():
+        case error:
             charge_attempts(change, answer.bill.attempts, session)
-            return _wait_for_provider(turn, change, answer.result)
-        case ProviderKeyRefused() | ProviderQuotaExceeded() if _has_begun(change.head):
-            charge_attempts(change, answer.bill.attempts, session)
-            return _wait_out(turn, change, answer.result)
-        case SessionError():
-            charge_attempts(change, answer.bill.attempts, session)
-            return _failed(turn.deps, change, answer.result)
-        case other:
-            assert_never(other)
+            return _without_reply(turn, change, error)
 
 
 def commit(answer: Answer) -> Decision:
@@ -208,16 +204,21 @@ def commit(answer: Answer) -> Decision:
         return apply(answer, session, change)
 
     if not isinstance(answer.result, IdentifiedReply):
-        decision = _committed(turn.deps.repository, turn.session, turn.key, build)
-        if isinstance(answer.result, ProviderKeyRefused | ProviderQuotaExceeded):
-            turn.deps.on_key_refused(turn.at, answer.result.code)
-        return decision
+        return _commit_failure(turn, answer.result, build)
     open_ones, ended = call.marked.attempts, answer.bill.own.ended or turn.deps.clock.now()
     reply = KeptReply(
         place=place_of(turn.session.head, turn.kind), attempt=open_ones[-1], ended=ended, delivered=call.delivered,
         reply=answer.result.reply,
     )  # fmt: skip
     return _decision_of(commit_reply(turn, turn.key, build, reply, open_ones))
+
+
+def _commit_failure(turn: Turn, error: CommittedError, build: Build) -> Decision:
+    """Commits what follows from the error, and has an operator told of a key that is refused."""
+    decision = _committed(turn.deps.repository, turn.session, turn.key, build)
+    if isinstance(error, ProviderKeyRefused | ProviderQuotaExceeded):
+        turn.deps.on_key_refused(turn.at, error.code)
+    return decision
 
 
 def _committed(repository: SessionRepository, session: Session, key: str, build: Build) -> Decision:
@@ -273,8 +274,8 @@ def _request(turn: Turn) -> ModelRequest:
 def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Decision | None:
     """Compacts the conversation where the request does not fit the model's window (design §9).
 
-    `refused`: the model said that it does not fit. A decision: the summariser's provider, or the tenant's hour, has to
-    be waited for.
+    `refused`: the model said that it does not fit. A decision: the tenant's hour has to be waited for, or the
+    summariser failed as the turn's own model may, and the same follows.
     """
     window, per_token = turn.context.context_window, turn.session.head.budget.bytes_per_token
     fits = not refused and asked.bytes <= max_request_bytes(window, asked.request.max_tokens, per_token)
@@ -283,17 +284,30 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
     # Few turns need it, so a cold start does not import it.
     from shared.agent.compaction.compact import make_room
 
-    waits = make_room(turn, asked, refused=refused)
-    if waits is None or isinstance(waits, Decision):
-        return waits
-    error, bill = waits
+    made = make_room(turn, asked, refused=refused)
+    if made is None or isinstance(made, Decision):
+        return made
+    error, bill = made
 
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
         charge_attempts(change, bill.attempts, session)
-        return _wait_for_provider(turn, change, error)
+        return _without_reply(turn, change, error)
 
-    return _committed(turn.deps.repository, turn.session, turn.key, build)
+    return _commit_failure(turn, error, build)
+
+
+def _without_reply(turn: Turn, change: Change, error: CommittedError) -> CommitDraft:
+    """Ends a turn whose model, or whose summariser, gave no reply."""
+    match error:
+        case ProviderOverloaded():
+            return _wait_for_provider(turn, change, error)
+        case ProviderKeyRefused() | ProviderQuotaExceeded() if _has_begun(change.head):
+            return _wait_out(turn, change, error)
+        case SessionError():
+            return _failed(turn.deps, change, error)
+        case other:
+            assert_never(other)
 
 
 def _wait_for_provider(turn: Turn, change: Change, error: ProviderOverloaded) -> CommitDraft:

@@ -248,7 +248,7 @@ class Progress(StoredModel):
 
     `text_replies`: replies in a row without a call; bounded in `shared/domain/rules/next_action.py`.
     `planning_attempts`: failed ones in the current planning; bounded in `shared/agent/turn/after_planning.py`.
-    `provider_waits`: in a row; bounded in `shared/agent/turn/outcomes.py`. `last_reply`, `succeeded`, `failed`,
+    `provider_waits`: in a row; counted for the release before. `last_reply`, `succeeded`, `failed`,
     `window`: fingerprints of replies and calls, as `shared.domain.rules.loop_detection` makes them. `rung`: how often
     the run was found stuck since it last made progress, which decides between hint, question and failure.
     """

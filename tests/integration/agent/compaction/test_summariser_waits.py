@@ -1,13 +1,21 @@
-"""A summariser that has no time now: waited for as long as its provider says, or the engine, and then done without."""
+"""A summariser that cannot be had now: it is waited for as the turn's own model is, and nothing is left out."""
 
 import pytest
 
-from shared.agent.compaction.summarise import WAITED_FOR
 from shared.agent.turn.turn import take_turn
-from shared.domain.errors import ProviderOverloaded, ProviderTimeout
+from shared.domain.errors import (
+    AwsDenied,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderQuotaExceeded,
+    ProviderTimeout,
+    ProviderUnavailable,
+)
 from shared.ports.model import ModelReply, ModelRequest
+from tests.in_process.house import House
 from tests.integration.agent.queries.reader import (
     Reading,
+    Summariser,
     compactions,
     house_of,
     script,
@@ -21,24 +29,77 @@ def is_busy(request: ModelRequest) -> ModelReply:
     raise ProviderOverloaded("429", 30.0)
 
 
-def test_a_summariser_that_does_not_answer_is_waited_for_by_the_engine_and_then_done_without() -> None:
+def fails_with(error: Exception) -> Summariser:
+    def fails(request: ModelRequest) -> ModelReply:
+        raise error
+
+    return fails
+
+
+def reasons_for_waiting(house: House, session: str) -> list[tuple[str, str]]:
+    """Why the session waited, and the codes, each wait once."""
+    told = [one.event.data for one in house.poll(session).events if one.event.data.get("retry_at")]
+    return [(data["reason"], data["code"]) for data in told]
+
+
+@pytest.mark.parametrize("attempt", [0, 2, 8])
+def test_a_summariser_that_does_not_answer_is_left_to_the_engine_at_each_attempt(attempt: int) -> None:
     model = Reading(script(), stops)
     house = house_of(model)
     session = house.start("Read every file").session_id
     at = until_the_first_summary(house).at
+    model.summariser = fails_with(ProviderTimeout("slow"))
 
-    def is_slow(request: ModelRequest) -> ModelReply:
-        raise ProviderTimeout("slow")
+    with pytest.raises(ProviderTimeout):
+        take_turn(house.worker, "think", at, attempt, 60)
 
-    model.summariser = is_slow
-    for attempt in range(2):
-        with pytest.raises(ProviderTimeout):
-            take_turn(house.worker, "think", at, attempt, 60)
-        assert compactions(house, session) == []
-    take_turn(house.worker, "think", at, 2, 60)
+    assert compactions(house, session) == []
 
-    assert [one.data["summarised"] for one in compactions(house, session)] == [False]
-    assert house.head(session).budget.vanished_tokens > 0, "a model that is silent may have to be paid for"
+
+@pytest.mark.parametrize(
+    ("error", "reason", "code"),
+    [
+        (ProviderUnavailable("away"), "waiting_for_provider", "PROVIDER_UNAVAILABLE"),
+        (ProviderTimeout("slow"), "waiting_for_provider", "PROVIDER_TIMEOUT"),
+        (AwsDenied("no"), "waiting_for_aws", "AWS_DENIED"),
+        (ProviderKeyRefused("401"), "waiting_for_key", "PROVIDER_KEY_REFUSED"),
+        (ProviderQuotaExceeded("402"), "waiting_for_key", "PROVIDER_QUOTA_EXCEEDED"),
+    ],
+)
+def test_an_outage_of_the_summariser_is_waited_for_and_nothing_is_left_out(
+    error: Exception, reason: str, code: str
+) -> None:
+    outage = iter([fails_with(error)] * 7)
+    model = Reading(script(), lambda request: next(outage, summarises)(request))
+    house = house_of(model)
+    session = house.start("Read every file").session_id
+
+    house.run()
+
+    assert reasons_for_waiting(house, session) == [(reason, code)] * 7
+    head = house.head(session)
+    assert (head.state, head.outage) == ("completed", None)
+    assert all(one.data["summarised"] for one in compactions(house, session) if one.data["turns"])
+    assert any(one.data["summarised"] for one in compactions(house, session))
+
+
+@pytest.mark.parametrize("error", [ProviderKeyRefused("401"), ProviderQuotaExceeded("402")])
+def test_a_key_that_the_summariser_s_provider_refuses_is_told_to_an_operator(
+    error: ProviderKeyRefused | ProviderQuotaExceeded,
+) -> None:
+    model = Reading(script(), stops)
+    house = house_of(model)
+    told: list[tuple[str, str]] = []
+    house.on_key_refused = lambda at, code: told.append((at.session_id, code))
+    session = house.start("Read every file").session_id
+    at = until_the_first_summary(house).at
+    model.summariser = fails_with(error)
+
+    assert take_turn(house.worker, "think", at, 0, 60).next == "wait"
+
+    assert told == [(session, error.code)]
+    failed = [row for row in house.history(session).steps() if row.error == error.code]
+    assert [row.estimated_tokens for row in failed] == [0], "a key that is refused costs nothing"
 
 
 def test_a_summariser_whose_provider_names_a_time_is_asked_again_then_and_nothing_is_left_out() -> None:
@@ -63,18 +124,14 @@ def test_a_summariser_whose_provider_names_a_time_is_asked_again_then_and_nothin
     assert house.head(session).budget.vanished_tokens == failed[0].estimated_tokens
 
 
-def test_a_summariser_that_only_ever_asks_for_time_is_done_without_after_a_while() -> None:
-    model = Reading(script(), stops)
+def test_a_summariser_that_asks_for_time_again_and_again_gets_it_and_nothing_is_left_out() -> None:
+    busy = iter([is_busy] * 30)
+    model = Reading(script(), lambda request: next(busy, summarises)(request))
     house = house_of(model)
     session = house.start("Read every file").session_id
-    decision = until_the_first_summary(house)
-    model.summariser = is_busy
 
-    for _ in range(WAITED_FOR):
-        decision = take_turn(house.worker, "think", decision.at, 0, 60)
-        assert decision.next == "wait"
-        house.clock.advance(decision.wait_seconds or 0)
-    decision = take_turn(house.worker, "think", decision.at, 0, 60)
+    house.run()
 
-    assert decision.next != "wait"
-    assert [one.data["summarised"] for one in compactions(house, session)] == [False]
+    assert len(house.waits) == 30
+    assert house.head(session).state == "completed"
+    assert all(one.data["summarised"] for one in compactions(house, session) if one.data["turns"])
