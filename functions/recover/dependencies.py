@@ -13,6 +13,7 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
+from shared.domain.rules.outage import OutageLimits
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.load import LoadMeter, LongPollStore
@@ -24,7 +25,7 @@ from shared.settings import settings
 class Dependencies(NamedTuple):
     """`grace`, `warn`: seconds, as in `SweepDeps` (`shared/agent/recovery/sweep.py`). `unreadable`: what this process
     could not read. `erase_again_after`: as `after` in `ErasureDeps` (`shared/agent/lifecycle/erase_again.py`).
-    `load`: None where nothing measures it.
+    `load`: None where nothing measures it. `limits`: as in `restart` (`shared/agent/recovery/restart.py`).
     """
 
     repository: SessionRepository
@@ -40,6 +41,7 @@ class Dependencies(NamedTuple):
     erase_again_after: float
     long_polls: LongPollStore
     load: LoadMeter | None
+    limits: OutageLimits = OutageLimits()
 
 
 @cache
@@ -63,4 +65,5 @@ def dependencies() -> Dependencies:
         load=LambdaConcurrency(chosen.status_function, chosen.status_concurrency)
         if chosen.measure_load
         else None,
+        limits=chosen.outage_limits,
     )

@@ -91,7 +91,7 @@ def _recover_ended(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
     if ended is None:
         return {"outcome": "nothing"}
     try:
-        outcome: str = recover_ended(deps.repository, deps.session_index, deps.workflow, ended)
+        outcome: str = recover_ended(deps.repository, deps.session_index, deps.workflow, ended, deps.limits)
     except (PoisonedSession, SchemaUnknown) as error:  # the same event would meet the same
         telemetry.failure(error, at=ended.session_id)
         outcome = "unreadable"
@@ -113,6 +113,7 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
             unreadable=deps.unreadable,
             time_is_left=time_is_left,
             told=_told,
+            limits=deps.limits,
         ),
         everything=everything,
     )
@@ -166,7 +167,9 @@ def _repair_each(deps: Dependencies, context: Any, wanted: ManySessions) -> dict
 
 
 def _failed_deps(deps: Dependencies, context: Any) -> FailedDeps:
-    return FailedDeps(deps.repository, deps.session_index, deps.workflow, _clock_of(context), _told)
+    return FailedDeps(
+        deps.repository, deps.session_index, deps.workflow, _clock_of(context), _told, deps.limits
+    )
 
 
 def _clock_of(context: Any) -> Callable[[], bool]:
@@ -180,7 +183,7 @@ def _told(what: str, error: Exception) -> None:
 
 def _repair(deps: Dependencies, wanted: OneSession) -> dict[str, Any]:
     try:
-        outcome = repair(deps.repository, deps.workflow, wanted.tenant, wanted.session_id)
+        outcome = repair(deps.repository, deps.workflow, wanted.tenant, wanted.session_id, deps.limits)
     except CallerError as refusal:
         return {"refused": {"code": refusal.code, "message": str(refusal)}}
     telemetry.logger.info("repaired", extra={"session_id": wanted.session_id, "outcome": outcome})

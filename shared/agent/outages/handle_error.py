@@ -16,7 +16,7 @@ from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.kept_replies import SUMMARY, KeptReply, kept
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.errors import Fenced, PoisonedSession, TransientError
+from shared.domain.errors import Fenced, PoisonedSession, SessionNotFound, TransientError
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.outage_causes import cause_of
 from shared.domain.session.attempt import Attempt, Marker, open_attempts
@@ -41,10 +41,14 @@ def handle_error(deps: ErrorDeps, at: Position, error: str) -> Decision:
     """Commits what follows from the error, and returns what the engine does next.
 
     `error`: the name of the error class that was left. Where the session has moved on nothing is committed: an
-    execution that was overtaken ends, any other one goes on from the head. Raises what the stores raise.
+    execution that was overtaken ends, any other one goes on from the head. Raises what the stores raise;
+    PoisonedSession only where not even the head can be read.
     """
-    with suppress(Fenced):  # a deleted session has nothing left to do
-        return _handled(deps, at, error)
+    with suppress(Fenced, SessionNotFound):  # a deleted session has nothing left to do
+        try:
+            return _handled(deps, at, error)
+        except PoisonedSession:
+            return _failed(deps, at)
     return Decision(next="done", at=at)
 
 
@@ -85,6 +89,27 @@ def _lost_attempts(deps: ErrorDeps, session: Session) -> tuple[Attempt, ...]:
         return ()
     kept_id = reply.attempt.attempt_id if reply is not None else ""
     return tuple(one for one in marker.attempts if one not in unsettled or one.attempt_id != kept_id)
+
+
+def _failed(deps: ErrorDeps, at: Position) -> Decision:
+    """The turn itself is what cannot be read, so the head alone says where the run stands. Raises PoisonedSession where
+    that is damaged, too.
+    """
+    repository = deps.repository
+    session = repository.newest(at.tenant, at.session_id)
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        if is_overtaken(change.head, at) or change.head.is_over:
+            return None
+        code, message = POISONED
+        return failed(change, code, message.format(error=PoisonedSession.__name__))
+
+    done = repository.commit(session, at.key("handle_error"), build)
+    if done is not None and done.decision is not None:
+        return done.decision
+    if is_overtaken(session.head, at):
+        return Decision(next="done", at=at)
+    return next_decision(session.head, repository.clock.now())
 
 
 def _kept_reply(deps: ErrorDeps, head: Head, marker: Marker) -> KeptReply | None:

@@ -1,5 +1,6 @@
 """A session waits for the world: for how long, and when a person is asked whether to try on (design §2)."""
 
+from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.interventions.opening import AskingRules, open_outage_question, wait_for_people
@@ -8,7 +9,9 @@ from shared.agent.session.history_limit import or_roll_over
 from shared.agent.session.next_turn import turn_again
 from shared.agent.session.repository import CommitDraft
 from shared.domain.rules.outage import Cause, Outage, OutageLimits, waiting, waiting_for_tokens
+from shared.domain.rules.outage_causes import EXECUTION_LOST
 from shared.domain.session.change import Change
+from shared.domain.session.head import Head
 
 
 class OutageRules(NamedTuple):
@@ -48,6 +51,23 @@ def wait_for_tokens(change: Change, rules: OutageRules) -> CommitDraft:
     change.begin_wait(waiting_for_tokens(change.now, until))
     turn_again(change)
     decision = outage_wait(change.head, change.now)
+    return CommitDraft(change, or_roll_over(change.head, rules.roll_over_events, decision))
+
+
+def asks_after_waiting(head: Head, now: datetime, limits: OutageLimits) -> bool:
+    """Whether a person is asked before the next try: recovery, which asks nobody, has waited again and again."""
+    outage = head.outage
+    return outage is not None and outage.code == EXECUTION_LOST.code and outage.needs_person(now, limits)
+
+
+def ask_after_waiting(change: Change, rules: OutageRules, asking: AskingRules) -> CommitDraft:
+    """Asks a person whether to try on. Where something has come meanwhile, that comes first."""
+    head = change.head
+    if head.is_over or head.interventions or head.outage is None:
+        return CommitDraft(change, next_decision(head, change.now))
+    _ask(change, head.outage.tried_now(), rules.limits, asking)
+    turn_again(change)
+    decision = wait_decision(change.head, rules.timeouts)
     return CommitDraft(change, or_roll_over(change.head, rules.roll_over_events, decision))
 
 

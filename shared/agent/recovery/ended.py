@@ -8,6 +8,7 @@ from typing import get_args
 from shared.agent.recovery.recover import RecoveryResult, recover
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import Fenced, SessionNotFound
+from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
 from shared.ports.log import LiveKind, LiveSession, SessionIndex, live_shard
 from shared.ports.workflow import EndedExecution, Workflow
 
@@ -15,16 +16,20 @@ PAGE = 500
 
 
 def recover_ended(
-    repository: SessionRepository, session_index: SessionIndex, workflow: Workflow, ended: EndedExecution
+    repository: SessionRepository,
+    session_index: SessionIndex,
+    workflow: Workflow,
+    ended: EndedExecution,
+    limits: OutageLimits = DEFAULT_LIMITS,
 ) -> RecoveryResult:
     """`nothing` where the run is over, has gone on in another execution or is deleted. Raises what `recover` raises,
-    but SessionNotFound.
+    but SessionNotFound. `limits`: as in `restart`.
     """
     tenant = ended.tenant if ended.tenant is not None else _tenant(session_index, ended.session_id)
     if tenant is None:
         return "nothing"
     try:
-        return recover(repository, workflow, tenant, ended.session_id, ended)
+        return recover(repository, workflow, tenant, ended.session_id, ended, limits)
     except (SessionNotFound, Fenced):
         return "nothing"
 

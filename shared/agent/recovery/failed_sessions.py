@@ -19,6 +19,7 @@ from shared.domain.errors import (
     StoreThrottled,
     StoreUnavailable,
 )
+from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
 from shared.ports.log import FailedPage, SessionIndex, SessionName
 from shared.ports.workflow import Workflow
 
@@ -36,7 +37,7 @@ or another release's. `unanswered`: AWS throttled or did not answer. `left`: the
 
 class FailedDeps(NamedTuple):
     """`time_is_left`: whether another session can be looked at. `told`: is called with each error and what it was met
-    at: a session's id, or `index`.
+    at: a session's id, or `index`. `limits`: as in `restart`.
     """
 
     repository: SessionRepository
@@ -44,6 +45,7 @@ class FailedDeps(NamedTuple):
     workflow: Workflow
     time_is_left: Callable[[], bool] = lambda: True
     told: Callable[[str, Exception], None] = lambda what, error: None
+    limits: OutageLimits = DEFAULT_LIMITS
 
 
 class FailedRun(NamedTuple):
@@ -170,7 +172,7 @@ def _repaired(deps: FailedDeps, session: SessionName) -> RepairOutcome:
     if not deps.time_is_left():
         return "left"
     try:
-        return repair(deps.repository, deps.workflow, *session)
+        return repair(deps.repository, deps.workflow, *session, deps.limits)
     except (SessionNotFound, Fenced):
         return "gone"
     except CallerError:

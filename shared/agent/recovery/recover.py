@@ -12,6 +12,7 @@ from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict
+from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head, Restarts
@@ -31,35 +32,43 @@ def recover(
     tenant: str,
     session_id: str,
     ended: EndedExecution | None = None,
+    limits: OutageLimits = DEFAULT_LIMITS,
 ) -> RecoveryResult:
     """Starts, restarts or wakes the session's engine where that is needed. Raises SessionNotFound, and what the stores
     raise.
 
-    `ended`: an execution that is known to be closed, while the engine may still tell its last status.
+    `ended`: an execution that is known to be closed, while the engine may still tell its last status. `limits`: as in
+    `restart`.
     """
     session = repository.newest(tenant, session_id)
     run = session.head.run
     if run is None or session.head.is_over or session.head.state == "idle":
         return "nothing"
     if ended is not None and (ended.run_id, ended.generation) == (run.run_id, run.generation):
-        return restart(repository, workflow, session)
+        return restart(repository, workflow, session, limits)
     match workflow.status(session_id, run.run_id, run.generation):
         case "running":
             return "woken" if _send_token(repository, workflow, session.head) else "nothing"
         case "absent" if workflow.start(next_decision(session.head, repository.clock.now())):
             return "started"
         case _:  # closed, or absent a moment ago and closed by now
-            return restart(repository, workflow, session)
+            return restart(repository, workflow, session, limits)
 
 
-def repair(repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str) -> RecoveryResult:
+def repair(
+    repository: SessionRepository,
+    workflow: Workflow,
+    tenant: str,
+    session_id: str,
+    limits: OutageLimits = DEFAULT_LIMITS,
+) -> RecoveryResult:
     """Tries a failed run again, or recovers one that stands still; an operator asks for it.
 
     Raises SessionNotFound, and Conflict where the run failed for a reason that another try does not change.
     """
     session = repository.newest(tenant, session_id)
     if session.head.state != "failed":
-        return recover(repository, workflow, tenant, session_id)
+        return recover(repository, workflow, tenant, session_id, limits=limits)
     at = position(session.head)
     key = at.key("repair")
 

@@ -13,7 +13,7 @@ from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
-from shared.domain.rules.outage import OutageLimits, waiting
+from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits, waiting
 from shared.domain.rules.outage_causes import EXECUTION_LOST
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head, Restarts, Run
@@ -26,11 +26,19 @@ RestartResult = Literal["nothing", "restarted"]
 """`nothing`: the session has moved on or is deleted."""
 
 
-def restart(repository: SessionRepository, workflow: Workflow, session: Session) -> RestartResult:
+def restart(
+    repository: SessionRepository,
+    workflow: Workflow,
+    session: Session,
+    limits: OutageLimits = DEFAULT_LIMITS,
+) -> RestartResult:
     """Starts the next generation of a session whose execution has closed.
 
     A last commit of that execution, a roll-over or another recovery may have come since the head was read. The commit
     is made only where none has.
+
+    `limits`: of the pause before one restart too many; whether a person is asked after it is the next turn's to say
+    (`asks_after_waiting` in `shared/agent/outages/wait_out.py`).
     """
     at = position(session.head)
     key = at.key("revive")
@@ -43,7 +51,7 @@ def restart(repository: SessionRepository, workflow: Workflow, session: Session)
         begin_next_generation(change, run, restarts)
         if restarts.count > MOST_RESTARTS:
             head, now = change.head, change.now
-            change.begin_wait(waiting(head.outage, EXECUTION_LOST, head.session_id, now, OutageLimits()))
+            change.begin_wait(waiting(head.outage, EXECUTION_LOST, head.session_id, now, limits))
             return CommitDraft(change, outage_wait(change.head, now))
         return CommitDraft(change, next_decision(change.head, change.now))
 

@@ -16,6 +16,7 @@ from shared.agent.recovery.recover import RecoveryResult, recover
 from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import Fenced, SessionNotFound, StoreThrottled, StoreUnavailable
+from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
 from shared.ports.log import LIVE_SHARDS, LiveKind, LiveSession, SessionIndex
 from shared.ports.workflow import Workflow
 
@@ -36,7 +37,7 @@ class SweepDeps(NamedTuple):
     (`Settings.recovery_grace_seconds`). `warn`: seconds before its end at which a wait is looked after
     (`Settings.intervention_warn_seconds`). `time_is_left`: whether another request can be made. `unreadable`: what the
     scans before this one could not read. `told`: is called with each error and what it was met at: a session's id,
-    `index` or `executions`.
+    `index` or `executions`. `limits`: as in `restart`.
     """
 
     repository: SessionRepository
@@ -47,6 +48,7 @@ class SweepDeps(NamedTuple):
     unreadable: Unreadable
     time_is_left: Callable[[], bool] = lambda: True
     told: Told = lambda what, error: None
+    limits: OutageLimits = DEFAULT_LIMITS
 
 
 class Tally(NamedTuple):
@@ -179,7 +181,8 @@ class _Scan:
         self._count("looked")
         outcome: RecoveryResult
         try:
-            outcome = recover(self._deps.repository, self._deps.workflow, session.tenant, session.session_id)
+            deps, tenant, session_id = self._deps, session.tenant, session.session_id
+            outcome = recover(deps.repository, deps.workflow, tenant, session_id, limits=deps.limits)
         except (SessionNotFound, Fenced):  # deleted; the index is a moment behind
             outcome = "nothing"
         except Exception as error:  # whatever it is, it is this session's alone

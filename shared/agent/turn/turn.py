@@ -14,11 +14,12 @@ from shared.agent.budget.session_budget import (
     charge_attempts,
     settle_call,
 )
+from shared.agent.interventions.opening import AskingRules
 from shared.agent.model_call.ask_model import ask_model, sized
 from shared.agent.model_call.marked_call import KeptCall, MarkedCall, NotAffordable, kept_call, mark_call
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
-from shared.agent.outages.wait_out import OutageRules, wait_out
+from shared.agent.outages.wait_out import OutageRules, ask_after_waiting, asks_after_waiting, wait_out
 from shared.agent.session.engine_decision import next_decision, outage_wait, wait_decision
 from shared.agent.session.fencing import check_turn
 from shared.agent.session.history_limit import or_roll_over
@@ -45,6 +46,7 @@ from shared.domain.errors import (
     ProviderQuotaExceeded,
     SessionError,
 )
+from shared.domain.interventions.options_and_defaults import NO_POLICIES
 from shared.domain.rules.compaction import max_request_bytes
 from shared.domain.rules.outage_causes import cause_of_error
 from shared.domain.session.change import Change
@@ -250,9 +252,23 @@ def _decision_without_model(
         return wait_decision(head, deps.timeouts)
     if head.outage is not None and head.outage.is_ahead(now):
         return or_roll_over(head, deps.roll_over_events, outage_wait(head, now))
+    if asks_after_waiting(head, now, deps.outage_limits):
+        return _ask_after_waiting(deps, session, kind, at)
     if head.unfinished_calls:  # a pause or an outage kept them from running, and is over
         return or_roll_over(head, deps.roll_over_events, next_decision(head, now))
     return None
+
+
+def _ask_after_waiting(deps: TurnDeps, session: Session, kind: TurnKind, at: Position) -> Decision:
+    agent = deps.definitions.snapshot(at.tenant).agent(session.head.agent_id)
+    asking = AskingRules(deps.clock, agent.interventions if agent is not None else NO_POLICIES)
+    rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
+
+    def build(_: Session, change: Change) -> CommitDraft:
+        check_turn(change.head, at)
+        return ask_after_waiting(change, rules, asking)
+
+    return _committed(deps.repository, session, at.key(kind), build)
 
 
 def _purpose(kind: TurnKind, head: Head) -> Purpose:

@@ -44,6 +44,9 @@ class OutageLimits(NamedTuple):
     longest_pause: float = 900
 
 
+DEFAULT_LIMITS = OutageLimits()
+
+
 class Outage(StoredModel):
     """`reason`, `code`: of the last failure. `since`: when the outage began. `waits`: how far the pauses have grown.
     `crashes`: waits after a crash since a person was asked last. `retry_at`: when the session tries again; None: it

@@ -18,8 +18,8 @@ from shared.domain.errors import (
 )
 from shared.domain.rules.outage import TOKEN_LIMIT, Cause
 
-EXECUTION_LOST = Cause("waiting_for_aws", "EXECUTION_LOST")
-"""The engine's execution was lost again and again in one turn."""
+EXECUTION_LOST = Cause("waiting_for_aws", "EXECUTION_LOST", is_crash=True)
+"""The engine's execution was lost again and again in one turn. The session itself may be what ends it."""
 
 _STORE = Cause("waiting_for_aws", "STORE_UNAVAILABLE")
 _LAMBDA = Cause("waiting_for_aws", "LAMBDA_UNAVAILABLE")

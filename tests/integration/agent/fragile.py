@@ -100,6 +100,7 @@ class FragileHouse(House):
             time_is_left=time_is_left,
             unreadable=self.unreadable,
             told=lambda what, error: self.told.append((what, type(error).__name__)),
+            limits=self.settings.outage_limits,
         )
 
     def recover(self) -> Tally:

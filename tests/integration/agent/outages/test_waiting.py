@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from shared.agent.outages.handle_error import handle_error
+from shared.agent.recovery.recover import recover
 from shared.api.response.views import session_view
 from shared.domain.errors import (
     AwsDenied,
     CommitContention,
+    PoisonedSession,
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderQuotaExceeded,
@@ -22,6 +24,8 @@ from shared.domain.errors import (
 )
 from shared.domain.session.commit import Event
 from shared.domain.session.head import Head
+from shared.ports.log import LogPage
+from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 
@@ -227,6 +231,30 @@ def test_a_damaged_session_fails_and_says_so() -> None:
     assert head.error is not None
     assert (head.state, head.error.code) == ("failed", "STEP_FAILED")
     assert "PoisonedSession" in head.error.message
+
+
+class DamagedTurn(MemoryLog):
+    """A commit of the turn cannot be read, and the newest one can."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        vars(self).update(vars(log))
+
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
+        raise PoisonedSession("damaged")
+
+
+def test_a_session_whose_turn_cannot_be_read_fails_in_a_commit_so_that_recovery_leaves_it_alone() -> None:
+    house, session = begun(SCRIPT[0])
+    at = _until_think(house)
+    house.log = DamagedTurn(house.log)
+    for _ in range(2):
+        assert handle_error(house.errors, at, "StoreUnavailable").next == "failed"
+    head = house.head(session)
+    assert head.error is not None
+    assert (head.state, head.error.code) == ("failed", "STEP_FAILED")
+    assert recover(house.fresh_repository(), house.workflow, TENANT, session) == "nothing"
+    house.delete(session)
+    assert handle_error(house.errors, at, "StoreUnavailable").next == "done"
 
 
 def test_handling_an_error_again_returns_what_was_decided() -> None:

@@ -7,6 +7,7 @@ import pytest
 from shared.agent.recovery.restart import MOST_RESTARTS, restart
 from shared.agent.recovery.sweep import Tally
 from shared.domain.errors import SchemaUnknown
+from shared.domain.rules.outage import MOST_CRASHES
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import LIVE_SHARDS, LiveKind, LivePage
 from tests.doubles.index import MemoryIndex
@@ -125,6 +126,49 @@ def test_a_turn_that_loses_its_engine_again_and_again_waits_before_it_goes_on() 
     house.run()
     assert house.head(session).state == "waiting_for_user"
     assert house.head(session).outage is None
+
+
+def test_a_turn_that_loses_its_engine_after_all_these_waits_asks_a_person_and_does_not_loop() -> None:
+    house = FragileHouse(SCRIPT, outage_longest_pause_seconds=120)
+    session = house.start("Tidy up").session_id
+    for _ in range(MOST_RESTARTS):
+        house.lose(session)
+        house.recover()
+    for _ in range(MOST_CRASHES + 1):
+        house.lose(session)
+        house.recover()
+        outage = house.head(session).outage
+        assert outage is not None
+        assert outage.seconds_left(house.clock.now()) <= 120, "the setting counts here too"
+
+    house.run()
+    head = house.head(session)
+    (asked,) = head.interventions
+    assert (head.state, asked.type, asked.timeout_at) == ("waiting_for_user", "error_recovery", None)
+    assert asked.context["outage"]["code"] == "EXECUTION_LOST"
+    assert head.usage.llm_calls == 0
+    assert house.recover() == Tally()
+
+    house.resolve(session, asked, "retry")
+    house.run()
+    assert (house.head(session).interventions[0].type, house.head(session).outage) == (
+        "approval_required",
+        None,
+    )
+
+
+def test_after_the_patience_a_person_is_asked_about_an_engine_that_is_lost_seldom_but_again_and_again() -> (
+    None
+):
+    house = FragileHouse(SCRIPT, outage_patience_seconds=300)
+    session = house.start("Tidy up").session_id
+    for _ in range(MOST_RESTARTS + 1):
+        house.lose(session)
+        house.recover()
+    house.clock.advance(301)
+    house.run()
+    (asked,) = house.head(session).interventions
+    assert (asked.default_action, asked.timeout_at is not None) == ("retry", True)
 
 
 def test_each_turn_may_lose_its_engine_anew_and_waiting_for_people_does_not_count() -> None:
