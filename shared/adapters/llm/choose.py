@@ -1,4 +1,9 @@
-"""Which model an agent gets. No SDK is imported here, and a secret is read only for a provider that needs one."""
+"""Which provider, API and key serve a model that an agent names. No SDK is imported here, and a secret is read only for
+a provider that needs one.
+
+Which model serves which purpose: `model_for` in `shared/domain/definitions/agent.py`. Which purpose a turn has:
+`shared/agent/turn/turn.py`.
+"""
 
 from collections.abc import Mapping
 from functools import cache

@@ -2,6 +2,8 @@
 
 Load: concurrent executions in use, as a part of those there are. A measure is minutes old when it is used, so what
 changes between two measures is little: the share falls fast, rises slowly, and rests in between.
+
+The longest wait without load: `functions/status/polling.py`.
 """
 
 from typing import NamedTuple

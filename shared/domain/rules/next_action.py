@@ -1,6 +1,7 @@
 """Decides after a model's reply whether the run goes on, and how (design §5). Pure functions.
 
 The ladder of a run that goes in circles (hint, question, end) is in `loop_detection.py`; here its rung is only obeyed.
+Whether `update_plan` may complete a plan is decided in `shared/domain/plan/update.py`.
 """
 
 import re
