@@ -40,7 +40,7 @@ def model(provider: str, llmock: Any) -> Any:
 
 
 def states_of(behind: Behind, seen: Seen) -> list[str]:
-    (execution,) = behind.executions(seen.session["session_id"])
+    (execution,) = behind.ended(seen.session["session_id"])
     return entered(behind.history(execution["executionArn"]))
 
 
@@ -136,7 +136,11 @@ def test_a_provider_that_fails_for_a_moment_is_asked_again_by_the_engine(
     assert seen.session["state"] == "completed"
     assert len(model.requests) == 3, "the SDK itself does not retry"
     steps = ann.items(f"/v1/sessions/{seen.session['session_id']}/steps")
-    assert [step["attempt"] for step in steps] == [1, 0]
+    assert [(step["attempt"], step["error"]) for step in steps] == [
+        (0, "PROVIDER_UNAVAILABLE"),
+        (1, None),
+        (0, None),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +249,12 @@ def test_an_answer_that_breaks_off_is_asked_for_again_and_never_half_run(
     assert [event["data"]["name"] for event in seen.of("tool.started")] == ["create_file"]
     assert len(model.requests) == 5
     steps = ann.items(f"/v1/sessions/{planned}/steps")
-    assert [step["attempt"] for step in steps if step["kind"] == "llm"] == [0, 1, 0]
+    assert [(step["attempt"], step["error"]) for step in steps if step["kind"] == "llm"] == [
+        (0, None),
+        (0, "PROVIDER_STREAM_BROKEN"),
+        (1, None),
+        (0, None),
+    ]
 
 
 def test_a_refusal_of_the_model_ends_the_run_and_says_so(ann: Person, model: Any) -> None:

@@ -1,9 +1,7 @@
 """Several executions at one session, as an operator's mistake would start them: the log of one, each effect once."""
 
-import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -13,7 +11,7 @@ from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.conversing import ConversingProvider, anthropic_at, http_tool, planned
 from tests.e2e.support.gate import Gate
-from tests.e2e.support.person import PATIENCE_SECONDS, Person, Seen
+from tests.e2e.support.person import Person, Seen
 
 REPLIES = planned(
     Reply("Both.", (Call("book", {"n": 1}), Call("book", {"n": 2}))),
@@ -72,17 +70,6 @@ def run(boss: Person, behind: Behind, gate: Gate, others: int) -> Seen:
     return boss.finished(session_id)
 
 
-def settled(behind: Behind, session_id: str) -> list[dict[str, Any]]:
-    """Its executions, once all of them have ended."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        found = behind.executions(session_id)
-        if all(each["status"] != "RUNNING" for each in found):
-            return found
-        assert time.monotonic() < deadline, "an execution goes on for ever"
-        time.sleep(0.1)
-
-
 @pytest.mark.parametrize("others", [1, pytest.param(9, marks=pytest.mark.thorough)])
 def test_many_executions_of_a_running_session_leave_the_log_and_the_effects_of_one(
     boss: Person, behind: Behind, gate: Gate, sink: Sink, others: int
@@ -108,7 +95,7 @@ def test_many_executions_of_a_running_session_leave_the_log_and_the_effects_of_o
         "tool",
         "llm",
     ]
-    ended = settled(behind, session_id)
+    ended = behind.ended(session_id)
     assert {each["status"] for each in ended} == {"SUCCEEDED"}
     assert len(ended) == others + 1
     assert boss.snapshot(session_id)["last_seq"] == seen.session["last_seq"]

@@ -14,7 +14,7 @@ IN_MESSAGE, IN_FILE, IN_NAME = "marker-of-a-message", "marker-of-a-file", "marke
 
 def test_an_execution_is_named_after_its_session_run_and_generation(ann: Person, behind: Behind) -> None:
     session = ann.finished(ann.start("List my files")).session
-    (execution,) = behind.executions(session["session_id"])
+    (execution,) = behind.ended(session["session_id"])
     assert execution["name"] == f"{session['session_id']}-{session['run']['run_id']}-1"
     assert execution["status"] == "SUCCEEDED"
 
@@ -44,7 +44,7 @@ def test_a_turn_with_n_calls_costs_three_transitions_and_one_for_each_call(
     for number in range(7):
         ann.put_file(f"{number}.txt", f"Text number {number}.")
     seen = ann.finished(ann.start(GOAL))
-    (execution,) = behind.executions(seen.session["session_id"])
+    (execution,) = behind.ended(seen.session["session_id"])
     names = entered(behind.history(execution["executionArn"]))
     assert names[:2] == ["Route", "Plan"]
     assert names[-1] == "Done"
@@ -70,7 +70,7 @@ def test_the_history_has_no_message_no_plan_no_file_and_no_reply_in_it(ann: Pers
     told = json.dumps([seen.events, ann.items(f"/v1/sessions/{seen.session['session_id']}/messages")])
     assert all(marker in told for marker in (IN_MESSAGE, IN_FILE, IN_NAME)), "the session itself has them"
 
-    (execution,) = behind.executions(seen.session["session_id"])
+    (execution,) = behind.ended(seen.session["session_id"])
     history = behind.history(execution["executionArn"])
 
     text = as_text(history)
@@ -84,7 +84,7 @@ def test_what_goes_into_and_out_of_a_state_stays_below_a_kilobyte(ann: Person, b
     give_files(ann)
     ann.put_file("large.txt", "A line of a large text.\n" * 2_000)
     seen = ann.finished(ann.start(GOAL, token_budget=1_000_000))
-    (execution,) = behind.executions(seen.session["session_id"])
+    (execution,) = behind.ended(seen.session["session_id"])
     sizes = [len(text.encode()) for text in payloads(behind.history(execution["executionArn"]))]
     assert max(sizes) <= KILOBYTE
 
@@ -103,7 +103,7 @@ def test_a_history_that_has_grown_rolls_over_to_further_generations_and_the_sess
 ) -> None:
     session = rolled.session
     assert (session["state"], session["result"]["goal_met"]) == ("completed", True)
-    executions = behind.executions(session["session_id"])
+    executions = behind.ended(session["session_id"])
     assert len(executions) >= 3
     assert session["run"]["generation"] == len(executions)
     prefix = f"{session['session_id']}-{session['run']['run_id']}"

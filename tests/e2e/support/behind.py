@@ -1,6 +1,7 @@
 """What is behind the API, seen as an operator of the account sees it: the table, the bucket, executions, logs."""
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -9,8 +10,11 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from tests.e2e.support.person import PATIENCE_SECONDS
+
 VERSIONS = ("Versions", "DeleteMarkers")
 FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "notify", "recover")
+LOOK_SECONDS = 0.1
 
 
 class Behind:
@@ -122,6 +126,16 @@ class Behind:
         pages = self.client("stepfunctions").get_paginator("list_executions").paginate(stateMachineArn=arn)
         found = [each for page in pages for each in page["executions"] if each["name"].startswith(session_id)]
         return sorted(found, key=lambda each: each["startDate"])
+
+    def ended(self, session_id: str) -> list[dict[str, Any]]:
+        """Its executions, once all of them have ended: a session is over before its execution is."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            found = self.executions(session_id)
+            if all(each["status"] != "RUNNING" for each in found):
+                return found
+            assert time.monotonic() < deadline, "an execution goes on for ever"
+            time.sleep(LOOK_SECONDS)
 
     def stop(self, session_id: str) -> None:
         """As an operator does."""
