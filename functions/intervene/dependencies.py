@@ -62,7 +62,7 @@ def dependencies() -> Dependencies:
         timeouts=timeouts,
         errors=ErrorDeps(
             repository,
-            DynamoAttempts(chosen.table),
+            DynamoAttempts(chosen.table, write_version=chosen.write_version),
             OutageRules(chosen.outage_limits, timeouts, chosen.roll_over_events),
             policies,
         ),

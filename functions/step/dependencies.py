@@ -54,7 +54,7 @@ def turn_deps() -> TurnDeps:
         registry=TenantRegistry(definitions.last_snapshot),
         timeouts=timeouts,
         tenant_hour=TenantHour(repository, session_index, timeouts, chosen.tenant_tokens_per_hour),
-        attempts=DynamoAttempts(chosen.table),
+        attempts=DynamoAttempts(chosen.table, write_version=chosen.write_version),
         roll_over_events=chosen.roll_over_events,
         max_output_tokens=chosen.max_output_tokens,
         answer_time=chosen.answer_time,

@@ -2,13 +2,15 @@
 
 from shared.adapters.dynamodb.attempts import from_marker, to_marker
 from shared.domain.errors import Fenced
-from shared.domain.session.attempt import MARKER_VERSION, Marker
+from shared.domain.schema.versions import CURRENT
+from shared.domain.session.attempt import Marker
 from shared.ports.attempts import AttemptsChanged
 from tests.doubles.table import MemoryTable, StoredDocument
 
 
 class MemoryAttempts:
-    def __init__(self, table: MemoryTable) -> None:
+    def __init__(self, table: MemoryTable, *, write_version: int = CURRENT) -> None:
+        self._version = write_version
         self._table = table
 
     def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
@@ -19,7 +21,7 @@ class MemoryAttempts:
             there = _marker(found)
             if found is not None and there.last_id not in (after, marker.last_id):
                 raise AttemptsChanged(there)
-            stored = StoredDocument(MARKER_VERSION, from_marker(marker))
+            stored = StoredDocument(self._version, from_marker(marker, self._version))
             self._table.markers[tenant, session_id] = stored
 
     def read(self, tenant: str, session_id: str) -> Marker:

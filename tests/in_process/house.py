@@ -98,7 +98,7 @@ class House:
             self.fresh_repository(), self.index, self.workflow, self.registry, longest
         )
         self.roles = frozenset({"member"})
-        self.attempts: AttemptStore = MemoryAttempts(table)
+        self.attempts: AttemptStore = MemoryAttempts(table, write_version=self.settings.write_version)
         self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
         self.decisions: list[Decision] = []
         self.waits: list[int] = []

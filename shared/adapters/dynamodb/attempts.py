@@ -12,12 +12,14 @@ from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.storage.documents import dump, load
 from shared.domain.errors import Fenced
-from shared.domain.session.attempt import MARKER_VERSION, Marker
+from shared.domain.schema.versions import CURRENT
+from shared.domain.session.attempt import Marker
 from shared.ports.attempts import AttemptsChanged
 
 
-def from_marker(marker: Marker) -> bytes:
-    return dump(marker, MARKER_VERSION)
+def from_marker(marker: Marker, version: int) -> bytes:
+    """`version`: the one to write."""
+    return dump(marker, version)
 
 
 def to_marker(version: int, data: bytes) -> Marker:
@@ -26,10 +28,13 @@ def to_marker(version: int, data: bytes) -> Marker:
 
 
 class DynamoAttempts:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+    """`client`: a botocore DynamoDB client, where it is not this process's own. `write_version`: the schema version of
+    its markers (`shared.domain.schema.versions`).
+    """
 
-    def __init__(self, table: str, client: Any = None) -> None:
+    def __init__(self, table: str, client: Any = None, *, write_version: int = CURRENT) -> None:
         self._table = table
+        self._version = write_version
         self._dynamodb = Service("dynamodb", client)
 
     def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
@@ -37,8 +42,8 @@ class DynamoAttempts:
         item = {
             **items.attempts_key(tenant, session_id),
             "k": {"S": own},
-            "v": {"N": str(MARKER_VERSION)},
-            "z": {"B": from_marker(marker)},
+            "v": {"N": str(self._version)},
+            "z": {"B": from_marker(marker, self._version)},
         }
         known = {":own": {"S": own}} | ({":after": {"S": after}} if after is not None else {})
         try:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import EngineError, PoisonedSession
-from shared.domain.frozen_model import FrozenModel
+from shared.domain.schema.stored_model import StoredModel
 from shared.domain.session.attempt import Attempt, Marker
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
@@ -26,7 +26,7 @@ MOST_BYTES_IN_MARKER = 200_000
 """DynamoDB's items have at most 400 KB."""
 
 
-class KeptReply(FrozenModel):
+class KeptReply(StoredModel):
     """`place`: as of `place_of`. `attempt`: the one that it answered, as it began. `ended`: when it was answered.
     `delivered`: ids of the users' messages that its request showed.
     """

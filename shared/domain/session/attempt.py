@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Literal
 
-from shared.domain.frozen_model import FrozenModel
+from shared.domain.schema.stored_model import StoredModel
 from shared.domain.session.head import Head
 
-MARKER_VERSION = 1
 ANSWERED = "ANSWERED"
 
 
-class Attempt(FrozenModel):
+class Attempt(StoredModel):
     """One attempt at a model call, and what was reserved for it.
 
     `key`: the key of the commit that its answer goes into. `number`: the engine's retry count. `provider`, `model`: who
@@ -52,7 +51,7 @@ class Attempt(FrozenModel):
         return self.billed * (self.cost_usd or 0.0)
 
 
-class Marker(FrozenModel):
+class Marker(StoredModel):
     """What a session has stored of attempts that no commit had settled when the last of them began, oldest first.
 
     `reply`: the answer to the last one, as JSON, where it could not be committed; empty: none.

@@ -1,10 +1,14 @@
 """The marker of a session's model calls: one per session, beside its log; nobody overwrites what they have not seen."""
 
+import json
+
 import pytest
 
 from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb.attempts import DynamoAttempts
+from shared.adapters.storage.documents import pack, unpack
 from shared.domain.errors import Fenced, PoisonedSession, SchemaUnknown
-from shared.domain.schema.versions import NEXT
+from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
 from shared.domain.session.attempt import Attempt, Marker
 from shared.ports.attempts import AttemptsChanged
 from tests.contracts.store.backends import SPOILED, Aws, Stores, aws_stores
@@ -104,6 +108,35 @@ def test_another_release_s_marker_and_a_damaged_one_are_refused(
     aws.dynamodb.put_item(TableName=aws.table, Item={**stored(aws, tenant), **changed})
     with pytest.raises(error):
         attempts.read(tenant, "ses_1")
+
+
+@pytest.mark.parametrize("version", [CURRENT, NEXT])
+def test_a_marker_of_the_next_release_is_read_and_its_new_fields_are_written_back(
+    aws: Aws, tenant: str, version: int
+) -> None:
+    attempts = aws_stores(aws).attempts
+    attempts.write(tenant, "ses_1", marker("a"), after=None)
+    body = json.loads(unpack(stored(aws, tenant)["z"]["B"]))
+    body["queue"] = "later"
+    body["attempts"][0]["region"] = "north"
+    newer = {"v": {"N": str(version)}, "z": {"B": pack(json.dumps(body).encode())}}
+    aws.dynamodb.put_item(TableName=aws.table, Item={**stored(aws, tenant), **newer})
+
+    read = attempts.read(tenant, "ses_1")
+    answered = read.attempts[0].model_copy(update={"outcome": "ANSWERED"})
+    attempts.write(tenant, "ses_1", read.model_copy(update={"attempts": (answered,)}), after="a")
+
+    assert read.last_id == "a"
+    written = json.loads(unpack(stored(aws, tenant)["z"]["B"]))
+    assert (written["queue"], written["attempts"][0]["region"]) == ("later", "north")
+
+
+@pytest.mark.parametrize("version", [PREVIOUS, CURRENT])
+def test_it_is_written_in_the_version_of_the_deployment_s_choice(aws: Aws, tenant: str, version: int) -> None:
+    attempts = DynamoAttempts(aws.table, aws.dynamodb, write_version=version)
+    attempts.write(tenant, "ses_1", marker("a"), after=None)
+    assert stored(aws, tenant)["v"] == {"N": str(version)}
+    assert attempts.read(tenant, "ses_1") == marker("a")
 
 
 def stored(aws: Aws, tenant: str) -> items.Item:

@@ -1,5 +1,6 @@
 """A reply that was paid for outlives a store that has no time for it: it is not bought twice (design §6.2)."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 
 import pytest
@@ -363,6 +364,21 @@ def test_a_kept_reply_is_committed_though_the_tenants_hour_carries_no_further_ca
     down.now = set()
     house.clock.advance(3_600)
     house.settings = house.settings.model_copy(update={"tenant_tokens_per_hour": 1})
+
+    assert plan(house, first, 1).next == "think"
+
+    paid_once_and_told(house, session, model)
+
+
+def test_a_reply_that_the_next_release_kept_is_not_bought_again() -> None:
+    house, session, first, down, model = house_with(plans("look"))
+    model.meanwhile = goes_down(down, "log")
+    with pytest.raises(StoreThrottled):
+        plan(house, first)
+    down.now = set()
+    (name,) = house.blobs.names(TENANT, session)
+    stored = json.loads(house.blobs.get(TENANT, session, (name,))[name])
+    house.blobs.put_named(TENANT, session, name, json.dumps(stored | {"region": "north"}))
 
     assert plan(house, first, 1).next == "think"
 
