@@ -7,7 +7,7 @@ would differ from run to run, and so would raw order where calls of the model ru
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from tests.faults.processes import Worker
@@ -33,6 +33,8 @@ class Request(NamedTuple):
     headers: Mapping[str, str]
     body: bytes
     worker: Worker | None
+    is_given_up: Callable[[], bool] = lambda: False
+    """Whether its caller has gone."""
 
     @property
     def tag(self) -> str | None:

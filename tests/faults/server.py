@@ -1,5 +1,6 @@
 """An HTTP server on the loopback address whose every request goes by the fault point."""
 
+import select
 import socket
 import threading
 from collections.abc import Callable
@@ -56,7 +57,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self._worker is None and self.server.at != LAMBDA:  # once per connection: it stays its process's
             self._worker = self.server.point.worker(self.client_address[1], self.server.server_port)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(self.server.at, self.command, self.path, headers, self._body(), self._worker)
+        request = Request(
+            self.server.at, self.command, self.path, headers, self._body(), self._worker, self._is_given_up
+        )
         answer = self.server.point.carry(request, self.server.carry_out)
         if answer is None:
             self.close_connection = True
@@ -79,6 +82,16 @@ class _Handler(BaseHTTPRequestHandler):
         going_on = super().handle_expect_100()
         self.wfile.flush()
         return going_on
+
+    def _is_given_up(self) -> bool:
+        """The caller sends nothing after a request; what can be read then is its end."""
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        if not readable:
+            return False
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return True
 
     def _body(self) -> bytes:
         if "chunked" not in self.headers.get("Transfer-Encoding", ""):

@@ -27,13 +27,16 @@ class Bill(NamedTuple):
         charged = (usage["input_tokens"], usage["output_tokens"])
         rows = (_sum(steps, "input_tokens"), _sum(steps, "output_tokens"))
         sold = (sum(one.input_tokens for one in self.sold), sum(one.output_tokens for one in self.sold))
-        estimated = sum(step["estimated_tokens"] > 0 for step in steps)
+        estimated = [str(step["error"]) for step in steps if step["estimated_tokens"] > 0]
         vanished = budget["vanished_tokens"]
         left = budget["token_budget"] - usage["total_tokens"] - vanished
         return [
             *_unless(rows == charged, f"the step log has {rows}, usage {charged}"),
             *_unless(charged == sold, f"charged {charged}, sold were {sold}"),
-            *_unless(estimated <= self.unheard, f"{estimated} estimates for {self.unheard} unheard requests"),
+            *_unless(
+                len(estimated) <= self.unheard,
+                f"{len(estimated)} estimates for {self.unheard} unheard requests: {', '.join(estimated)}",
+            ),
             *_unless(
                 _sum(steps, "estimated_tokens") == vanished, f"{vanished} vanished tokens, not as estimated"
             ),

@@ -31,6 +31,11 @@ class OutageCase(NamedTuple):
     def name(self) -> str:
         return f"{self.service} {self.kind}"
 
+    @property
+    def uses_up_retries(self) -> bool:
+        """Step Functions itself goes on where its API does not answer, and no retry helps a key that is refused."""
+        return self.service != "states" and self != ("model", "denied")
+
 
 class Outage:
     """`refused`: how many calls it met. `gave_up`: the runs whose step used up its retries meanwhile. `unheard`: how
@@ -57,13 +62,11 @@ class Outage:
         self.is_over.set()
 
     def last(self, shortest: float, longest: float) -> None:
-        """Returns when it is over: steps have used up their retries, and sessions wait. Where it meets no step, which
-        is where only Step Functions' API is away, it lasts the shortest time. Seconds.
-        """
+        """Returns when it is over: steps have used up their retries, and sessions wait. Seconds."""
         began = time.monotonic()
         while time.monotonic() < began + longest:
             is_long_enough = time.monotonic() > began + shortest
-            if is_long_enough and (self.case.service == "states" or len(self.gave_up) >= ENOUGH):
+            if is_long_enough and (not self.case.uses_up_retries or len(self.gave_up) >= ENOUGH):
                 break
             time.sleep(LOOK_SECONDS)
         self.end()
@@ -78,7 +81,7 @@ class Outage:
             self.refused += 1
         match self.case.kind:
             case "unreachable":
-                self._goes_unheard(request)
+                self.goes_unheard(request)
                 return None
             case "slow":
                 self._carry_out_unheard(request, carry_out)
@@ -88,14 +91,14 @@ class Outage:
                 return refusal(request, kind)
 
     def _carry_out_unheard(self, request: Request, carry_out: Callable[[Request], Answer]) -> None:
-        self._goes_unheard(request)
+        self.goes_unheard(request)
         if request.at not in (
             MODEL,
             LAMBDA,
         ):  # a reply that nobody hears is not needed, an invocation not wanted
             carry_out(request)
 
-    def _goes_unheard(self, request: Request) -> None:
+    def goes_unheard(self, request: Request) -> None:
         if request.at == MODEL:
             with self._lock:
                 self.unheard[request.tag or ""] += 1
@@ -127,6 +130,9 @@ class Surroundings:
     ) -> Answer | None:
         for gate in self._gates:
             gate.pass_by(call)
+        if request.is_given_up():  # it was held for longer than it has time
+            self._outage.goes_unheard(request)
+            return None
         outage = self._outage
         if request.at == LAMBDA and outage.is_on and subject.what in GIVING_UP:
             outage.gave_up.add(request.tag or "")

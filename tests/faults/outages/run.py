@@ -16,7 +16,7 @@ from tests.faults.outages.stand import OutageStand
 from tests.faults.script import CHARGE
 
 SHORTEST_SECONDS = 12.0
-LONGEST_SECONDS = 75.0
+LONGEST_SECONDS = 150.0
 """An outage lasts until steps have used up all their retries: those take about 10 seconds where pauses are short and a
 refusal comes at once, and 45 where each call waits for its time limit.
 """
@@ -63,8 +63,7 @@ class OutageVerdict(NamedTuple):
 
     @property
     def was_felt(self) -> bool:
-        """Step Functions itself goes on where its API does not answer: there is no step that could give up."""
-        return self.refused > 0 and (self.gave_up > 0 or self.case.service == "states")
+        return self.refused > 0 and (self.gave_up > 0 or not self.case.uses_up_retries)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from tests.faults.stand import new_tag
 STAGE_SECONDS = 90.0
 END_SECONDS = 90.0
 PATIENCE_SECONDS = 200.0
-LOOK_SECONDS = 0.2
+LOOK_SECONDS = 0.5
 POLL_SECONDS = 1.0
 WAITING = "waiting_for_"
 """How a `state_reason` begins that tells of an outage."""

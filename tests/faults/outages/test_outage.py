@@ -7,6 +7,7 @@ import pytest
 from tests.faults.calls import AWS, LAMBDA, MODEL, Answer, Call, Request, Subject, subject_of
 from tests.faults.outages.bill import Bill
 from tests.faults.outages.outage import Gate, Outage, OutageCase, Surroundings
+from tests.faults.person import Json
 from tests.faults.processes import Worker
 from tests.faults.provider import priced
 
@@ -17,7 +18,7 @@ SESSION = {
     "usage": {"input_tokens": 1010, "output_tokens": 121, "total_tokens": 1131},
     "budget": {"token_budget": 5000, "tokens_left": 3869, "vanished_tokens": 0},
 }
-STEPS = [{"input_tokens": 500, "output_tokens": 60, "estimated_tokens": 0},
+STEPS: list[Json] = [{"input_tokens": 500, "output_tokens": 60, "estimated_tokens": 0},
          {"input_tokens": 510, "output_tokens": 61, "estimated_tokens": 0}]  # fmt: skip
 
 
@@ -103,7 +104,10 @@ def test_a_bill_is_held_against_what_was_sold(places: list[int], unheard: int, w
 
 def test_an_estimate_needs_a_request_that_got_no_answer() -> None:
     session = SESSION | {"budget": {"token_budget": 5000, "tokens_left": 3169, "vanished_tokens": 700}}
-    steps = [*STEPS, {"input_tokens": 0, "output_tokens": 0, "estimated_tokens": 700}]
+    steps: list[Json] = [
+        *STEPS,
+        {"input_tokens": 0, "output_tokens": 0, "estimated_tokens": 700, "error": "X"},
+    ]
     sold = (priced(0), priced(1))
     assert Bill(sold, 1).differences(session, steps) == []
-    assert Bill(sold, 0).differences(session, steps) == ["1 estimates for 0 unheard requests"]
+    assert Bill(sold, 0).differences(session, steps) == ["1 estimates for 0 unheard requests: X"]
