@@ -20,7 +20,7 @@ LONGEST_SECONDS = 150.0
 """An outage lasts until steps have used up all their retries: those take about 10 seconds where pauses are short and a
 refusal comes at once, and 45 where each call waits for its time limit.
 """
-AT_ONCE = 3
+AT_ONCE = 2
 """Outages side by side, each with sessions of its own: most of the time they wait."""
 WARM = 8
 RECOVERY_SECONDS = 3.0

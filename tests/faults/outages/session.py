@@ -24,7 +24,7 @@ STAGE_SECONDS = 90.0
 END_SECONDS = 90.0
 PATIENCE_SECONDS = 200.0
 LOOK_SECONDS = 0.5
-POLL_SECONDS = 1.0
+POLL_SECONDS = 2.0
 WAITING = "waiting_for_"
 """How a `state_reason` begins that tells of an outage."""
 TOOLS: dict[str, Json] = {
@@ -76,10 +76,11 @@ class Followed:
 
     def come_near(self) -> None:
         """To where it can wait for the others without running out of any time. Raises Stuck."""
-        self._register_tools()
-        if self.stage.during == "start":
-            return
-        self._start()
+        with self.stand.setting_up:
+            self._register_tools()
+            if self.stage.during == "start":
+                return
+            self._start()
         if not self.stage.comes_to:
             self._until(_asks)
             return
