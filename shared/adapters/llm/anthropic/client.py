@@ -39,9 +39,15 @@ class AnthropicModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        client = (
+            self._client
+        )  # loaded before the time runs: a new process takes seconds for it, and asks nobody
         begins_within = request.stream_options.begins_within
         return run_within(
-            timeout, self.provider, lambda progress: self._call(request, timeout, progress), begins_within
+            timeout,
+            self.provider,
+            lambda progress: self._call(client, request, timeout, progress),
+            begins_within,
         )
 
     @cached_property
@@ -56,8 +62,8 @@ class AnthropicModel:
         key = require_sendable(self.provider, self._api_key)
         return self._sdk.Anthropic(api_key=key, base_url=self._base_url, max_retries=0, open_telemetry=False)
 
-    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
-        client, body = self._client, to_body(request, self.provider)
+    def _call(self, client: Any, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
+        body = to_body(request, self.provider)
         progress.raise_if_cancelled()
         limits = time_limits(self._sdk, timeout, STALL_SECONDS)
         opened = False

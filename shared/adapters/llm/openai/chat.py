@@ -25,6 +25,7 @@ class OpenAIModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        self._client.load()
         begins_within = request.stream_options.begins_within
         return run_within(
             timeout, PROVIDER, lambda progress: self._call(request, timeout, progress), begins_within

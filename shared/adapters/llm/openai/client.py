@@ -56,6 +56,10 @@ class OpenAIClient:
         silence_loggers(openai)
         return openai
 
+    def load(self) -> None:
+        """Before the time of a call runs: a new process takes seconds for it, and asks nobody."""
+        _ = self.sdk_client
+
     @cached_property
     def sdk_client(self) -> Any:
         key = require_sendable(PROVIDER, self._api_key)

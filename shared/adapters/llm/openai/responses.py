@@ -22,6 +22,7 @@ class OpenAIResponsesModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        self._client.load()
         begins_within = request.stream_options.begins_within
         return run_within(
             timeout, PROVIDER, lambda progress: self._call(request, timeout, progress), begins_within
