@@ -45,7 +45,11 @@ class StoreUnavailable(TransientError):
 
 
 class AwsDenied(TransientError):
-    """AWS refused for want of a permission. A role is mended, or a policy takes effect, while the session waits."""
+    """AWS refused for want of a permission, also one to read a provider's key. A role is mended, or a policy takes
+    effect, while the session waits.
+    """
+
+    code = "AWS_DENIED"
 
 
 class CommitContention(TransientError):

@@ -10,10 +10,12 @@ from shared.domain.errors import AwsDenied
 
 CACHE_SECONDS = 300
 NOT_FOUND = "ResourceNotFoundException"
+NOT_DECRYPTED = "DecryptionFailure"
+"""The KMS key of the secret may not be used, or is disabled."""
 
 
 class SecretUnreadable(Exception):
-    """The secret may not be read or decrypted, or is no text. The message is AWS's error code, without the name."""
+    """The secret is no text, or is about to be deleted. The message is AWS's error code, without the name."""
 
 
 class CachedSecrets:
@@ -29,7 +31,7 @@ class CachedSecrets:
     def __call__(self, name: str, *, refresh: bool = False) -> str:
         """The secret's text; empty where there is no such secret. `refresh`: reads it even where it is cached.
 
-        Raises StoreThrottled, StoreUnavailable, SecretUnreadable.
+        Raises AwsDenied where it may not be read or decrypted, StoreThrottled, StoreUnavailable, SecretUnreadable.
         """
         if refresh:
             self._cache.pop(name, None)
@@ -43,12 +45,14 @@ class CachedSecrets:
     def _read(self, name: str) -> str:
         try:
             answer = self._secretsmanager.call("get_secret_value", SecretId=name)
-        except AwsDenied:
-            raise SecretUnreadable("AccessDenied") from None
+        except AwsDenied as denied:
+            raise AwsDenied(str(denied)) from None  # AWS's message has the secret's name
         except AwsRefused as refused:
             if refused.code == NOT_FOUND:
                 return ""
-            raise SecretUnreadable(refused.code) from None  # AWS's message has the secret's name
+            if refused.code == NOT_DECRYPTED:
+                raise AwsDenied(f"get_secret_value: {refused.code}") from None
+            raise SecretUnreadable(refused.code) from None
         return _text_of(answer)
 
 

@@ -13,7 +13,7 @@ from shared.adapters.llm.common.address_and_key import is_official
 from shared.adapters.llm.keys import KEY_SOURCES, RotatingModel, Secrets, key_of
 from shared.adapters.llm.model_catalogue import DEFAULT_MODELS, takes_tools_in_chat
 from shared.domain.definitions.agent import Protocol
-from shared.domain.errors import ProviderKeyRefused, ProviderRejected, SessionError
+from shared.domain.errors import AwsDenied, ProviderKeyRefused, ProviderRejected, SessionError
 from shared.ports.model import Model, ModelReply, ModelRequest
 from shared.settings import Settings
 
@@ -52,8 +52,8 @@ def choose_for(
 
     `provider`, `model` None: the deployment's. A provider that is not the deployment's has its own default model. The
     same arguments give the same object, with its connections, as long as the process lives. Where the provider has no
-    key the model's first call raises ProviderKeyRefused; where it is `offline` and the environment does not have it,
-    ProviderRejected.
+    key the model's first call raises ProviderKeyRefused; where its secret may not be read, AwsDenied, so that the
+    agent's other models can be asked; where it is `offline` and the environment does not have it, ProviderRejected.
     """
     chosen = provider or _default_provider(settings, environ, secrets)
     named = model or ""
@@ -69,7 +69,10 @@ def choose_for(
         return _NO_PROVIDER, named or DEFAULT_MODELS[_NO_PROVIDER.provider]
     name = named or DEFAULT_MODELS.get(chosen, chosen)
     base_url = environ.get(BASE_URLS.get(chosen, "")) or None
-    key = key_of(chosen, settings, environ, secrets)
+    try:
+        key = key_of(chosen, settings, environ, secrets)
+    except AwsDenied as denied:
+        return UnusableModel(chosen, AwsDenied, f"{chosen}: {denied}"), name
     api = _openai_api(settings, base_url) if chosen == "openai" else ""
     needs_react = api == "chat" and is_official(base_url) and not takes_tools_in_chat(name)
     make = _react if protocol == "react" or needs_react else _native
@@ -92,9 +95,19 @@ def _default_provider(settings: Settings, environ: Mapping[str, str], secrets: S
         return settings.provider
     for refresh in (False, True):
         for name in KEY_SOURCES:
-            if key_of(name, settings, environ, secrets, refresh=refresh) != "":
+            if _has_key(name, settings, environ, secrets, refresh=refresh):
                 return name
     return OFFLINE if settings.offline else ""
+
+
+def _has_key(
+    provider: str, settings: Settings, environ: Mapping[str, str], secrets: Secrets, *, refresh: bool
+) -> bool:
+    """A secret that may not be read counts: it is no reason to take another provider."""
+    try:
+        return key_of(provider, settings, environ, secrets, refresh=refresh) != ""
+    except AwsDenied:
+        return True
 
 
 def _openai_api(settings: Settings, base_url: str | None) -> OpenAIApi:
@@ -141,9 +154,9 @@ def _native(provider: str, key: str | None, base_url: str | None, api: OpenAIApi
 
 
 class UnusableModel:
-    """A model that nobody can ask. Its calls raise, so the run fails with a reason and the worker goes on."""
+    """A model that nobody can ask. Its calls raise, so the run fails or waits with a reason, and the worker goes on."""
 
-    def __init__(self, provider: str, error: type[SessionError], reason: str) -> None:
+    def __init__(self, provider: str, error: type[SessionError | AwsDenied], reason: str) -> None:
         self._provider = provider
         self._error = error
         self._reason = reason

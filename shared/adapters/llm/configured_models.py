@@ -9,7 +9,7 @@ from shared.adapters.llm.common.stream import run_within
 from shared.adapters.llm.keys import KEY_SOURCES, Secrets, key_of
 from shared.adapters.llm.model_catalogue import context_window
 from shared.domain.definitions.agent import PROVIDERS, AgentDefinition, Purpose
-from shared.domain.errors import ProviderTimeout
+from shared.domain.errors import AwsDenied, ProviderTimeout
 from shared.settings import Settings
 
 KeyState = Literal["present", "missing", "unreadable", "not_needed"]
@@ -80,7 +80,10 @@ class ConfiguredModels:
 
     def check(self, provider: str) -> KeyStatus:
         """Asks the provider. Reads its secret again, because the key may just have been rotated."""
-        key = key_of(provider, self._settings, self._environ, self._secrets, refresh=True)
+        try:
+            key = key_of(provider, self._settings, self._environ, self._secrets, refresh=True)
+        except AwsDenied:
+            return "missing"
         return check_key(provider, key, self._environ.get(BASE_URLS.get(provider, "")) or None)
 
     def _chosen(self, agent: AgentDefinition, provider: str | None, model: str | None) -> tuple[str, str]:
@@ -93,7 +96,10 @@ class ConfiguredModels:
     def _key_state(self, provider: str) -> KeyState:
         if provider not in KEY_SOURCES:
             return "not_needed"
-        key = key_of(provider, self._settings, self._environ, self._secrets)
+        try:
+            key = key_of(provider, self._settings, self._environ, self._secrets)
+        except AwsDenied:
+            return "unreadable"
         if key is None:
             return "unreadable"
         return "present" if key else "missing"

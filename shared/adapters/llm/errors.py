@@ -8,6 +8,7 @@ provider's `client.py`.
           before any answer                          ProviderOverloaded      Wait, for as long as Retry-After says
         408; silence; no complete answer in time     ProviderTimeout         backoff
         409, 425, other 5xx; no connection           ProviderUnavailable     backoff
+        AWS does not let the key's secret be read    AwsDenied               backoff
         a dropped, truncated or corrupt stream;
           any of the above after the answer began    StreamBroken            backoff
     the model is shown the failure as the call's result; no error is raised, the call is `malformed`

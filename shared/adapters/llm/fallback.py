@@ -2,7 +2,8 @@
 
 Another model is asked only while no answer has begun. Half an answer is a broken stream, so nobody is shown the text of
 two models. A fallback that cannot be used at all (no key, no such model) is skipped, because the first model's trouble
-may pass: its error counts. Where no model answers, the engine retries the turn as it does without fallbacks.
+may pass: its error counts. One whose secret may not be read counts as away. Where no model answers, the engine retries
+the turn as it does without fallbacks.
 """
 
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from shared.domain.errors import (
+    AwsDenied,
     ProviderOverloaded,
     ProviderTimeout,
     ProviderUnavailable,
@@ -24,7 +26,7 @@ MIN_SECONDS = 1.0
 
 AS_RATED = AnswerTime()
 
-TemporaryFailure = ProviderOverloaded | ProviderTimeout | ProviderUnavailable
+TemporaryFailure = ProviderOverloaded | ProviderTimeout | ProviderUnavailable | AwsDenied
 
 
 class NamedModel(NamedTuple):
@@ -87,7 +89,7 @@ class FallbackModel:
             options = StreamOptions(begins_within, text if options.on_text is not None else None)
             try:
                 reply = model.complete(request._replace(model=name, stream_options=options), timeout=left)
-            except (ProviderOverloaded, ProviderTimeout, ProviderUnavailable) as error:
+            except (ProviderOverloaded, ProviderTimeout, ProviderUnavailable, AwsDenied) as error:
                 timed_out = isinstance(error, ProviderTimeout)
                 if isinstance(error, ProviderTimeout) and error.began:
                     raise

@@ -41,8 +41,9 @@ KEY_SOURCES = {
 def key_of(
     provider: str, settings: Settings, environ: Mapping[str, str], secrets: Secrets, *, refresh: bool = False
 ) -> str | None:
-    """The provider's key. Empty: there is none, or the provider needs none. None: its secret may not be read, or holds
-    something that is no key; that is no reason to take another provider. Raises StoreThrottled, StoreUnavailable.
+    """The provider's key. Empty: there is none, or the provider needs none. None: its secret holds something that is no
+    key; that is no reason to take another provider. Raises AwsDenied where the secret may not be read, StoreThrottled,
+    StoreUnavailable.
     """
     source = KEY_SOURCES.get(provider)
     if source is None:
@@ -95,7 +96,9 @@ class RotatingModel:
         return self._model.provider
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        """Raises what the models raise, and StoreThrottled or StoreUnavailable where the secret cannot be read."""
+        """Raises what the models raise, and AwsDenied, StoreThrottled or StoreUnavailable where the secret cannot be
+        read.
+        """
         started = self._now()
         try:
             return self._model.complete(request, timeout=timeout)

@@ -4,9 +4,16 @@ import pytest
 
 from shared.adapters.aws.secrets import SecretUnreadable
 from shared.adapters.llm.choose import choose, choose_for
+from shared.adapters.llm.fallback import with_fallbacks
 from shared.adapters.llm.keys import RotatingModel
 from shared.domain.definitions.agent import Protocol
-from shared.domain.errors import ProviderKeyRefused, ProviderOverloaded, ProviderUnavailable, StoreUnavailable
+from shared.domain.errors import (
+    AwsDenied,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderUnavailable,
+    StoreUnavailable,
+)
 from shared.ports.model import Model, ModelReply, ModelRequest
 from shared.settings import Settings
 from tests.contracts.llm.conversations import request
@@ -140,9 +147,9 @@ def test_a_key_of_the_environment_is_not_looked_for_in_a_secret() -> None:
     assert not isinstance(chosen, RotatingModel)
 
 
-def test_a_secret_that_may_not_be_read_fails_the_run_and_is_no_reason_to_take_another_provider() -> None:
+def test_a_secret_that_is_no_text_fails_the_run_and_is_no_reason_to_take_another_provider() -> None:
     def unreadable(name: str, *, refresh: bool = False) -> str:
-        raise SecretUnreadable("AccessDeniedException")
+        raise SecretUnreadable("SecretBinary")
 
     model, _ = choose(_settings(anthropic_secret="acta/dev/anthropic"), {"OPENAI_API_KEY": "k"}, unreadable)
 
@@ -150,3 +157,56 @@ def test_a_secret_that_may_not_be_read_fails_the_run_and_is_no_reason_to_take_an
     with pytest.raises(ProviderKeyRefused) as refused:
         model.complete(request(), timeout=5)
     assert "acta/dev" not in str(refused.value)
+
+
+def denied(name: str, *, refresh: bool = False) -> str:
+    raise AwsDenied("get_secret_value: AccessDeniedException")
+
+
+@pytest.mark.parametrize("provider", ["anthropic", None])
+def test_a_secret_that_may_not_be_read_is_a_missing_permission_and_no_reason_to_take_another_provider(
+    provider: str | None,
+) -> None:
+    settings = _settings(anthropic_secret="acta/dev/anthropic")
+
+    model, _ = choose_for(settings, {"OPENAI_API_KEY": "k"}, denied, provider, None, "native")
+
+    assert model.provider == "anthropic"
+    with pytest.raises(AwsDenied, match="AccessDeniedException") as refused:
+        model.complete(request(), timeout=5)
+    assert "acta/dev" not in str(refused.value)
+
+
+def test_a_key_that_is_refused_while_its_secret_may_not_be_read_is_a_missing_permission() -> None:
+    def reload() -> Model:
+        raise AwsDenied("get_secret_value: AccessDeniedException")
+
+    with pytest.raises(AwsDenied):
+        RotatingModel(ScriptedModel([REFUSED]), reload).complete(request(), timeout=5)
+
+
+def test_a_provider_whose_secret_may_not_be_read_does_not_keep_a_fallback_from_answering() -> None:
+    settings = _settings(provider="anthropic", anthropic_secret="acta/dev/anthropic")
+    first = choose_for(settings, {}, denied, None, None, "native")
+
+    model, _ = with_fallbacks(first, [(ScriptedModel([says("hello")]), "other")])
+    reply = model.complete(request(), timeout=5)
+
+    assert (reply.text, reply.model) == ("hello", "other")
+    assert [(one.provider, one.code) for one in reply.failed_models] == [("anthropic", "AWS_DENIED")]
+
+
+def test_a_fallback_whose_secret_may_not_be_read_is_passed_over_and_where_none_answers_it_is_retried() -> (
+    None
+):
+    settings = _settings(provider="anthropic", anthropic_secret="acta/dev/anthropic")
+    unread = choose_for(settings, {}, denied, None, None, "native")
+    busy = ProviderUnavailable("away")
+
+    model, _ = with_fallbacks(
+        (ScriptedModel([busy]), "first"), [unread, (ScriptedModel([says("hello")]), "third")]
+    )
+    assert model.complete(request(), timeout=5).model == "third"
+    model, _ = with_fallbacks(unread, [(ScriptedModel([REFUSED]), "second")])
+    with pytest.raises(AwsDenied):
+        model.complete(request(), timeout=5)

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.secrets import CACHE_SECONDS, CachedSecrets, SecretUnreadable
+from shared.domain.errors import AwsDenied
 
 NAME = "acta/test/anthropic"
 
@@ -80,7 +82,7 @@ def test_a_secret_that_is_not_there_is_empty(secrets: CachedSecrets) -> None:
     assert secrets("acta/test/nothing") == ""
 
 
-def test_a_secret_that_may_not_be_read_is_an_error_that_does_not_name_it(
+def test_a_secret_that_is_about_to_be_deleted_is_an_error_that_does_not_name_it(
     stored: Any, secrets: CachedSecrets
 ) -> None:
     stored.delete_secret(SecretId=NAME)
@@ -90,3 +92,36 @@ def test_a_secret_that_may_not_be_read_is_an_error_that_does_not_name_it(
     assert NAME not in repr(refused.value)
     assert refused.value.__cause__ is None
     assert refused.value.__suppress_context__
+
+
+class Denying:
+    """Stands for botocore's client that AWS refuses with a code."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def get_secret_value(self, **request: Any) -> dict[str, Any]:
+        said = {"Code": self.code, "Message": f"not allowed to read {NAME}"}
+        raise ClientError(
+            {"Error": said, "ResponseMetadata": {"HTTPStatusCode": 400}},
+            "GetSecretValue",
+        )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "AccessDeniedException",
+        "KMSAccessDeniedException",
+        "KMS.AccessDeniedException",
+        "DecryptionFailure",
+        "ExpiredTokenException",
+    ],
+)
+def test_a_secret_that_may_not_be_read_or_decrypted_is_a_missing_permission_and_is_not_named(
+    code: str,
+) -> None:
+    with pytest.raises(AwsDenied, match=code) as denied:
+        CachedSecrets(Service("secretsmanager", Denying(code)))(NAME)
+    assert NAME not in repr(denied.value)
+    assert denied.value.__suppress_context__

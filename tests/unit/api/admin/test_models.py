@@ -7,10 +7,10 @@ import pytest
 
 from functions.step.dependencies import ModelsDeps
 from functions.step.routes import build
-from shared.adapters.aws.secrets import SecretUnreadable
 from shared.adapters.llm.configured_models import ConfiguredModels
 from shared.adapters.llm.keys import Secrets
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Models
+from shared.domain.errors import AwsDenied
 from shared.settings import Settings
 from tests.doubles.clock import FakeClock
 from tests.doubles.definitions import MemoryDefinitions
@@ -24,7 +24,7 @@ def _secrets(texts: Mapping[str, str | None]) -> Secrets:
     def read(name: str, *, refresh: bool = False) -> str:
         text = texts[name]
         if text is None:
-            raise SecretUnreadable("AccessDeniedException")
+            raise AwsDenied("get_secret_value: AccessDeniedException")
         return text
 
     return read
