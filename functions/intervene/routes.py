@@ -40,7 +40,9 @@ def build(deps: Dependencies) -> Api:
     def cancel(session_id: str) -> Response:
         return controlled(
             session_id,
-            lambda requester: control.cancel(repository, workflow, requester, session_id),
+            lambda requester: control.cancel(
+                repository, workflow, requester, session_id, deps.errors.attempts
+            ),
             cancelled_view,
         )
 

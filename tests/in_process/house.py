@@ -163,7 +163,9 @@ class House:
         return resolve(self.resolve_deps, self.requester, session_id, asked, chosen)[1]
 
     def cancel(self, session_id: str) -> Head:
-        return control.cancel(self.fresh_repository(), self.workflow, self.requester, session_id)
+        return control.cancel(
+            self.fresh_repository(), self.workflow, self.requester, session_id, self.attempts
+        )
 
     def delete(self, session_id: str) -> None:
         delete_session(

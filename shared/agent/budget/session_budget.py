@@ -12,6 +12,7 @@ from shared.agent.session.repository import SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import (
     ActaError,
+    PoisonedSession,
     ProviderOverloaded,
     ProviderTimeout,
     SessionError,
@@ -25,6 +26,7 @@ from shared.domain.session.attempt import ANSWERED, Attempt, open_attempts
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position, StepRecord, milliseconds
 from shared.domain.session.head import Head
+from shared.ports.attempts import AttemptStore
 from shared.ports.model import ModelReply, ModelRequest
 
 VANISHED = "VANISHED"
@@ -118,6 +120,16 @@ def with_outcome(
     outcome = ANSWERED if isinstance(answer, ModelReply) else answer.code
     changed = {"outcome": outcome, "billed": unanswered_calls(answer), "ended": now}
     return attempt.model_copy(update=changed)
+
+
+def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...]:
+    """What a commit that ends a run charges, so far as it is open. Empty where the marker cannot be read now: the
+    session's next run charges it.
+    """
+    try:
+        return store.read(head.tenant, head.session_id).attempts
+    except (TransientError, PoisonedSession):
+        return ()
 
 
 def charge_attempts(change: Change, attempts: Iterable[Attempt], session: Session) -> None:

@@ -1,5 +1,6 @@
 """Pause, resume and cancel. Each is a commit, and workers that come later find it in the log (design §6.4)."""
 
+from shared.agent.budget.session_budget import attempts_so_far, charge_attempts
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
@@ -19,6 +20,7 @@ from shared.domain.interventions.intervention import (
 from shared.domain.interventions.options_and_defaults import NO_POLICIES
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
+from shared.ports.attempts import AttemptStore
 from shared.ports.workflow import Workflow
 
 PAUSE = "Paused."
@@ -83,17 +85,27 @@ def resume(repository: SessionRepository, workflow: Workflow, requester: Request
     return head
 
 
-def cancel(repository: SessionRepository, workflow: Workflow, requester: Requester, session_id: str) -> Head:
-    """Once this has returned no call with an effect starts any more. Raises Conflict where the run has ended
-    otherwise.
+def cancel(
+    repository: SessionRepository,
+    workflow: Workflow,
+    requester: Requester,
+    session_id: str,
+    attempts: AttemptStore | None = None,
+) -> Head:
+    """Once this has returned no call with an effect starts any more. Model calls without an answer are charged at their
+    reservation, for nothing may come after it; an answer that does come takes that back. `attempts` None: the session
+    is deleted and has no bill. Raises Conflict where the run has ended otherwise.
     """
     session = repository.newest(requester.tenant, session_id)
+    so_far = attempts_so_far(attempts, session.head) if attempts is not None else ()
 
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        if change.head.state == "cancelled":
+    def build(now: Session, change: Change) -> CommitDraft | None:
+        if change.head.state == "cancelled":  # it was charged, too
             return _nothing_to_do(change, requester)
         if change.head.is_over:
             raise Conflict(f"The session is {change.head.state} already.")
+        if change.head.budget.settled is not None:  # else only the log says what was charged
+            charge_attempts(change, so_far, now)
         cancelled(change, requester.user)
         return CommitDraft(change, idempotency=requester.key)
 

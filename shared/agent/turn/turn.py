@@ -10,6 +10,7 @@ from typing import NamedTuple, assert_never
 from shared.agent.budget.session_budget import (
     Bill,
     SizedRequest,
+    attempts_so_far,
     calibrate,
     charge_attempts,
     settle_call,
@@ -116,8 +117,11 @@ def load(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: fl
     except SessionError as unfit:
         error = unfit  # the name of an `except` ends with it
 
-        def build(_: Session, change: Change) -> CommitDraft:
+        lost = attempts_so_far(deps.attempts, head)
+
+        def build(now: Session, change: Change) -> CommitDraft:
             check_turn(change.head, at)
+            charge_attempts(change, lost, now)
             return _failed(deps, change, error)
 
         return _committed(deps.repository, session, at.key(kind), build)

@@ -3,7 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.environments import ENVIRONMENTS
+from infra.environments import ENVIRONMENTS, MARGIN
+from shared.adapters.aws.clients import ATTEMPTS, CONNECT_SECONDS, READ_SECONDS
+from shared.agent.model_call.reply_in_hand import ROOM
 from shared.engine_event import COMMIT_SECONDS, LEAST_SECONDS, seconds_for_work
 
 
@@ -20,6 +22,11 @@ def test_what_is_left_after_the_model_is_enough_to_commit(remaining_ms: int, dea
     assert seconds <= max(LEAST_SECONDS, deadline)
     if remaining_ms / 1_000 >= COMMIT_SECONDS + LEAST_SECONDS:
         assert remaining_ms / 1_000 - seconds >= COMMIT_SECONDS
+
+
+def test_there_is_room_for_a_request_that_hangs_through_all_its_tries_at_the_last_moment() -> None:
+    hanging = ATTEMPTS * (CONNECT_SECONDS + READ_SECONDS)
+    assert ROOM.total_seconds() + hanging < COMMIT_SECONDS < MARGIN
 
 
 def test_every_environment_gives_a_step_time_for_the_model_and_the_commit() -> None:

@@ -8,6 +8,7 @@ from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.recover import recover
 from shared.agent.session.repository import SessionRepository
 from shared.agent.turn.turn import take_turn
+from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
 from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.attempt import Marker
@@ -120,6 +121,43 @@ def test_what_vanished_in_an_execution_that_was_lost_is_charged_by_the_next_one(
     with pytest.raises(Stop):
         house.run(lambda decision: _stop(decision.next == "think"))
 
+    assert [row.error for row in failed_rows(house, session)] == ["VANISHED"]
+    all_is_charged_once(house, session)
+
+
+def test_what_vanished_before_a_cancel_is_charged_by_it() -> None:
+    house, session, first = house_with(ProviderTimeout("silent"), dies)
+    with pytest.raises(ProviderTimeout):
+        plan(house, first)
+    with pytest.raises(Crash):
+        plan(house, first, 1)
+    house.cancel(session)
+    assert [row.error for row in failed_rows(house, session)] == ["PROVIDER_TIMEOUT", "VANISHED"]
+    assert house.head(session).budget.vanished_tokens > 2 * house.settings.max_output_tokens
+    all_is_charged_once(house, session)
+
+
+def test_an_answer_that_comes_after_a_cancel_is_charged_exactly() -> None:
+    house, session, first = house_with(lambda request: _meanwhile(lambda: house.cancel(session)))
+    plan(house, first)
+    head = house.head(session)
+    assert (head.state, head.budget.vanished_tokens, head.usage.total_tokens) == ("cancelled", 0, 120)
+    all_is_charged_once(house, session)
+
+
+def test_a_run_that_fails_because_its_agent_is_gone_keeps_its_bill() -> None:
+    house = House(ScriptedModel((dies,)), tenant_tokens_per_hour=1_000_000, token_window_seconds=0)
+    agent = house.definitions.snapshot(TENANT).agent(DEFAULT_AGENT)
+    assert agent is not None
+    agent = agent.model_copy(update={"agent_id": "keeper"})
+    house.definitions.create_agent(TENANT, agent)
+    session = house.start("Look", agent_id=agent.agent_id).session_id
+    first = house.workflow.take()
+    assert first is not None
+    with pytest.raises(Crash):
+        plan(house, first)
+    house.definitions.delete_agent(TENANT, agent)
+    assert plan(house, first, 1).next == "failed"
     assert [row.error for row in failed_rows(house, session)] == ["VANISHED"]
     all_is_charged_once(house, session)
 
