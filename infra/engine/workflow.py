@@ -7,6 +7,9 @@
   filled in here.
 - `"Seconds": "${PauseSeconds}"`: a pause of `infra/engine/retries.py`, filled in here.
 - `${StepFunctionArn}` and the like: a function's ARN, filled in by CloudFormation (`PLACEHOLDERS`).
+
+What does not differ between environments stands in the file itself, such as how many calls of a reply run at once
+(`MaxConcurrency` of `Act`).
 """
 
 import json

@@ -18,6 +18,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
 
 The index `live` has keys only. `live` is {kind}#{shard:02d}; the release before wrote the kind alone. `live_at` is
 {time}#{session}#{tenant}, which orders by time and has the names as they are: in `pk` and `sk` a long name is a hash.
+
+How long items with a ttl live: the `..._LIFE` constants of `shared/ports/`. A session that nobody deletes has none.
 """
 
 import hashlib

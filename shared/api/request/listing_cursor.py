@@ -1,4 +1,7 @@
-"""The `cursor` parameter of a listing. Its store makes the cursors and checks them; callers cannot read them."""
+"""The `cursor` parameter of a listing. Its store makes the cursors and checks them; callers cannot read them.
+
+A page's size is each route's `limit`.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

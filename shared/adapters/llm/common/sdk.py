@@ -1,4 +1,8 @@
-"""What the providers' SDKs have in common: what they may log, and how long one request may take."""
+"""What the providers' SDKs have in common: what they may log, and the form of their time limits.
+
+How long a call may take is decided in `shared/agent/model_call/marked_call.py`: what
+`shared/domain/rules/answer_time.py` allows, and no more than is left of the invocation (`shared/engine_event.py`).
+"""
 
 import logging
 from types import ModuleType
