@@ -67,16 +67,14 @@ class ProviderOverloaded(TransientError):
     """The provider answered 429, 503 or 529.
 
     `retry_after`: seconds that the provider asks to wait, which `wait_out` in `shared/agent/outages/wait_out.py` has
-    the engine do; None: it named none, and the engine retries. `unanswered`: how many models of the same turn gave
-    no answer in time; they may have to be paid for.
+    the engine do; None: it named none, and the engine retries.
     """
 
     code = "PROVIDER_OVERLOADED"
 
-    def __init__(self, message: str, retry_after: float | None = None, unanswered: int = 0) -> None:
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-        self.unanswered = unanswered
 
 
 class ProviderTimeout(TransientError):

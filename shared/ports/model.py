@@ -11,6 +11,7 @@ all attempts together keep the step's deadline.
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
+from shared.domain.errors import SessionError, TransientError
 from shared.domain.session.conversation import Entry
 
 StopReason = Literal["end", "tools", "max_tokens", "pause", "refusal"]
@@ -36,12 +37,26 @@ class StreamOptions(NamedTuple):
     on_text: Callable[[str], None] | None = None
 
 
+class Fallbacks(Protocol):
+    """Who makes a request decides whether further models are asked, and hears how each one went. Only `FallbackModel`
+    (`shared/adapters/llm/fallback.py`) calls it, from the caller's own thread.
+    """
+
+    def ended(self, error: SessionError | TransientError) -> None:
+        """The model that was asked last has raised this, and another one may answer."""
+        ...
+
+    def may_ask(self, provider: str, model: str) -> bool:
+        """Whether this one may be asked now. If so, it counts as asked, and the caller asks it."""
+        ...
+
+
 class ModelRequest(NamedTuple):
     """`system`, `tools` and `entries`: from one turn to the next they only grow at the end, so that the provider can
     cache them. All contents are loaded. `suffix`: plan status, memories and hints; it changes each turn, so it comes
     last. `max_tokens`: of the answer: the turn's (`TurnContext.max_output_tokens`) or a summary's, cut to what the
     budget carries (`affordable` in `shared/agent/budget/session_budget.py`). `tool_choice`: `auto`, or the name of the
-    one tool that the model must call.
+    one tool that the model must call. `fallbacks`: None: every further model may be asked.
     """
 
     model: str
@@ -52,6 +67,7 @@ class ModelRequest(NamedTuple):
     max_tokens: int
     tool_choice: str = "auto"
     stream_options: StreamOptions = StreamOptions()
+    fallbacks: Fallbacks | None = None
 
 
 class TokenUsage(NamedTuple):
@@ -76,14 +92,11 @@ class RequestedCall(NamedTuple):
 
 
 class FailedModel(NamedTuple):
-    """A model that was asked earlier in the same turn and failed. `code`: as in events. `unanswered`: it gave
-    no answer in time, and may have to be paid for.
-    """
+    """A model that was asked earlier in the same turn and failed. `code`: as in events."""
 
     provider: str
     model: str
     code: str
-    unanswered: bool = False
 
 
 class ModelReply(NamedTuple):

@@ -3,7 +3,7 @@
 Another model is asked only while no answer has begun. Half an answer is a broken stream, so nobody is shown the text of
 two models. A fallback that cannot be used at all (no key, no such model) is skipped, because the first model's trouble
 may pass: its error counts. One whose secret may not be read counts as away. Where no model answers, the engine retries
-the turn as it does without fallbacks.
+the turn as it does without fallbacks. So it does where the request's `fallbacks` allow no further model.
 """
 
 import time
@@ -70,15 +70,17 @@ class FallbackModel:
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         """Raises the first model's SessionError; whatever a model raises once its answer has begun; else, where all
-        models failed, one error for all of them.
+        that were asked failed, one error for all of them.
         """
         deadline = self._now() + timeout
         failed: list[FailedModel] = []
         errors: list[TemporaryFailure] = []
         for position, (model, name) in enumerate(self._models):
-            left, others = deadline - self._now(), [one.name for one in self._models[position + 1 :]]
-            if position and left < MIN_SECONDS:
+            is_late = deadline - self._now() < MIN_SECONDS
+            if position and (is_late or not _may_ask(request, model.provider, name)):
                 break
+            left = max(MIN_SECONDS, deadline - self._now()) if position else timeout
+            others = [one.name for one in self._models[position + 1 :]]
             options = request.stream_options
             text = _TextObserver(options.on_text)
             begins_within = (
@@ -90,20 +92,30 @@ class FallbackModel:
             try:
                 reply = model.complete(request._replace(model=name, stream_options=options), timeout=left)
             except (ProviderOverloaded, ProviderTimeout, ProviderUnavailable, AwsDenied) as error:
-                timed_out = isinstance(error, ProviderTimeout)
                 if isinstance(error, ProviderTimeout) and error.began:
                     raise
                 if text.has_begun:
                     raise StreamBroken(str(error)) from None
                 errors.append(error)
-                failed.append(FailedModel(model.provider, name, error.code, unanswered=timed_out))
+                _tell_ended(request, error)
+                failed.append(FailedModel(model.provider, name, error.code))
             except SessionError as error:
                 if not position or text.has_begun:
                     raise
+                _tell_ended(request, error)
                 failed.append(FailedModel(model.provider, name, error.code))
             else:
                 return reply._replace(provider=model.provider, model=name, failed_models=tuple(failed))
         raise _combined(errors)
+
+
+def _may_ask(request: ModelRequest, provider: str, name: str) -> bool:
+    return request.fallbacks is None or request.fallbacks.may_ask(provider, name)
+
+
+def _tell_ended(request: ModelRequest, error: TemporaryFailure | SessionError) -> None:
+    if request.fallbacks is not None:
+        request.fallbacks.ended(error)
 
 
 class _TextObserver:
@@ -122,11 +134,11 @@ class _TextObserver:
 def _combined(errors: Sequence[TemporaryFailure]) -> TemporaryFailure:
     """One error for the engine. Where all models asked for a wait, it has the shortest one. Where only some did, it has
     none, so that the engine's own backoff counts: the others may be back sooner. Where none did, it is the first
-    timeout, whose tokens stay charged, else the first error.
+    timeout, else the first error.
     """
     waits = [e.retry_after for e in errors if isinstance(e, ProviderOverloaded) and e.retry_after is not None]
     timeouts = [e for e in errors if isinstance(e, ProviderTimeout)]
     if waits:
         wait = min(waits) if len(waits) == len(errors) else None
-        return ProviderOverloaded(str(errors[0]), wait, unanswered=len(timeouts))
+        return ProviderOverloaded(str(errors[0]), wait)
     return timeouts[0] if timeouts else errors[0]

@@ -11,9 +11,7 @@ from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import (
-    ActaError,
     PoisonedSession,
-    ProviderOverloaded,
     ProviderTimeout,
     SessionError,
     StreamBroken,
@@ -52,6 +50,12 @@ class Bill(NamedTuple):
     @property
     def own(self) -> Attempt:
         return self.attempts[-1]
+
+    @property
+    def as_begun(self) -> tuple[Attempt, ...]:
+        """The attempts as they are written down while the call's own is under way."""
+        begun = self.own.model_copy(update={"outcome": "", "billed": 1, "ended": None})
+        return (*self.attempts[:-1], begun)
 
 
 def affordable(
@@ -98,28 +102,13 @@ def open_budget_question(change: Change, rules: AskingRules, needed: int | None 
     wait_for_people(change)
 
 
-def unanswered_calls(answer: ModelReply | ActaError) -> int:
-    """How many models were asked, gave no answer with a count of its tokens, and may have to be paid for all the
-    same.
-    """
-    match answer:
-        case ModelReply():
-            return sum(one.unanswered for one in answer.failed_models)
-        case ProviderOverloaded():
-            return answer.unanswered
-        case ProviderTimeout() | StreamBroken():
-            return 1
-        case _:
-            return 0
-
-
 def with_outcome(
     attempt: Attempt, answer: ModelReply | SessionError | TransientError, now: datetime
 ) -> Attempt:
-    """The attempt with what came of it."""
+    """The attempt with what came of it. Silence and half an answer may have to be paid for, and say no count."""
     outcome = ANSWERED if isinstance(answer, ModelReply) else answer.code
-    changed = {"outcome": outcome, "billed": unanswered_calls(answer), "ended": now}
-    return attempt.model_copy(update=changed)
+    billed = int(isinstance(answer, ProviderTimeout | StreamBroken))
+    return attempt.model_copy(update={"outcome": outcome, "billed": billed, "ended": now})
 
 
 def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...]:
@@ -138,7 +127,7 @@ def charge_attempts(change: Change, attempts: Iterable[Attempt], session: Sessio
     """
     known = tuple(attempts)
     for one in open_attempts(change.head, known, lambda key: session.recorded(key) is not None):
-        if one.outcome != ANSWERED or one.billed:
+        if one.outcome != ANSWERED:
             change.failed_attempt(partial(_row, one, change.now))
         _estimate(change, one.estimated_tokens, one.estimated_usd)
     if known:
@@ -157,15 +146,10 @@ def _row(one: Attempt, now: datetime, number: int) -> StepRecord:
         duration_ms=milliseconds(one.started, ended),
         attempt=one.number,
         cost_usd=0.0,
-        error=_error(one),
+        error=one.outcome or VANISHED,
         estimated_tokens=one.estimated_tokens,
         estimated_cost_usd=one.estimated_usd,
     )
-
-
-def _error(one: Attempt) -> str:
-    """Of an attempt that was answered in the end, the error of the models before."""
-    return ProviderTimeout.code if one.outcome == ANSWERED else one.outcome or VANISHED
 
 
 def _estimate(change: Change, tokens: int, usd: float) -> None:

@@ -35,24 +35,36 @@ class TenantHour:
         """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for who may
         decide by the agent's `policies`.
 
+        Raises what `carries` does.
+        """
+        hour = hour_of(self._repository.clock.now())
+        if self.carries(session, at, tokens):
+            return None
+        if session.head.is_over:
+            return next_decision(session.head, self._repository.clock.now())
+        return self._wait(session, at, hour, policies)
+
+    def carries(self, session: Session, at: Position, tokens: int) -> bool:
+        """Whether the session's lease carries `tokens`, with a further chunk where the hour has one left. False also
+        where the run has ended meanwhile.
+
         A chunk is granted in one transaction with the commit that has it in the head. Raises CommitContention, and
         Fenced where another run, generation or turn has taken over.
         """
         if not self._limit:
-            return None
+            return True
         for attempt in range(ATTEMPTS):
             hour = hour_of(self._repository.clock.now())
             wanted = tokens_missing(session.head.lease, hour, tokens)
             if not wanted:
-                return None
+                return True
             granted = self._session_index.granted_tokens(at.tenant, hour)
             size = grant_size(granted, wanted, self._limit)
             if size is None:
-                return self._wait(session, at, hour, policies)
+                return False
             try:
                 if self._extend(session, at, LeaseGrant(at.tenant, hour, granted, granted + size)) is None:
-                    # The run has ended meanwhile.
-                    return next_decision(session.head, self._repository.clock.now())
+                    return False
             except GrantChanged:
                 self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")

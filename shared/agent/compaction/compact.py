@@ -116,7 +116,7 @@ def _committed(turn: Turn, key: str, build: Build, spent: Spent | None) -> Recor
     """A summary that was paid for is kept for the next attempt where the store does not take it."""
     if spent is None or spent.reply is None:
         return turn.deps.repository.commit(turn.session, key, build)
-    open_ones, ended = spent.marked.attempts, spent.bill.own.ended or turn.deps.clock.now()
+    open_ones, ended = spent.bill.as_begun, spent.bill.own.ended or turn.deps.clock.now()
     place = place_of(turn.session.head, SUMMARY)
     reply = KeptReply(place=place, attempt=open_ones[-1], ended=ended, delivered=(), reply=spent.reply)
     return commit_reply(turn, key, build, reply, open_ones)

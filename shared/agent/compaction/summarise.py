@@ -8,7 +8,6 @@ from shared.agent.model_call.ask_model import sized, wait_asked_for
 from shared.agent.model_call.marked_call import (
     Completed,
     KeptCall,
-    MarkedCall,
     NotAffordable,
     complete,
     mark_call,
@@ -42,7 +41,6 @@ class Spent(NamedTuple):
     """A summariser's bill, who was asked, and the reply; None: it has given none."""
 
     context: TurnContext
-    marked: MarkedCall
     reply: ModelReply | None
     bill: Bill
 
@@ -92,16 +90,15 @@ def summarise(
     if isinstance(call, NotAffordable):
         return Summarised(entries)  # nor is the turn's own call; a person is asked before anything is lost
     if isinstance(call, KeptCall):
-        marked, completed = call.marked, Completed(call.kept.reply, call.bill)
+        answer, bill = Completed(call.kept.reply, call.bill)
     else:
-        marked, completed = call, complete(turn, cheap, call, turn.seconds_left * TIME_SHARE)
-    answer, bill = completed
+        answer, bill = complete(turn, cheap, call, turn.seconds_left * TIME_SHARE)
     if isinstance(answer, TransientError):
         return NotSummarised(wait_asked_for(answer), bill)
     if isinstance(answer, ProviderKeyRefused | ProviderQuotaExceeded):
         return NotSummarised(answer, bill)
     reply = answer if isinstance(answer, ModelReply) else None
-    spent = Spent(cheap, marked, reply, bill)
+    spent = Spent(cheap, reply, bill)
     text = usable(reply, allowance) if reply is not None else None
     replacement = text or left_out(parts.older, parts.turns, allowance)
     entry = as_entry(context.clock.new_id(MESSAGE), replacement)

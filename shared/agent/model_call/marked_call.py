@@ -1,7 +1,7 @@
 """A model call that cannot be forgotten: it is written down with its reservation before it is made (design §5).
 
 One write in the ordinary case, to an item beside the log. What vanished before is found by it, counts before the model
-is asked, and is charged by the commit that follows.
+is asked, and is charged by the commit that follows. A fallback model is another attempt, with a write of its own.
 """
 
 from contextlib import suppress
@@ -14,7 +14,7 @@ from shared.agent.session.session import Session
 from shared.domain.errors import CommitContention, Fenced, SessionError, TransientError
 from shared.domain.ids import ATTEMPT
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
-from shared.domain.rules.budget import Pending, Reservation, renewed
+from shared.domain.rules.budget import Pending, Reservation, carries, renewed
 from shared.domain.session.attempt import Attempt, Marker, open_attempts
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
@@ -121,21 +121,61 @@ def kept_call(turn: Turn, asked: SizedRequest) -> KeptCall | None:
 
 
 def complete(turn: Turn, context: TurnContext, call: MarkedCall, timeout: float) -> Completed:
-    """Asks the model. Of a failure it is noted at once whether it may have to be paid for.
+    """Asks the model, and its fallbacks. Of a failure it is noted at once whether it may have to be paid for.
 
     `timeout`: seconds that there are; a call of few tokens has less.
     """
     seconds = min(timeout, context.seconds_for(call.request))
+    asked = _AskedModels(turn, call.attempts)
     answer: ModelReply | SessionError | TransientError
     try:
-        answer = context.model.complete(call.request, timeout=seconds)
+        answer = context.model.complete(call.request._replace(fallbacks=asked), timeout=seconds)
     except (SessionError, TransientError) as error:
         answer = error
-    own = with_outcome(call.attempts[-1], answer, turn.deps.clock.now())
-    call = call._replace(attempts=(*call.attempts[:-1], own))
+    if not asked.attempts[-1].outcome:  # else it is known already, and the answer is one for all models
+        asked.ended(answer)
     if not isinstance(answer, ModelReply):
-        _note(turn, call)
-    return Completed(answer, call.bill)
+        asked.note()
+    return Completed(answer, call._replace(attempts=asked.attempts).bill)
+
+
+class _AskedModels:
+    """The models that one call goes to, one after the other: each is an attempt with a whole reservation (`Fallbacks`
+    in `shared/ports/model.py`).
+    """
+
+    def __init__(self, turn: Turn, attempts: tuple[Attempt, ...]) -> None:
+        self.attempts = attempts
+        self._turn = turn
+        self._written = attempts[-1].attempt_id
+
+    def ended(self, answer: ModelReply | SessionError | TransientError) -> None:
+        last = with_outcome(self.attempts[-1], answer, self._turn.deps.clock.now())
+        self.attempts = (*self.attempts[:-1], last)
+
+    def may_ask(self, provider: str, model: str) -> bool:
+        """Whether the budgets and the tenant's hour carry one more reservation, and it could be written down."""
+        turn, last = self._turn, self.attempts[-1]
+        own = _next_attempt(turn, last, provider, model)
+        # what cost nothing needs no row of its own: the reply's `llm.retried` tells it
+        attempts = (*(self.attempts if last.billed else self.attempts[:-1]), own)
+        pending = Pending.of(attempts)
+        if not carries(_in_window(turn), pending):
+            return False
+        try:
+            if not turn.deps.tenant_hour.carries(turn.session, turn.at, pending.tokens):
+                return False
+            after, self._written = self._written, own.attempt_id
+            _write(turn, attempts, after)
+        except (AttemptsChanged, Fenced, TransientError):
+            return False
+        self.attempts = attempts
+        return True
+
+    def note(self) -> None:
+        """Writes down how the last one went. It would be taken for vanished, and charged at its reservation."""
+        with suppress(AttemptsChanged, Fenced, TransientError):
+            _write(self._turn, self.attempts, self._written)
 
 
 def _kept_call(turn: Turn, found: KeptReply, before: tuple[Attempt, ...], asked: SizedRequest) -> KeptCall:
@@ -159,12 +199,6 @@ def _last_settled(head: Head) -> str | None:
 
 def _open(session: Session, marker: Marker) -> tuple[Attempt, ...]:
     return open_attempts(session.head, marker.attempts, lambda key: session.recorded(key) is not None)
-
-
-def _note(turn: Turn, call: MarkedCall) -> None:
-    """Without it the attempt would be taken for vanished, and charged at its reservation."""
-    with suppress(AttemptsChanged, Fenced, TransientError):
-        _write(turn, call.attempts, call.attempts[-1].attempt_id)
 
 
 def _write(turn: Turn, attempts: tuple[Attempt, ...], after: str | None) -> None:
@@ -194,3 +228,15 @@ def _attempt(turn: Turn, context: TurnContext, reservation: Reservation, key: st
         output_tokens=reservation.output,
         cost_usd=reservation.usd,
     )
+
+
+def _next_attempt(turn: Turn, last: Attempt, provider: str, model: str) -> Attempt:
+    """Of a fallback: all that the agent names have been priced in the first reservation."""
+    clock = turn.deps.clock
+    asked = {
+        "attempt_id": clock.new_id(ATTEMPT),
+        "provider": provider,
+        "model": model,
+        "started": clock.now(),
+    }
+    return last.model_copy(update={**asked, "ended": None, "outcome": "", "billed": 1})

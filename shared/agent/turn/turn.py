@@ -211,7 +211,7 @@ def commit(answer: Answer) -> Decision:
 
     if not isinstance(answer.result, IdentifiedReply):
         return _commit_failure(turn, answer.result, build)
-    open_ones, ended = call.marked.attempts, answer.bill.own.ended or turn.deps.clock.now()
+    open_ones, ended = answer.bill.as_begun, answer.bill.own.ended or turn.deps.clock.now()
     reply = KeptReply(
         place=place_of(turn.session.head, turn.kind), attempt=open_ones[-1], ended=ended, delivered=call.delivered,
         reply=answer.result.reply,

@@ -15,6 +15,8 @@ from shared.domain.session.head import BYTES_PER_TOKEN, Budget, Head
 
 MIN_OUTPUT_TOKENS = 256
 """A call that may write less than this is not made."""
+ROUNDING = 1e-9
+"""US dollars. A sum of reservations that were made to fit exactly may be so much above."""
 WARN_AT = 0.8
 """The share of a limit at which the warning is due."""
 MARGIN = 0.9
@@ -113,6 +115,13 @@ def reserve(
     if output < min(MIN_OUTPUT_TOKENS, max_output):
         return None
     return Reservation(wanted, output, most_usd(models, wanted, output))
+
+
+def carries(head: Head, pending: Pending) -> bool:
+    """Whether both budgets carry all that these attempts may cost."""
+    cost = head.budget.cost_budget_usd
+    has_dollars = cost is None or spent_usd(head) + pending.usd <= cost + ROUNDING
+    return has_dollars and pending.tokens <= tokens_left(head)
 
 
 def fits_new_window(head: Head, request_bytes: int, max_output: int) -> bool:

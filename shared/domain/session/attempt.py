@@ -13,12 +13,12 @@ ANSWERED = "ANSWERED"
 
 
 class Attempt(StoredModel):
-    """One attempt at a model call, and what was reserved for it.
+    """One request to one model, and what was reserved for it. A fallback that is asked in the same turn is another.
 
     `key`: the key of the commit that its answer goes into. `number`: the engine's retry count. `provider`, `model`: who
-    is asked first. `input_tokens`, `output_tokens`, `cost_usd`: the reservation; `cost_usd` None: no price is known.
-    `outcome`: an error's code, or `ANSWERED`; empty: unknown, its worker is still at it or has vanished. `billed`: how
-    many models of this attempt may have to be paid for and have not said what they used.
+    is asked. `input_tokens`, `output_tokens`, `cost_usd`: the reservation; `cost_usd` None: no price is known.
+    `outcome`: an error's code, or `ANSWERED`; empty: unknown, its worker is still at it or has vanished. `billed`: 1
+    where it may have to be paid for and nothing has said what it used, else 0.
     """
 
     attempt_id: str

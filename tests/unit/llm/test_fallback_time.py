@@ -3,7 +3,14 @@
 import pytest
 
 from shared.adapters.llm.fallback import FallbackModel, NamedModel, with_fallbacks
-from shared.domain.errors import ProviderOverloaded, ProviderTimeout, ProviderUnavailable
+from shared.domain.errors import (
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderTimeout,
+    ProviderUnavailable,
+    SessionError,
+    TransientError,
+)
 from shared.domain.rules.answer_time import AnswerTime
 from shared.ports.model import Model, ModelReply, ModelRequest, StreamOptions
 from tests.in_process.scripted import ScriptedModel, says
@@ -76,7 +83,7 @@ def test_the_last_model_may_begin_as_late_as_the_caller_allows() -> None:
     assert models[1].given == [(59, 7)]
 
 
-def test_a_timeout_counts_more_than_overload_so_that_its_tokens_stay_charged() -> None:
+def test_a_timeout_counts_more_than_overload() -> None:
     silent = ScriptedModel([ProviderTimeout("silent")])
     with pytest.raises(ProviderTimeout):
         chain(Watch(), ScriptedModel([ProviderOverloaded("busy")]), silent).complete(ASKED, timeout=60)
@@ -90,11 +97,50 @@ def test_there_is_a_wait_only_where_every_model_named_one() -> None:
         assert caught.value.retry_after == wait
 
 
-def test_a_timeout_beside_a_named_wait_stays_charged() -> None:
-    models = (ScriptedModel([ProviderOverloaded("busy", 3600.0)]), ScriptedModel([ProviderTimeout("silent")]))
+class Asker:
+    """Allows so many further models, and remembers what it hears."""
+
+    def __init__(self, allowed: int) -> None:
+        self.allowed = allowed
+        self.heard: list[str] = []
+
+    def ended(self, error: SessionError | TransientError) -> None:
+        self.heard.append(error.code)
+
+    def may_ask(self, provider: str, model: str) -> bool:
+        self.heard.append(model)
+        self.allowed -= 1
+        return self.allowed >= 0
+
+
+def test_who_asks_hears_how_each_model_went_although_one_error_is_raised_for_all() -> None:
+    asker = Asker(allowed=2)
+    models = (
+        ScriptedModel([ProviderOverloaded("busy", 3600.0)]),
+        ScriptedModel([ProviderTimeout("silent")]),
+        ScriptedModel([ProviderKeyRefused("401")]),
+    )
     with pytest.raises(ProviderOverloaded) as caught:
-        chain(Watch(), *models).complete(ASKED, timeout=60)
-    assert (caught.value.retry_after, caught.value.unanswered) == (None, 1)
+        chain(Watch(), *models).complete(ASKED._replace(fallbacks=asker), timeout=60)
+    assert caught.value.retry_after is None
+    assert asker.heard == [
+        "PROVIDER_OVERLOADED", "m1", "PROVIDER_TIMEOUT", "m2", "PROVIDER_KEY_REFUSED",
+    ]  # fmt: skip
+
+
+def test_a_model_that_may_not_be_asked_ends_the_chain() -> None:
+    models = [Slow(Watch(), 0), Slow(Watch(), 0), Slow(Watch(), 0, answers=True)]
+    with pytest.raises(ProviderOverloaded):
+        chain(Watch(), *models).complete(ASKED._replace(fallbacks=Asker(allowed=1)), timeout=60)
+    assert [len(model.given) for model in models] == [1, 1, 0]
+
+
+def test_with_no_time_left_nobody_is_told_that_another_model_is_asked() -> None:
+    watch, asker = Watch(), Asker(allowed=1)
+    models = [Slow(watch, 59.5), Slow(watch, 1, answers=True)]
+    with pytest.raises(ProviderOverloaded):
+        chain(watch, *models).complete(ASKED._replace(fallbacks=asker), timeout=60)
+    assert asker.heard == ["PROVIDER_OVERLOADED"]
 
 
 def test_a_model_that_is_named_twice_is_asked_once() -> None:

@@ -84,7 +84,7 @@ def test_the_next_model_is_asked_where_a_stream_reports_overload_before_any_text
 
     reply = _chained(wire, server.url, texts)
 
-    assert (reply.model, [one.unanswered for one in reply.failed_models]) == ("second", [0])
+    assert (reply.model, [one.code for one in reply.failed_models]) == ("second", ["PROVIDER_OVERLOADED"])
 
 
 def test_the_next_model_is_asked_where_a_server_only_reported_that_it_had_started(

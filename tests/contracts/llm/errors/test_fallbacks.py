@@ -58,7 +58,7 @@ def test_the_next_model_is_asked_where_one_does_not_begin_in_its_share_of_the_ti
     llmock.reset()
     llmock.add(SlowFirstToken(30.0, match=FIRST), Reply(text="Here.", match=SECOND))
     reply = chained.complete(request(), timeout=6.0)
-    assert (reply.model, [one.unanswered for one in reply.failed_models]) == ("second", [True])
+    assert (reply.model, [one.code for one in reply.failed_models]) == ("second", ["PROVIDER_TIMEOUT"])
 
 
 def test_a_model_that_stalls_in_its_answer_is_known_to_have_begun(model: Model, llmock: Any) -> None:

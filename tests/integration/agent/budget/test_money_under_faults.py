@@ -5,15 +5,16 @@ answer was sent; the session only knows what came back.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shared.adapters.llm.fallback import with_fallbacks
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.turn.turn import take_turn
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Fallback, built_in
 from shared.domain.errors import (
     EngineError,
     ProviderOverloaded,
@@ -38,6 +39,11 @@ from tests.in_process.scripted import call, completes, plans, says, step
 
 EXAMPLES = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 MODEL = "claude-sonnet-5-5"
+FALLBACKS = (
+    Fallback(provider="openai", model="gpt-6-sol"),
+    Fallback(provider="anthropic", model="claude-haiku-4-5"),
+)
+"""Each has another price."""
 REPLIES = (
     plans("look"),
     says("", call("list_files", path="a")),
@@ -58,17 +64,23 @@ class Crash(BaseException):
 
 
 class Asked(NamedTuple):
-    """A request that arrived at the provider. `usage`: what it used; `sent`: whether the answer went out whole."""
+    """A request that arrived at a provider. `usage`: what it used; `sent`: whether the answer went out whole."""
 
     attempt: Attempt
+    provider: str
+    model: str
     usage: TokenUsage
     sent: bool
 
+    @property
+    def usd(self) -> float:
+        return cost_usd(self.provider, self.model, self.usage) or 0.0
+
 
 class Ledger:
-    """The provider. It answers what belongs to the conversation that it is shown; `goes` says how each call goes."""
-
-    provider = "anthropic"
+    """All providers. They answer what belongs to the conversation that they are shown; `goes` says how each call
+    goes.
+    """
 
     def __init__(self, goes: list[str], newest: Callable[[], Attempt]) -> None:
         self.goes = list(goes)
@@ -77,10 +89,13 @@ class Ledger:
         self.free: list[Attempt] = []
         self.before_each: Callable[[], None] = lambda: None
 
-    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+    def complete(self, provider: str, request: ModelRequest) -> ModelReply:
         self.before_each()
         how = self.goes.pop(0) if self.goes else "answer"
         attempt = self.newest()
+        assert (attempt.provider, attempt.model) == (provider, request.model), (
+            "it is written down who is asked"
+        )
         if how in FREE:
             self.free.append(attempt)
         match how:
@@ -93,7 +108,8 @@ class Ledger:
             case "dies before":
                 raise Crash
         usage = TokenUsage(input=500 + len(self.asked), output=min(200, request.max_tokens))
-        self.asked.append(Asked(attempt, usage, how in ("answer", "dies after")))
+        sent = how in ("answer", "dies after")
+        self.asked.append(Asked(attempt, provider, request.model, usage, sent))
         match how:
             case "silent":
                 raise ProviderTimeout("silent")
@@ -103,6 +119,15 @@ class Ledger:
                 raise Crash
         turn = sum(isinstance(entry, AssistantEntry) for entry in request.entries)
         return REPLIES[turn]._replace(usage=usage)
+
+
+class Provider:
+    def __init__(self, provider: str, ledger: Ledger) -> None:
+        self.provider = provider
+        self.ledger = ledger
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        return self.ledger.complete(self.provider, request)
 
 
 class Trouble:
@@ -172,13 +197,22 @@ class TroubledBlobs(MemoryBlobs):
 class Play:
     """One session, driven to its end or to a question, with a process of its own for each attempt."""
 
-    def __init__(self, goes: list[str], faults: list[tuple[str, int, str]], **limits: float | None) -> None:
+    def __init__(
+        self,
+        goes: list[str],
+        faults: list[tuple[str, int, str]],
+        fallbacks: tuple[Fallback, ...] = (),
+        an_hour: int = 10_000_000,
+        **limits: float | None,
+    ) -> None:
         self.ledger = Ledger(goes, lambda: self.attempts.newest)
-        self.house = House(self.ledger, tenant_tokens_per_hour=10_000_000, token_window_seconds=0)
-        named = AgentDefinition(agent_id=DEFAULT_AGENT, name="A", version=1, model=MODEL)
+        others = [(Provider(one.provider or "", self.ledger), one.model) for one in fallbacks]
+        model, _ = with_fallbacks((Provider("anthropic", self.ledger), MODEL), others)
+        self.house = House(model, tenant_tokens_per_hour=an_hour, token_window_seconds=0)
+        named = AgentDefinition(agent_id=DEFAULT_AGENT, name="A", version=1, model=MODEL, fallbacks=fallbacks)
         self.house.definitions.replace_agent(TENANT, built_in(), named)
         self.session = self.house.start("Look", **limits).session_id
-        trouble = Trouble(faults)
+        self.trouble = trouble = Trouble(faults)
         self.attempts = TroubledAttempts(self.house.attempts, trouble)
         self.house.attempts = self.attempts
         self.house.log = TroubledLog(self.house.log, trouble)
@@ -238,7 +272,7 @@ class Play:
         used = sum(one.usage.input + one.usage.output for one in told)
         assert used + sum(one.reserved_tokens for one in asked) <= head.budget.token_budget
         if head.budget.cost_budget_usd is not None:
-            spent = sum(cost_usd("anthropic", MODEL, one.usage) or 0.0 for one in told)
+            spent = sum(one.usd for one in told)
             most = spent + sum(one.cost_usd or 0.0 for one in asked)
             assert most <= head.budget.cost_budget_usd + 1e-6
 
@@ -260,7 +294,7 @@ class Play:
         least = sum(one.reserved_tokens for one in lost)
         assert least <= charged <= (least if exactly else sum(one.reserved_tokens for one in marked))
 
-        exact = sum(cost_usd("anthropic", MODEL, one.usage) or 0.0 for one in told)
+        exact = sum(one.usd for one in told)
         estimated = sum(row.estimated_cost_usd for row in rows)
         assert head.budget.charged_usd == pytest.approx(exact + estimated, abs=1e-5)
         assert head.lease is None or head.lease.used == usage.total_tokens + charged
@@ -272,12 +306,13 @@ WRONG = st.lists(st.tuples(st.sampled_from(PORTS), st.integers(0, 12), st.sample
 LIMITS = st.sampled_from([{}, {"token_budget": 12_000}, {"token_budget": 40_000}, {"cost_budget_usd": 0.2}])
 
 
-@pytest.mark.parametrize("examples", [60, pytest.param(1_500, marks=pytest.mark.thorough)])
-def test_what_is_charged_is_what_the_provider_was_asked_for(examples: int) -> None:
+@pytest.mark.parametrize("fallbacks", [0, 1, 2])
+@pytest.mark.parametrize("examples", [40, pytest.param(1_000, marks=pytest.mark.thorough)])
+def test_what_is_charged_is_what_the_provider_was_asked_for(examples: int, fallbacks: int) -> None:
     @settings(EXAMPLES, max_examples=examples)
     @given(GOES, WRONG, LIMITS)
-    def holds(goes: list[str], faults: list[tuple[str, int, str]], limits: dict[str, float]) -> None:
-        play = Play(goes, faults, **limits)
+    def holds(goes: list[str], faults: list[tuple[str, int, str]], limits: dict[str, Any]) -> None:
+        play = Play(goes, faults, FALLBACKS[:fallbacks], **limits)
         play.run()
         play.everything_is_charged_once(exactly=not faults and "dies before" not in goes)
 
@@ -297,3 +332,63 @@ def test_a_store_that_is_away_for_long_has_no_reply_bought_twice() -> None:
     play.run()
     assert (play.head.state, len(play.ledger.asked)) == ("completed", len(REPLIES))
     play.everything_is_charged_once(exactly=True)
+
+
+@pytest.mark.parametrize(
+    ("goes", "paid"),
+    [
+        (["silent"], 1),
+        (["silent", "silent"], 2),
+        (["busy", "silent"], 1),
+        (["busy", "away"], 0),
+        (["silent", "wait", "busy"], 1),
+        (["silent", "dies after"], 2),
+        (["busy", "dies after"], 1),
+        (["silent", "silent", "dies after"], 3),
+        (["silent", "broken"], 2),
+    ],
+)
+def test_each_model_that_was_asked_in_a_turn_is_charged_for_itself(goes: list[str], paid: int) -> None:
+    play = Play(goes, [], FALLBACKS)
+    play.run()
+    assert play.head.state == "completed"
+    assert len([row for row in play.rows if row.estimated_tokens]) == paid
+    play.everything_is_charged_once(exactly=True)
+
+
+@pytest.mark.parametrize("limits", [{"token_budget": 8_000}, {"cost_budget_usd": 0.05}], ids=str)
+def test_no_fallback_is_asked_beyond_what_silence_has_left_of_a_budget(limits: dict[str, Any]) -> None:
+    play = Play(["silent"] * 9, [], FALLBACKS, **limits)
+    play.run()
+    assert {one.model for one in play.ledger.asked} == {MODEL}
+    assert [one.type for one in play.head.interventions] == ["budget_exceeded"]
+    play.everything_is_charged_once(exactly=True)
+
+
+def test_no_fallback_is_asked_beyond_what_silence_has_left_of_the_tenants_hour() -> None:
+    play = Play(["silent"] * 9, [], FALLBACKS, an_hour=8_000)
+    play.run()
+    assert [one.model for one in play.ledger.asked] == [MODEL]
+    assert play.head.interventions
+
+
+def test_a_fallback_that_could_not_be_written_down_is_not_asked_and_costs_nothing() -> None:
+    """The first write is the first model's; the fallback's fails each time, although the last one arrived."""
+    faults = [
+        ("marker", 1, "throttled"),
+        ("marker", 2, "throttled"),
+        ("marker", 3, "throttled"),
+        ("marker", 4, "lost"),
+    ]
+    play = Play(["busy"], faults, FALLBACKS)
+    play.run()
+    assert {one.model for one in play.ledger.asked} == {MODEL}
+    assert (play.head.state, play.head.budget.vanished_tokens) == ("completed", 0)
+
+
+def test_a_turn_without_trouble_writes_its_marker_once_and_each_fallback_one_more() -> None:
+    calm, troubled = Play([], [], FALLBACKS), Play(["silent", "busy"], [], FALLBACKS)
+    for play in (calm, troubled):
+        play.run()
+    assert calm.trouble.counts["marker"] == len(REPLIES)
+    assert troubled.trouble.counts["marker"] == len(REPLIES) + 2

@@ -32,7 +32,7 @@ class Reading(ScriptedModel):
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         if request.tools:
             return super().complete(request, timeout=timeout)
-        self.summaries.append(request)
+        self.summaries.append(request._replace(fallbacks=None))
         return self.summariser(request)
 
 
