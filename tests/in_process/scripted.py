@@ -45,7 +45,7 @@ class ScriptedModel:
         """Happens while the model thinks."""
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        self.requests.append(request)
+        self.requests.append(request._replace(fallbacks=None))  # what the model is shown
         self.meanwhile()
         if not self._turns:
             raise AssertionError("the script has no more turns")
