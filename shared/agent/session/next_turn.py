@@ -34,10 +34,13 @@ def turn_again(change: Change) -> None:
     change.set(run=run.model_copy(update=moved), wait=None)
 
 
-def count_calls(change: Change, calls: int) -> None:
-    """Counts the entries that calls leave in the execution's history because they run once more."""
+def count_open_calls(change: Change) -> None:
+    """Counts the entries that the open calls, and the turn between, leave in the execution's history because all of
+    them run once more.
+    """
     run = _run(change)
-    change.set(run=run.model_copy(update={"events": run.events + EVENTS_PER_CALL * calls}))
+    added = EVENTS_PER_TURN + EVENTS_PER_CALL * len(change.head.unfinished_calls)
+    change.set(run=run.model_copy(update={"events": run.events + added}))
 
 
 def _run(change: Change) -> Run:

@@ -4,13 +4,15 @@ What becomes of a result that comes after a cancel is decided in `_finish`.
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.interventions.excerpt import amended_note
 from shared.agent.interventions.opening import AskingRules, open_doubt, wait_for_people
 from shared.agent.outages.wait_out import wait_or_ask
+from shared.agent.session.engine_decision import outage_wait
 from shared.agent.session.fencing import check_run
-from shared.agent.session.next_turn import count_calls
+from shared.agent.session.next_turn import count_open_calls, turn_again
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, log_start
@@ -21,6 +23,7 @@ from shared.domain.errors import ModelFeedback
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.outage import Cause, OutageLimits
 from shared.domain.rules.outage_causes import cause_of_lost_call
+from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position, StepRecord, milliseconds
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry
@@ -147,21 +150,34 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
 def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id: str, cause: Cause) -> None:
     """Begins the wait, once for all calls of the reply that are lost together. The next turn waits and runs them
     again; a call that may have had its effect is treated then as after any other lost worker.
+
+    Heads of the older schema version do not say until when: there the wait is the decision of the next turn, Think,
+    which finds itself made.
     """
     repository = runtime.repository
     rules = AskingRules(repository.clock, runtime.policies(at.tenant, session.head.agent_id))
+    is_stored = ("Head", "outage") not in added_after(repository.write_version)
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         check_run(change.head, at)
         head, open_call = change.head, change.head.open_call(call_id)
-        waits = head.outage is not None and head.outage.is_ahead(change.now)
-        if head.is_over or waits or open_call is None or open_call.state in ("withheld", "done"):
+        if head.is_over or open_call is None or open_call.state in ("withheld", "done"):
+            return None
+        if head.run is None or head.run.turn != at.turn or _waits(head, change.now):
             return None
         wait_or_ask(change, cause, runtime.outage_limits, rules)
-        count_calls(change, 1)
-        return CommitDraft(change)
+        count_open_calls(change)
+        if is_stored:
+            return CommitDraft(change)
+        turn_again(change)
+        return CommitDraft(change, outage_wait(change.head, change.now))
 
-    repository.commit(session, at.call_key(call_id, f"outage-{session.number}"), build)
+    key = at.call_key(call_id, f"outage-{session.number}") if is_stored else at.key("think")
+    repository.commit(session, key, build)
+
+
+def _waits(head: Head, now: datetime) -> bool:
+    return head.outage is not None and head.outage.is_ahead(now)
 
 
 def _as_it_runs(

@@ -16,6 +16,8 @@ from shared.domain.errors import (
     StoreUnavailable,
     ToolUnanswered,
 )
+from shared.domain.rules.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
+from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolEntry
 from shared.domain.session.head import Head
@@ -181,3 +183,38 @@ def test_calls_that_are_made_again_and_again_count_towards_the_roll_over() -> No
     head = house.head(session)
     assert head.run is not None
     assert (head.state, head.run.generation > 1) == ("completed", True)
+
+
+def test_each_repetition_counts_all_the_calls_that_run_again_and_the_turn_between() -> None:
+    orders = range(7, 23)
+    house, session = house_with(Shop(dict.fromkeys(orders, 5), StoreUnavailable("away")))
+    house.model = ScriptedModel([TWO[0], says("", *(call("refund", order=n) for n in orders)), *TWO[2:]])
+    most = 0
+
+    def count(decision: Decision) -> None:
+        nonlocal most
+        if decision.next == "act":
+            most += EVENTS_PER_TURN + EVENTS_PER_CALL * len(decision.calls or ())
+
+    house.run(count)
+    run = house.head(session).run
+    assert run is not None
+    assert len(house.waits) == 5
+    assert run.events >= most
+
+
+@pytest.mark.parametrize("effect", ["read", "idempotent"])
+def test_at_the_older_write_version_calls_wait_as_well_about_a_minute_each_time(effect: Effect) -> None:
+    shop = Shop({7: 3, 8: 3}, StoreUnavailable("away"))
+    house, session = house_with(shop, effect, write_version=PREVIOUS)
+    seen: list[Head] = []
+    house.run(lambda decision: seen.append(house.head(session)) if decision.next == "wait" else None)
+    assert house.head(session).state == "completed"
+    assert results(house, session) == ["Refunded 7.", "Refunded 8."]
+    assert len(house.waits) == 3
+    assert all(30 <= seconds <= 64 for seconds in house.waits)
+    assert {(head.state, head.state_reason) for head in seen} == {("waiting_for_tool", "waiting_for_aws")}
+    told = [
+        one.event.data["retry_at"] for one in house.poll(session).events if one.event.data.get("retry_at")
+    ]
+    assert len(told) == 3
