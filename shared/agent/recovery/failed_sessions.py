@@ -12,7 +12,9 @@ from typing import Literal, NamedTuple
 from shared.agent.recovery.recover import RecoveryResult, is_repairable, repair
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import (
+    AwsDenied,
     CallerError,
+    CommitContention,
     Fenced,
     ProviderRejected,
     SessionNotFound,
@@ -29,6 +31,9 @@ PAGE_OF_TENANT = 200
 MOST_PAGES = 25
 MOST_FOUND = 500
 """Of one call. Its answer stays small, and whoever waits for it sees progress every few seconds."""
+
+AWAY = (StoreThrottled, StoreUnavailable, AwsDenied, CommitContention)
+"""AWS is the reason, and not the session."""
 
 RepairOutcome = Literal[RecoveryResult, "refused", "gone", "unreadable", "unanswered", "left"]
 """`refused`: the run failed for another reason meanwhile. `gone`: the session was deleted. `unreadable`: it is damaged
@@ -140,7 +145,7 @@ class _Walk:
             head = self._deps.repository.newest(*session).head
         except SessionNotFound:  # deleted a moment ago
             return
-        except (StoreThrottled, StoreUnavailable) as error:
+        except AWAY as error:
             self._deps.told(session.session_id, error)
             self._unanswered += 1
             return
@@ -177,7 +182,7 @@ def _repaired(deps: FailedDeps, session: SessionName) -> RepairOutcome:
         return "gone"
     except CallerError:
         return "refused"
-    except (StoreThrottled, StoreUnavailable) as error:
+    except AWAY as error:
         deps.told(session.session_id, error)
         return "unanswered"
     except Exception as error:  # whatever it is, it is this session's alone

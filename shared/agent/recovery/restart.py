@@ -13,7 +13,7 @@ from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
-from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits, waiting
+from shared.domain.rules.outage import DEFAULT_LIMITS, Outage, OutageLimits, waiting
 from shared.domain.rules.outage_causes import EXECUTION_LOST
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head, Restarts, Run
@@ -79,16 +79,26 @@ def is_waiting(head: Head, now: datetime) -> bool:
 
 
 def try_now(change: Change) -> None:
-    """Ends an outage's wait before its time. The execution that waits cannot be woken, so the next generation goes on;
-    one that waits for people is woken by its token.
+    """Ends an outage's wait before its time: somebody has decided it, so patience begins anew.
+
+    The execution that waits cannot be woken, so the next generation goes on. One that waits for people is woken by its
+    token, and one that still runs other calls comes to the lost ones by itself.
     """
     head, run = change.head, change.head.run
     if head.outage is None or run is None:
         return
-    if head.outage.is_ahead(change.now) and head.wait is None:
+    if head.outage.is_ahead(change.now) and head.wait is None and not _runs_calls(head, head.outage):
         begin_next_generation(change, run, Restarts())
-    change.set(outage=head.outage.tried_now())
+    change.set(outage=head.outage.decided(change.now))
     change.end_wait()
+
+
+def _runs_calls(head: Head, outage: Outage) -> bool:
+    """Whether the execution may still run calls beside those that wait."""
+    lost = outage.lost_calls
+    return bool(lost) and any(
+        call.state == "started" and call.call_id not in lost for call in head.unfinished_calls
+    )
 
 
 def _counted(change: Change, run: Run) -> Restarts:

@@ -13,9 +13,9 @@ from typing import NamedTuple, get_args
 from zlib import crc32
 
 from shared.agent.recovery.recover import RecoveryResult, recover
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.unreadable import Unreadable, is_away
 from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import Fenced, SessionNotFound, StoreThrottled, StoreUnavailable
+from shared.domain.errors import Fenced, SessionNotFound
 from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
 from shared.ports.log import LIVE_SHARDS, LiveKind, LiveSession, SessionIndex
 from shared.ports.workflow import Workflow
@@ -187,7 +187,7 @@ class _Scan:
             outcome = "nothing"
         except Exception as error:  # whatever it is, it is this session's alone
             self._met(error, session.session_id)
-            if _is_away(error):
+            if is_away(error):
                 unreadable.unanswered(session, self._now)
             else:
                 unreadable.failed(session, self._now)
@@ -199,7 +199,7 @@ class _Scan:
     def _met(self, error: Exception, what: str) -> None:
         self._error = error
         self._deps.told(what, error)
-        self._count("unanswered" if _is_away(error) else "unreadable")
+        self._count("unanswered" if is_away(error) else "unreadable")
 
     def _in_turn(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
         """In an order of this scan's own, so that with too many of them none is always among the last."""
@@ -213,7 +213,3 @@ def _from_another(number: int) -> tuple[int | None, ...]:
     """All shards. Each scan begins with another one than the scan before."""
     start = number % len(SHARDS)
     return (*SHARDS[start:], *SHARDS[:start])
-
-
-def _is_away(error: Exception) -> bool:
-    return isinstance(error, StoreThrottled | StoreUnavailable)

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from shared.domain.errors import SchemaUnknown, TransientError
 from shared.ports.log import LiveSession
 
 LONGEST_PAUSE = timedelta(hours=1)
@@ -54,6 +55,11 @@ class Unreadable:
         self._failures[_name(session)] = failure
         while len(self._failures) > MOST_REMEMBERED:
             self._failures.popitem(last=False)
+
+
+def is_away(error: Exception) -> bool:
+    """Whether AWS is the reason, and not the session: it may answer in a minute."""
+    return isinstance(error, TransientError) and not isinstance(error, SchemaUnknown)
 
 
 def _name(session: LiveSession) -> _Name:

@@ -300,10 +300,14 @@ class _Sought(NamedTuple):
 def _sought(head: Head) -> _Sought | None:
     """What recovery has to know of the session to find it when its execution or its wake-up is lost (design §2). None:
     it is at rest.
+
+    A wait that somebody ended counts as a wake-up: its execution goes on waiting, and hides that the next one was never
+    started.
     """
     match head.coarse_state:
         case "active":
-            return _Sought("active" if head.wait is None else "woken")
+            is_tried_now = head.outage is not None and head.outage.retry_at is None
+            return _Sought("woken" if head.wait is not None or is_tried_now else "active")
         case "waiting_for_user":
             ends = _ends(head)
             return _Sought("parked") if ends is None else _Sought("waiting", ends)

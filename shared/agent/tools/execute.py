@@ -163,10 +163,13 @@ def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id
         head, open_call = change.head, change.head.open_call(call_id)
         if head.is_over or open_call is None or open_call.state in ("withheld", "done"):
             return None
-        if head.run is None or head.run.turn != at.turn or _waits(head, change.now):
+        if head.run is None or head.run.turn != at.turn:
             return None
+        if _waits(head, change.now):
+            return CommitDraft(change) if _joins(change, call_id) else None
         wait_or_ask(change, cause, runtime.outage_limits, rules)
         count_open_calls(change)
+        _joins(change, call_id)
         if is_stored:
             return CommitDraft(change)
         turn_again(change)
@@ -174,6 +177,15 @@ def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id
 
     key = at.call_key(call_id, f"outage-{session.number}") if is_stored else at.key("think")
     repository.commit(session, key, build)
+
+
+def _joins(change: Change, call_id: str) -> bool:
+    """Adds the call to those that wait. False: it is there, or no wait of calls has begun."""
+    outage = change.head.outage
+    if outage is None or call_id in outage.lost_calls:
+        return False
+    change.set(outage=outage.model_copy(update={"lost_calls": (*outage.lost_calls, call_id)}))
+    return True
 
 
 def _waits(head: Head, now: datetime) -> bool:

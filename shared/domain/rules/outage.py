@@ -51,6 +51,7 @@ class Outage(StoredModel):
     """`reason`, `code`: of the last failure. `since`: when the outage began. `waits`: how far the pauses have grown.
     `crashes`: waits after a crash since a person was asked last. `retry_at`: when the session tries again; None: it
     does now, or a person is asked. `patient_from`: when the patience began; None: with the outage.
+    `lost_calls`: ids of the calls that wait; empty: a turn waits. The execution may still run others of the reply.
     """
 
     reason: str
@@ -60,6 +61,7 @@ class Outage(StoredModel):
     crashes: int = 0
     retry_at: datetime | None = None
     patient_from: datetime | None = None
+    lost_calls: tuple[str, ...] = ()
 
     def is_ahead(self, now: datetime) -> bool:
         """Whether the next try is still to be waited for."""

@@ -44,6 +44,10 @@ class MortalWorkflow(MemoryWorkflow):
         self._perhaps_die("wake")
         super().wake(token, decision)
 
+    def stop(self, session_id: str, run_id: str, generation: int) -> None:
+        self._perhaps_die("stop")
+        super().stop(session_id, run_id, generation)
+
     def _perhaps_die(self, request: str) -> None:
         if self.dies_before == request:
             self.dies_before = ""

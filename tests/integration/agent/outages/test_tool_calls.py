@@ -1,11 +1,11 @@
 """A tool call that the world is in the way of is not lost: it stays open and is made again after a wait (design §2)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
-from shared.agent.tools.execute import abandon_call
+from shared.agent.tools.execute import abandon_call, run_call
 from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.errors import (
     AwsDenied,
@@ -47,6 +47,7 @@ class Shop:
     def __init__(self, away: dict[int, int], error: Exception, after: bool = False) -> None:
         self.away, self.error, self.after = away, error, after
         self.effects: list[str] = []
+        self.meanwhile: Callable[[], object] = lambda: None
 
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str:
         order = int(arguments["order"])
@@ -55,6 +56,7 @@ class Shop:
             self.away[order] -= 1
         if not fails or self.after:
             self.effects.append(context.effect_id)
+            self.meanwhile()
         if fails:
             raise self.error
         return f"Refunded {order}."
@@ -218,3 +220,29 @@ def test_at_the_older_write_version_calls_wait_as_well_about_a_minute_each_time(
         one.event.data["retry_at"] for one in house.poll(session).events if one.event.data.get("retry_at")
     ]
     assert len(told) == 3
+
+
+@pytest.mark.parametrize("effect", ["idempotent", "once"])
+def test_a_resume_while_another_call_of_the_reply_runs_starts_no_second_execution_beside_it(
+    effect: Effect,
+) -> None:
+    shop = Shop({}, StoreUnavailable("away"))
+    house, session = house_with(shop, effect)
+
+    def resumed() -> None:
+        shop.meanwhile = lambda: None
+        house.resume(session)
+        house.run()  # what this has started, if anything
+
+    def lose(decision: Decision) -> None:
+        if decision.next == "act" and not house.waits and not shop.effects:
+            shop.meanwhile = resumed
+            first, second = decision.calls or ()
+            abandon_call(house.runtime, decision.at, first, "StoreUnavailable")
+            run_call(house.runtime, decision.at, second, 0, 60)
+
+    house.run(lose)
+    head = house.head(session)
+    assert head.run is not None
+    assert (head.state, head.interventions, head.run.generation) == ("completed", (), 1)
+    assert len(shop.effects) == 2

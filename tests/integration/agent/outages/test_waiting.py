@@ -392,3 +392,36 @@ def test_a_history_that_grows_by_waiting_is_rolled_over_and_the_wait_is_kept() -
     assert head.run is not None
     assert (head.state, head.run.generation > 3) == ("completed", True)
     assert len(house.waits) == 40
+
+
+APPROVAL = says("", step(1, "in_progress"), call("delete_file", path="a.md"))
+
+
+def asks_after(code: str) -> tuple[House, str]:
+    """A session whose Ask failed once, and stored its token after the wait."""
+    house, session = begun(plans("tidy"), APPROVAL, outage_patience_seconds=3_600)
+    house.run()
+    decision = handle_error(house.errors, house.decisions[-1].at, code)
+    house.clock.advance(decision.wait_seconds or 0)
+    house.go_on(decision)
+    return house, session
+
+
+def test_a_wait_for_people_that_has_begun_ends_an_outage_of_aws_and_no_other() -> None:
+    house, session = asks_after("StoreUnavailable")
+    head = house.head(session)
+    assert (head.outage, session_view(head)["cause"], head.state) == (None, None, "waiting_for_user")
+    house, session = asks_after("ProviderUnavailable")
+    assert house.head(session).outage is not None
+
+
+def test_what_people_took_for_their_decision_is_not_patience() -> None:
+    house, session = asks_after("ProviderUnavailable")
+    house.clock.advance(7_200)
+    house.model = ScriptedModel(
+        [ProviderUnavailable("away"), says("", step(1, "completed", "ok")), completes("Done.")]
+    )
+    waited = len(house.waits)
+    house.resolve(session, house.head(session).interventions[0], "reject")
+    house.run()
+    assert (house.head(session).state, len(house.waits)) == ("completed", waited + 1)

@@ -5,9 +5,11 @@ many others (design §2).
 import pytest
 
 from shared.agent.recovery.sweep import WAKE_SECONDS, Tally
+from shared.domain.errors import ProviderUnavailable
 from shared.domain.schema.versions import PREVIOUS
 from shared.ports.log import LIVE_SHARDS, LiveKind, live_shard
 from tests.in_process.house import TENANT
+from tests.in_process.scripted import ScriptedModel
 from tests.integration.agent.fragile import ASKS, GRACE, SCRIPT, Crash, FragileHouse, generation
 
 A_YEAR = 365 * 86_400
@@ -161,3 +163,18 @@ def test_an_execution_that_was_lost_under_the_release_before_is_found() -> None:
     assert house.recover() == Tally(looked=1, restarted=1)
     house.run()
     assert live_kinds(house, session) == [("waiting", live_shard(session))]
+
+
+def test_a_wait_that_somebody_ended_goes_on_though_its_old_execution_still_waits() -> None:
+    house = FragileHouse(SCRIPT)
+    house.model = ScriptedModel([SCRIPT[0], ProviderUnavailable("away"), *SCRIPT[1:]])
+    session = house.start("Tidy up").session_id
+    house.run_until("wait")
+    house.mortal.dies_before = "stop"
+    with pytest.raises(Crash):
+        house.resume(session)
+
+    assert house.recover() == Tally(looked=1, started=1)
+    house.run()
+    assert house.head(session).interventions[0].type == "approval_required"
+    assert live_kinds(house, session)[0][0] in ("waiting", "parked")

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from shared.agent.recovery.sweep import SHARDS, Tally
-from shared.domain.errors import PoisonedSession, StoreThrottled, StoreUnavailable
+from shared.domain.errors import (
+    AwsDenied,
+    CommitContention,
+    PoisonedSession,
+    StoreThrottled,
+    StoreUnavailable,
+)
 from shared.domain.session.commit import Commit
 from shared.ports.log import LIVE_SHARDS, LiveKind, LivePage, live_shard
 from shared.ports.workflow import ExecutionStatus
@@ -170,6 +176,14 @@ def test_sessions_that_could_not_be_read_come_last_and_the_damaged_ones_ever_mor
     assert house.recover() == Tally(looked=1, unanswered=1, put_off=1)
     assert set(log.asked) == {throttled}
     assert house.sweep(everything=True).looked == LOST * 2, "an operator's repair puts nothing off"
+
+
+def test_a_missing_permission_and_a_crowd_of_writers_are_no_damage_and_put_nothing_off() -> None:
+    house, sessions = with_lost_sessions()
+    denied: dict[str, Exception] = {sessions[0]: AwsDenied("no"), sessions[1]: CommitContention("others")}
+    house.log = RefusingLog(house, denied)
+    assert house.sweep() == Tally(looked=LOST, restarted=LOST - 2, unanswered=2)
+    assert house.recover() == Tally(looked=2, unanswered=2)
 
 
 def test_a_session_that_can_be_read_again_goes_on() -> None:
