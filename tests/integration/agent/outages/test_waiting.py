@@ -399,7 +399,9 @@ APPROVAL = says("", step(1, "in_progress"), call("delete_file", path="a.md"))
 
 def asks_after(code: str) -> tuple[House, str]:
     """A session whose Ask failed once, and stored its token after the wait."""
-    house, session = begun(plans("tidy"), APPROVAL, outage_patience_seconds=3_600)
+    house, session = begun(
+        plans("tidy"), APPROVAL, outage_patience_seconds=3_600, approval_timeout_seconds=86_400
+    )
     house.run()
     decision = handle_error(house.errors, house.decisions[-1].at, code)
     house.clock.advance(decision.wait_seconds or 0)
