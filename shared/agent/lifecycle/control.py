@@ -1,4 +1,8 @@
-"""Pause, resume and cancel. Each is a commit, and workers that come later find it in the log (design §6.4)."""
+"""Pause, resume and cancel. Each is a commit, and workers that come later find it in the log (design §6.4).
+
+What becomes of work under way when a cancel comes: of a model's reply `_apply_reply` in `shared/agent/turn/turn.py`, of
+a tool's result `_finish` in `shared/agent/tools/execute.py`.
+"""
 
 from shared.agent.budget.session_budget import attempts_so_far, charge_attempts
 from shared.agent.interventions.effects import settle

@@ -1,6 +1,9 @@
 """An error was left after the engine's retries: the session waits and tries again (design §2).
 
 What the world does never ends a run. Only what lies in the session itself does: data that cannot be read.
+
+Errors that a turn commits itself do not come here: `_without_reply` in `shared/agent/turn/turn.py` waits or ends the
+run, where a provider rejects a request or names a time to wait.
 """
 
 from collections.abc import Callable

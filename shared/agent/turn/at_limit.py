@@ -1,4 +1,7 @@
-"""A session whose budget carries no further call waits until the budget renews, or a person is asked (design §5)."""
+"""A session whose budget carries no further call waits until the budget renews, or a person is asked (design §5).
+
+A limit that is met by a reply: `shared/domain/rules/next_action.py`.
+"""
 
 from shared.agent.budget.session_budget import SizedRequest, ask_for_budget, charge_attempts, warn
 from shared.agent.model_call.turn_context import Turn
