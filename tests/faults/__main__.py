@@ -7,19 +7,18 @@ function. Ends with 1 where a run differs from the clean one, a fault did not fi
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 from infra.local.progress import Silent
 from infra.local.toolchain import ROOT
 from tests.faults import report
 from tests.faults.outages import report as outages_report
-from tests.faults.outages import run as outages
-from tests.faults.outages.outage import OutageCase
+from tests.faults.outages.chosen import OUTAGE, outlast
 from tests.faults.stand import Stand, is_supported
 from tests.faults.sweep import Case, Verdict, clean_run, deaths, left_alone, recovery_calls, sweep, troubles
 
 OUT = ROOT / "build" / "faults.json"
-OUTAGE = "outage"
-"""How the name of a part begins that is not of the sweep."""
 
 
 def main(parts: Sequence[str]) -> int:
@@ -27,12 +26,17 @@ def main(parts: Sequence[str]) -> int:
         print("the sweep finds processes by their connections, which it can on Linux only", file=sys.stderr)
         return 2
     began = time.monotonic()
-    faults = [part for part in parts if not part.startswith(OUTAGE)]
-    calls, verdicts = sweep_all(faults) if faults or not parts else ([], [])
     named = [part for part in parts if part.startswith(OUTAGE)]
-    met = outlast_all(named) if named or not parts else []
+    faults = [part for part in parts if part not in named]
+    with ProcessPoolExecutor(
+        1, mp_context=get_context("spawn")
+    ) as beside:  # on a stand of its own it mostly waits
+        outlasting = beside.submit(outlast, named) if named or not parts else None
+        calls, verdicts = sweep_all(faults) if faults or not parts else ([], [])
+        met = outlasting.result() if outlasting is not None else []
     seconds = time.monotonic() - began
-    print(f"\n{seconds / 60:.1f} minutes")
+    tables = [report.table(verdicts)] * bool(verdicts) + [outages_report.table(met)] * bool(met)
+    print("", *tables, f"{seconds / 60:.1f} minutes", sep="\n\n")
     report.write(OUT, calls, verdicts, outages_report.content(met), seconds)
     good = [*(verdict.is_good for verdict in verdicts), *(verdict.is_good for verdict in met)]
     return 0 if good and all(good) else 1
@@ -52,29 +56,7 @@ def sweep_all(parts: Sequence[str]) -> tuple[list[str], list[Verdict]]:
         chosen = [case for case in everything if is_meant(case, parts)]
         print(f"{len(calls)} calls, {len(chosen)} faults", flush=True)
         verdicts = sweep(stand, clean, chosen, show)
-    print(f"\n{report.table(verdicts)}\n")
     return list(calls), verdicts
-
-
-def outlast_all(parts: Sequence[str]) -> list[outages.OutageVerdict]:
-    """What came of each outage."""
-    chosen = [case for case in outages.cases() if is_named(case, parts)]
-    print(f"{len(chosen)} outages", flush=True)
-    with outages.outage_stand(Silent()) as stand:
-        clean = outages.undisturbed(stand)
-        found = outages.run_all(
-            stand, clean, chosen, told=lambda verdict: print(outages_report.line(verdict), flush=True)
-        )
-    print(f"\n{outages_report.table(found)}\n")
-    return found
-
-
-def is_named(case: OutageCase, parts: Sequence[str]) -> bool:
-    for part in parts or [OUTAGE]:
-        _, service, kind = [*part.split(":"), "", ""][:3]
-        if service in ("", case.service) and kind in ("", case.kind):
-            return True
-    return False
 
 
 def show(verdict: Verdict) -> None:

@@ -66,6 +66,7 @@ class Stand:
             "ACTA_HTTP_TOOL_ALLOW": sink.host,
             "NO_PROXY": "127.0.0.1,localhost",
             "ACTA_RECOVERY_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone
+            "ACTA_AWS_LONGEST_PAUSE_SECONDS": "0.5",
             **({"ACTA_AWS_INVOCATION_CHECK_URL": f"{engine.url}/"} if invocations else {}),
             **settings,
         }

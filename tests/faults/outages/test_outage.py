@@ -6,7 +6,9 @@ import pytest
 
 from tests.faults.calls import AWS, LAMBDA, MODEL, Answer, Call, Request, Subject, subject_of
 from tests.faults.outages.bill import Bill
+from tests.faults.outages.chosen import is_named
 from tests.faults.outages.outage import Gate, Outage, OutageCase, Surroundings
+from tests.faults.outages.run import cases
 from tests.faults.person import Json
 from tests.faults.processes import Worker
 from tests.faults.provider import priced
@@ -111,3 +113,12 @@ def test_an_estimate_needs_a_request_that_got_no_answer() -> None:
     sold = (priced(0), priced(1))
     assert Bill(sold, 1).differences(session, steps) == []
     assert Bill(sold, 0).differences(session, steps) == ["1 estimates for 0 unheard requests: X"]
+
+
+def test_outages_are_named_by_service_and_kind_and_all_without_a_name() -> None:
+    def named(*parts: str) -> list[str]:
+        return [case.name for case in cases() if is_named(case, parts)]
+
+    assert named("outage:lambda:denied", "outage:states:slow") == ["states slow", "lambda denied"]
+    assert [name for name in named("outage:s3") if not name.startswith("s3 ")] == []
+    assert len(named()) == len(named("outage")) == 24
