@@ -156,8 +156,8 @@ class Stand:
         for path, text in files.items():
             store.write(TENANT, path, text.encode())
 
-    def run(self, replies: list[Reply], **play: Any) -> str:
-        """Starts a session over HTTP and waits for its execution's end; the execution's ARN. Raises RunFailed."""
+    def run(self, replies: list[Reply], **play: Any) -> list[str]:
+        """Starts a session over HTTP and waits for its end; the ARNs of its executions in order. Raises RunFailed."""
         self.provider.play(replies, **play)
         self.proxy.take()
         body = {"message": GOAL, "max_steps": len(replies) + 10, "token_budget": 100_000_000}
@@ -168,10 +168,13 @@ class Stand:
         if answer.status_code != 202:
             raise RunFailed(f"the session did not start: {answer.status_code}")
         session = answer.json()["data"]
-        name = f"{session['session_id']}-{session['run']['run_id']}-1"
-        arn = f"{self.machine.replace(':stateMachine:', ':execution:')}:{name}"
-        states, deadline = self.client("stepfunctions"), time.monotonic() + RUN_SECONDS
-        while states.describe_execution(executionArn=arn)["status"] == "RUNNING":
+        name = f"{session['session_id']}-{session['run']['run_id']}"
+        arns, deadline = [self._execution(name, 1)], time.monotonic() + RUN_SECONDS
+        while (status := self._status(arns[-1])) == "RUNNING" or self._status(
+            self._execution(name, len(arns) + 1)
+        ):
+            if status != "RUNNING":  # a long run goes on in the next execution
+                arns.append(self._execution(name, len(arns) + 1))
             if time.monotonic() > deadline:
                 raise RunFailed(f"the run was not over after {RUN_SECONDS:.0f} s")
             time.sleep(0.1)
@@ -180,4 +183,15 @@ class Stand:
                 "; ".join(self.provider.problems[:3])
                 or f"the run ended after {len(self.provider.sent)} of {len(replies)} replies"
             )
-        return arn
+        return arns
+
+    def _execution(self, name: str, generation: int) -> str:
+        return f"{self.machine.replace(':stateMachine:', ':execution:')}:{name}-{generation}"
+
+    def _status(self, arn: str) -> str | None:
+        """None: there is no such execution."""
+        states = self.client("stepfunctions")
+        try:
+            return str(states.describe_execution(executionArn=arn)["status"])
+        except states.exceptions.ExecutionDoesNotExist:
+            return None

@@ -36,14 +36,16 @@ def run(stand: Stand, replies: list[Reply]) -> Run:
         if turn in ends and stand.stack.emulator is not None:
             marks[turn] = sum(lambda_cpu_ms(stand.stack.emulator.pid).values())
 
-    arn = stand.run(replies, before=mark)
+    arns = stand.run(replies, before=mark)
     turns = windows(stand.proxy.take())
     if len(turns) != last - 1:
         raise RunFailed(f"{last} turns left {len(turns)} windows")
     return Run(
-        session_id=arn.rpartition(":")[2].partition("-")[0],
+        session_id=arns[0].rpartition(":")[2].partition("-")[0],
         turns=turns[:-1],
-        histories=history.turns(history.events(stand.client("stepfunctions"), arn))[1:],
+        histories=history.turns(
+            [event for arn in arns for event in history.events(stand.client("stepfunctions"), arn)]
+        )[1:],
         model_bytes=stand.provider.sent[-2],
         process_ms=_rates(marks, ends) if marks.get(3, 0) > 0 and last > 5 else (),
     )
