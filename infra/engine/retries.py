@@ -55,9 +55,10 @@ def _names(*classes: type[errors.EngineError]) -> tuple[str, ...]:
     return tuple(each.__name__ for each in classes)
 
 
-_STORE_ERRORS = _names(
+_AWS_ERRORS = _names(
     errors.StoreThrottled,
     errors.StoreUnavailable,
+    errors.FunctionUnavailable,
     errors.AwsDenied,
     errors.CommitContention,
     errors.SchemaUnknown,
@@ -70,11 +71,11 @@ _WORKER_ERRORS = ("Sandbox.Timedout", "Runtime.ExitError")
 NEVER = Retrier(_names(errors.Fenced, errors.Refused, errors.PoisonedSession), attempts=0)
 """Another attempt meets the same refusal. First, because `States.TaskFailed` would match these names too."""
 
-STORE = Retrier(_STORE_ERRORS, attempts=8, longest_pause=60)
+STORE = Retrier(_AWS_ERRORS, attempts=8, longest_pause=60)
 """A throttled or unavailable store is back in seconds or minutes, and so is the release that wrote a document which an
-older one cannot read. The eight pauses are up to 183 retry bases long."""
+older one cannot read, and so is the function of a tenant's tool. The eight pauses are up to 183 retry bases long."""
 
-STORE_OR_MODEL = Retrier((*_STORE_ERRORS, *_MODEL_ERRORS), attempts=8, longest_pause=60)
+STORE_OR_MODEL = Retrier((*_AWS_ERRORS, *_MODEL_ERRORS), attempts=8, longest_pause=60)
 """The same for an overloaded or unavailable model provider. A model call and its commit share the eight attempts. An
 overloaded provider that names a Retry-After does not come here: `wait_out` in `shared/agent/outages/wait_out.py`.
 """

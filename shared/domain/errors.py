@@ -3,7 +3,7 @@
     ActaError
     ├── EngineError          the state machine reacts, by class name (Retry / Catch)
     │   ├── TransientError   retried with backoff
-    │   │   ├── StoreThrottled, StoreUnavailable, AwsDenied, CommitContention, SchemaUnknown
+    │   │   ├── StoreThrottled, StoreUnavailable, FunctionUnavailable, AwsDenied, CommitContention, SchemaUnknown
     │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken
     │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
@@ -11,6 +11,7 @@
     ├── SessionError         the run ends `failed` with `code`; for a key or a quota it waits once it has had a reply
     │   └── AgentMissing, PriceUnknown, ModelRefused, ProviderRejected, ContextTooLong, ProviderKeyRefused,
     │       ProviderQuotaExceeded
+    ├── ToolNotRun           `run_call` takes the call's start back and raises what the engine is told
     ├── ModelFeedback        the model gets the message as the result of its call, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
     └── CallerError          the HTTP caller gets `code`, a status and the message
@@ -42,6 +43,12 @@ class StoreThrottled(TransientError):
 
 class StoreUnavailable(TransientError):
     """DynamoDB, S3 or Step Functions did not answer, or answered 5xx."""
+
+
+class FunctionUnavailable(TransientError):
+    """Lambda did not run the function of a tenant's tool, or gave no answer of a tool that may run again."""
+
+    code = "LAMBDA_UNAVAILABLE"
 
 
 class AwsDenied(TransientError):
@@ -105,6 +112,17 @@ class ToolUnanswered(EngineError):
     The next attempt finds the start of the call in the log. It runs an `idempotent` tool again under the same key, and
     asks a person about a tool whose effect is `once` (design §6.3).
     """
+
+
+class ToolNotRun(ActaError):
+    """A call did not reach its tool, for certain: nothing has run, whatever the tool's effect.
+
+    `reason`: what the engine is told, so that it makes the call again. Never leaves the Lambda itself.
+    """
+
+    def __init__(self, reason: TransientError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 class FinalError(EngineError):

@@ -37,7 +37,7 @@ class Toolbox(Protocol):
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         """Runs a call whose arguments were checked. Returns a sentence of Acta's, or a text from outside.
 
-        Raises ToolFailed, which the model gets as the result, ToolUnanswered, and StoreThrottled and StoreUnavailable,
-        after which the engine retries.
+        Raises ToolFailed, which the model gets as the result, ToolUnanswered, ToolNotRun, and StoreThrottled,
+        StoreUnavailable, FunctionUnavailable and AwsDenied, after which the engine retries.
         """
         ...

@@ -51,6 +51,22 @@ def translated(operation: str, error: Exception) -> Exception:
     return error
 
 
+def was_sent(error: StoreUnavailable) -> bool:
+    """Whether the request may have reached AWS. False: no connection was made. Of `translated`'s error, raised from
+    botocore's.
+    """
+    from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
+
+    return not isinstance(error.__cause__, ConnectTimeoutError | EndpointConnectionError)
+
+
+def is_overdue(error: StoreUnavailable) -> bool:
+    """Whether AWS worked on the request for longer than the client waits. Of `translated`'s error as above."""
+    from botocore.exceptions import ReadTimeoutError
+
+    return isinstance(error.__cause__, ReadTimeoutError)
+
+
 def _refusal(operation: str, response: dict[str, object]) -> Exception:
     detail = _mapping(response.get("Error"))
     code = str(detail.get("Code", "Unknown"))

@@ -1,7 +1,8 @@
 """The effect ledger: whether a call may start, start again, or has to be asked about (design §6.3, §6.4).
 
 Nothing that has an effect starts before the log says so, in every attempt. A call that may have had its effect already
-runs again only if its tool is `idempotent`. About one whose tool runs `once` a person is asked.
+runs again only if its tool is `idempotent`. About one whose tool runs `once` a person is asked, except where it reached
+no tool for certain: then its start is taken back.
 """
 
 from typing import Literal
@@ -39,6 +40,25 @@ def log_start(
     return start
 
 
+def take_back_start(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> None:
+    """The call did not reach its tool, so that the next attempt finds nothing to ask about. After `log_start` said
+    `first`, of a tool that runs `once`: any other one runs again in any case.
+    """
+    logged = session.head.open_call(call.call_id)
+    if logged is None or logged.state != "started":
+        return
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        open_call = change.head.open_call(call.call_id)
+        if open_call != logged or change.head.is_over:  # a person is asked, or has said what came of it
+            return None
+        ready = logged.model_copy(update={"state": "ready", "tries": logged.tries + 1})
+        change.set(calls=change.head.with_call(ready).calls)
+        return CommitDraft(change)
+
+    repository.commit(session, at.call_key(call.call_id, f"not-run-{logged.tries}"), build)
+
+
 def is_in_doubt(open_call: OpenCall, effect: Effect | None) -> bool:
     """Whether only a person can say if a call that got lost has happened: it had started, and its tool runs `once`, or
     is not there any more (`effect` None), so that nobody knows whether it may run twice.
@@ -61,7 +81,8 @@ def _log_first(repository: SessionRepository, session: Session, at: Position, ca
             return None
         started = open_call.model_copy(update={"state": "started", "starter": mine})
         change.set(calls=change.head.with_call(started).calls)
-        change.event("tool.started", call.event_data)
+        if not open_call.starter:  # else it was told, and taken back because nothing had run
+            change.event("tool.started", call.event_data)
         return CommitDraft(change)
 
     if repository.commit(session, at.call_key(call.call_id, f"start-{tries}"), build) is None:

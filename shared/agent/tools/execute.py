@@ -15,11 +15,11 @@ from shared.agent.session.fencing import check_run
 from shared.agent.session.next_turn import count_open_calls, turn_again
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.agent.tools.effect_ledger import is_in_doubt, log_start
+from shared.agent.tools.effect_ledger import is_in_doubt, log_start, take_back_start
 from shared.agent.tools.results_for_model import read_result, result_text
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import ModelFeedback
+from shared.domain.errors import ModelFeedback, ToolNotRun
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.outage import Cause, OutageLimits
 from shared.domain.rules.outage_causes import cause_of_lost_call
@@ -84,7 +84,12 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
             ask_whether_it_happened(runtime, session, at, call)
             return
         case "first" | "again" as start:
-            result = _run(runtime, spec, call, session.head, deadline_seconds, rerun=start == "again")
+            try:
+                result = _run(runtime, spec, call, session.head, deadline_seconds, rerun=start == "again")
+            except ToolNotRun as turned_away:
+                if effect == "once":
+                    take_back_start(repository, session, at, call)
+                raise turned_away.reason from None
     start_is_logged = effect not in (
         None,
         "read",

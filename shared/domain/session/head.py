@@ -22,8 +22,9 @@ class OpenCall(StoredModel):
 
     State `withheld`: a person must approve the call first, or must say whether it had its effect.
     `amended`: the input that a person gave; it runs instead of the model's.
-    `tries`: how often a person had the call run again.
+    `tries`: how often a person had the call run again, or its start was taken back because nothing had run.
     `starter`: the attempt that logged the start. After a lost answer that attempt recognises the start as its own.
+    In state `ready` it is the last attempt whose start was taken back: its `tool.started` has been told.
     `approval`: whether a person must approve the call. It stands here, beside the intervention, so that an intervention
     that is gone for another reason never lets the call run.
     """

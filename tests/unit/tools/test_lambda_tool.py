@@ -6,10 +6,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    IncompleteReadError,
+    ReadTimeoutError,
+)
 
 from shared.adapters.tools.tenant.lambda_ import MAX_BYTES, LambdaTool
 from shared.domain.definitions.tool import Effect, LambdaConfig, ToolDefinition
-from shared.domain.errors import StoreThrottled, StoreUnavailable, ToolFailed, ToolUnanswered
+from shared.domain.errors import AwsDenied, FunctionUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 
@@ -19,7 +27,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 class Lambdas:
     """Stands for botocore's client: `answer` is a payload, or an error to raise."""
 
-    def __init__(self, answer: bytes | Exception, failed: bool = False) -> None:
+    def __init__(self, answer: bytes | io.BytesIO | Exception, failed: bool = False) -> None:
         self.answer = answer
         self.failed = failed
         self.invoked: list[dict[str, Any]] = []
@@ -28,7 +36,8 @@ class Lambdas:
         self.invoked.append(request)
         if isinstance(self.answer, Exception):
             raise self.answer
-        return {"Payload": io.BytesIO(self.answer), **({"FunctionError": "Unhandled"} if self.failed else {})}
+        payload = io.BytesIO(self.answer) if isinstance(self.answer, bytes) else self.answer
+        return {"Payload": payload, **({"FunctionError": "Unhandled"} if self.failed else {})}
 
 
 def run(lambdas: Lambdas, effect: Effect = "once", seconds: float = 58.7) -> tuple[OutsideText, list[int]]:
@@ -85,17 +94,75 @@ def test_too_large_an_answer_is_not_taken() -> None:
         run(Lambdas(b"x" * (MAX_BYTES + 1)))
 
 
-def test_a_busy_function_did_not_run() -> None:
-    with pytest.raises(ToolFailed, match="did not run"):
-        run(Lambdas(StoreThrottled("invoke")))
+def refusal(code: str, status: int) -> ClientError:
+    return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, "Invoke")
 
 
-def test_no_answer_leaves_in_doubt_whether_it_happened() -> None:
+BROKEN = ConnectionClosedError(endpoint_url="http://lambda")
+OVERDUE = ReadTimeoutError(endpoint_url="http://lambda")
+EFFECTS: tuple[Effect, ...] = ("read", "idempotent", "once")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (refusal("TooManyRequestsException", 429), FunctionUnavailable),
+        (refusal("AccessDeniedException", 403), AwsDenied),
+        (EndpointConnectionError(endpoint_url="http://lambda"), FunctionUnavailable),
+        (ConnectTimeoutError(endpoint_url="http://lambda"), FunctionUnavailable),
+    ],
+)
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_a_function_that_was_not_reached_did_not_run_and_the_engine_makes_the_call_again(
+    error: Exception, told: type[Exception], effect: Effect
+) -> None:
+    with pytest.raises(ToolNotRun) as not_run:
+        run(Lambdas(error), effect=effect)
+    assert type(not_run.value.reason) is told
+
+
+@pytest.mark.parametrize("error", [refusal("ServiceException", 500), BROKEN])
+def test_where_lambda_fails_the_engine_makes_a_call_again_that_may_run_again(error: Exception) -> None:
+    for effect in ("read", "idempotent"):
+        with pytest.raises(FunctionUnavailable):
+            run(Lambdas(error), effect=effect)
+    with pytest.raises(ToolUnanswered):
+        run(Lambdas(error), effect="once")
+
+
+def test_a_function_that_takes_too_long_leaves_in_doubt_whether_it_happened() -> None:
     for effect in ("once", "idempotent"):
         with pytest.raises(ToolUnanswered):
-            run(Lambdas(StoreUnavailable("invoke")), effect=effect)
-    with pytest.raises(ToolFailed):
-        run(Lambdas(StoreUnavailable("invoke")), effect="read")
+            run(Lambdas(OVERDUE), effect=effect)
+    with pytest.raises(ToolFailed, match="in time"):
+        run(Lambdas(OVERDUE), effect="read")
+
+
+class Breaking(io.BytesIO):
+    """An answer that breaks off. `error`: what its reader gets."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    def read(self, size: int | None = -1) -> bytes:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "error", [IncompleteReadError(actual_bytes=1, expected_bytes=2), ConnectionResetError()]
+)
+def test_an_answer_that_breaks_off_is_none(error: Exception) -> None:
+    for effect in ("read", "idempotent"):
+        with pytest.raises(FunctionUnavailable):
+            run(Lambdas(Breaking(error)), effect=effect)
+    with pytest.raises(ToolUnanswered):
+        run(Lambdas(Breaking(error)), effect="once")
+
+
+def test_a_function_that_is_not_there_is_the_model_s_to_hear_of() -> None:
+    with pytest.raises(ToolFailed, match="did not run: there is no such function"):
+        run(Lambdas(refusal("ResourceNotFoundException", 404)))
 
 
 TIMED_OUT = {

@@ -3,6 +3,9 @@
 The function gets `{"arguments", "effect_id", "session_id", "tenant"}`. `effect_id` is the idempotency key of the effect
 (design §6.3). The result is what the function returns: a text as it is, everything else as JSON. An exception of the
 function means that the call failed. A function that timed out or crashed gave no answer.
+
+Where Lambda turns a call away, fails or cannot be reached, that is an outage of AWS, which the session waits out where
+the call may be made again (design §2, §6.3).
 """
 
 import json
@@ -11,9 +14,18 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from shared.adapters.aws.clients import Service, keeping_alive, make_client
-from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.aws.errors import AwsRefused, is_overdue, translated, was_sent
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
-from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, ToolFailed, ToolUnanswered
+from shared.domain.errors import (
+    ActaError,
+    AwsDenied,
+    FunctionUnavailable,
+    StoreThrottled,
+    StoreUnavailable,
+    ToolFailed,
+    ToolNotRun,
+    ToolUnanswered,
+)
 from shared.domain.untrusted.quoting import OutsideText, quoted
 from shared.ports.tools import CallContext
 
@@ -48,7 +60,7 @@ class LambdaTool:
     def run(
         self, tool: ToolDefinition, config: LambdaConfig, arguments: Mapping[str, Any], context: CallContext
     ) -> OutsideText:
-        """Raises ToolFailed, ToolUnanswered."""
+        """Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
         payload = {
             "arguments": dict(arguments),
             "effect_id": context.effect_id,
@@ -63,17 +75,17 @@ class LambdaTool:
                 InvocationType="RequestResponse",
                 Payload=json.dumps(payload).encode(),
             )
-            body: bytes = answer["Payload"].read(MAX_BYTES + 1)
-        except StoreThrottled:
-            raise ToolFailed(f"{tool.name} is busy and did not run. Try again later.") from None
-        except (AwsRefused, AwsDenied) as refused:
-            missing = isinstance(refused, AwsRefused) and refused.code == "ResourceNotFoundException"
+            body = _beginning(answer["Payload"])
+        except StoreThrottled as throttled:
+            raise ToolNotRun(FunctionUnavailable(str(throttled))) from None
+        except AwsDenied as denied:
+            raise ToolNotRun(denied) from None
+        except AwsRefused as refused:
+            missing = refused.code == "ResourceNotFoundException"
             why = "there is no such function" if missing else "AWS refused"
             raise ToolFailed(f"{tool.name} did not run: {why}. Tell the user, or try another way.") from None
-        except (StoreUnavailable, OSError):
-            if tool.effect == "read":
-                raise ToolFailed(f"{tool.name} did not answer in time. Try again later.") from None
-            raise ToolUnanswered("a tool of kind lambda did not answer") from None
+        except StoreUnavailable as unavailable:
+            raise _no_answer(tool, unavailable) from None
         if len(body) > MAX_BYTES:
             raise ToolFailed(
                 f"{tool.name} answered with more than {MAX_BYTES} bytes. It has run; ask for less."
@@ -81,6 +93,32 @@ class LambdaTool:
         if "FunctionError" in answer:
             _failed(tool, body)
         return OutsideText("answer", tool.name, _text(body))
+
+
+def _no_answer(tool: ToolDefinition, error: StoreUnavailable) -> ActaError:
+    """What to raise. A function that works for longer than its tool may is no outage: a further attempt would take as
+    long.
+    """
+    if not was_sent(error):
+        return ToolNotRun(FunctionUnavailable(str(error)))
+    if tool.effect == "once":
+        return ToolUnanswered("a tool of kind lambda did not answer")
+    if not is_overdue(error):
+        return FunctionUnavailable(str(error))
+    if tool.effect == "read":
+        return ToolFailed(f"{tool.name} did not answer in time. Try again later.")
+    return ToolUnanswered("a tool of kind lambda did not answer in time")
+
+
+def _beginning(payload: Any) -> bytes:
+    """Of what the function returned. Raises StoreUnavailable where it breaks off."""
+    try:
+        body: bytes = payload.read(MAX_BYTES + 1)
+    except Exception as error:
+        if translated("invoke", error) is error and not isinstance(error, OSError):
+            raise
+        raise StoreUnavailable("invoke: the answer broke off") from error
+    return body
 
 
 def _text(body: bytes) -> str:

@@ -11,13 +11,16 @@ from shared.domain.errors import (
     AwsDenied,
     CommitContention,
     EngineError,
+    FunctionUnavailable,
     SchemaUnknown,
     StoreThrottled,
     StoreUnavailable,
+    ToolNotRun,
     ToolUnanswered,
+    TransientError,
 )
 from shared.domain.rules.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
-from shared.domain.schema.versions import PREVIOUS
+from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolEntry
 from shared.domain.session.head import Head
@@ -35,6 +38,7 @@ TWO = [
 WORLD = [
     StoreThrottled("less"),
     StoreUnavailable("away"),
+    FunctionUnavailable("full"),
     AwsDenied("no"),
     CommitContention("others"),
     SchemaUnknown("new"),
@@ -47,9 +51,12 @@ class Shop:
     def __init__(self, away: dict[int, int], error: Exception, after: bool = False) -> None:
         self.away, self.error, self.after = away, error, after
         self.effects: list[str] = []
+        self.before: Callable[[], object] = lambda: None
         self.meanwhile: Callable[[], object] = lambda: None
 
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str:
+        before, self.before = self.before, lambda: None
+        before()
         order = int(arguments["order"])
         fails = self.away.get(order, 0) > 0
         if fails:
@@ -121,6 +128,42 @@ def test_a_call_that_runs_once_and_may_have_happened_is_asked_about_after_the_wa
     house.run()
     assert house.head(session).state == "completed"
     assert len(shop.effects) == 2
+
+
+@pytest.mark.parametrize("reason", [FunctionUnavailable("full"), AwsDenied("no")])
+@pytest.mark.parametrize("version", [CURRENT, PREVIOUS])
+def test_a_call_that_runs_once_and_reached_no_tool_is_made_again_and_nobody_is_asked(
+    reason: TransientError, version: int
+) -> None:
+    shop = Shop({7: 3, 8: 3}, ToolNotRun(reason))
+    house, session = house_with(shop, "once", write_version=version)
+    seen = []
+    house.run(lambda decision: seen.append(house.head(session)) if decision.next == "wait" else None)
+    head = house.head(session)
+    assert (head.state, head.interventions, len(house.waits)) == ("completed", (), 3)
+    assert results(house, session) == ["Refunded 7.", "Refunded 8."]
+    assert len(shop.effects) == len(set(shop.effects)) == 2
+    assert not any(one.is_in_flight for waiting in seen for one in waiting.calls)
+    told = [one.event.type for one in house.poll(session).events]
+    assert (told.count("tool.started"), told.count("tool.finished")) == (2, 2)
+
+
+def test_a_call_that_reached_no_tool_while_a_person_is_asked_about_it_stays_theirs() -> None:
+    shop = Shop({7: 1}, ToolNotRun(FunctionUnavailable("full")))
+    house, session = house_with(shop, "once")
+
+    def lost(decision: Decision) -> None:
+        """Another attempt at the call finds it started, and asks, while this one is still about to reach the tool."""
+        if decision.next == "act":
+            call_id = (decision.calls or ())[0]
+            shop.before = lambda: run_call(house.runtime, decision.at, call_id, 0, 60)
+
+    house.run(lost)
+    (asked,) = house.head(session).interventions
+    assert asked.type == "error_recovery"
+    house.resolve(session, asked, "retry")
+    house.run()
+    assert (house.head(session).state, len(shop.effects)) == ("completed", 2)
 
 
 @pytest.mark.parametrize("error", ["States.Timeout", "Runtime.ExitError", "ToolUnanswered", "Refused"])
