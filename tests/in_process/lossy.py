@@ -1,4 +1,4 @@
-"""A log that loses answers."""
+"""Logs that lose answers, or races."""
 
 from shared.domain.session.commit import Commit
 from shared.ports.log import NO_ITEMS, NumberTaken, TransactionItems
@@ -19,3 +19,19 @@ class LossyLog:
         self._left -= 1
         if self._left == 0:
             raise NumberTaken
+
+
+class OvertakenLog:
+    """A log in which somebody else wins the number of each commit's first put: the next try is a moment later."""
+
+    def __init__(self, house: House) -> None:
+        self._log, self._lost = house.log, set[str]()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._log, name)
+
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        if commit.key not in self._lost:
+            self._lost.add(commit.key)
+            raise NumberTaken
+        self._log.append(commit, extra_items)

@@ -21,6 +21,7 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced, PoisonedSession, SessionNotFound, TransientError
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.rules.outage import Cause
 from shared.domain.rules.outage_causes import cause_of
 from shared.domain.session.attempt import Attempt, Marker, open_attempts
 from shared.domain.session.change import Change
@@ -59,6 +60,7 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     repository, cause = deps.repository, cause_of(error)
     session = repository.turn(at)
     lost = _lost_attempts(deps, session)
+    asking = AskingRules(repository.clock, _policies(deps, session.head, cause))
 
     def build(session: Session, change: Change) -> CommitDraft | None:
         head = change.head
@@ -68,7 +70,6 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
         if cause is None:
             code, message = POISONED
             return failed(change, code, message.format(error=error))
-        asking = AskingRules(repository.clock, deps.policies(head.tenant, head.agent_id))
         return wait_out(change, cause, deps.rules, asking)
 
     done = repository.commit(session, at.key("handle_error"), build)
@@ -77,6 +78,11 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     if is_overtaken(session.head, at):
         return Decision(next="done", at=at)
     return next_decision(session.head, repository.clock.now())
+
+
+def _policies(deps: ErrorDeps, head: Head, cause: Cause | None) -> Policies:
+    """Read once, and not in `build`, which runs again for each lost race. Nobody is asked where waiting cannot help."""
+    return deps.policies(head.tenant, head.agent_id) if cause is not None else NO_POLICIES
 
 
 def _lost_attempts(deps: ErrorDeps, session: Session) -> tuple[Attempt, ...]:

@@ -7,11 +7,10 @@ import pytest
 
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
 from shared.domain.rules.budget import tokens_left, tokens_used
-from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, NumberTaken, TransactionItems
 from shared.ports.model import ModelReply, TokenUsage
 from shared.settings import Settings
 from tests.in_process.house import TENANT, House
+from tests.in_process.lossy import OvertakenLog
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
 DEAR = TokenUsage(input=4_000, output=100)
@@ -107,22 +106,6 @@ def test_dollars_do_not_renew() -> None:
     assert [one.type for one in house.head(session).interventions] == ["budget_exceeded"]
 
 
-class Overtaken:
-    """A log in which somebody else wins the number of every turn's first put: the next try is a moment later."""
-
-    def __init__(self, house: House) -> None:
-        self._log, self._lost = house.log, set[str]()
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._log, name)
-
-    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
-        if commit.key not in self._lost:
-            self._lost.add(commit.key)
-            raise NumberTaken
-        self._log.append(commit, extra_items)
-
-
 def test_a_window_that_ends_while_the_wait_is_committed_is_not_waited_for_once_more() -> None:
     house = house_with()
     session = house.start("Look", token_budget=20_000).session_id
@@ -133,7 +116,7 @@ def test_a_window_that_ends_while_the_wait_is_committed_is_not_waited_for_once_m
     ends = house.head(session).budget.window_ends
     assert ends is not None
     house.clock.set(ends - timedelta(milliseconds=20))
-    house.log = Overtaken(house)  # type: ignore[assignment]
+    house.log = OvertakenLog(house)  # type: ignore[assignment]
     house.repository = house.fresh_repository()
 
     following = house._state(decision)

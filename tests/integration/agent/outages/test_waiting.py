@@ -7,6 +7,7 @@ import pytest
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.recover import recover
 from shared.api.response.views import session_view
+from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import (
     AwsDenied,
     CommitContention,
@@ -22,12 +23,14 @@ from shared.domain.errors import (
     StoreUnavailable,
     StreamBroken,
 )
+from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.commit import Event
 from shared.domain.session.head import Head
 from shared.ports.log import LogPage
 from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
+from tests.in_process.lossy import OvertakenLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 
 SCRIPT: list[Turn] = [plans("write"), says("", step(1, "completed", "ok")), completes("Done.")]
@@ -74,6 +77,22 @@ def test_an_outage_longer_than_the_engine_s_retries_is_waited_for_and_the_run_en
     assert [data["code"] for data in waits(house, session)] == [code] * 30
     assert 30 <= house.waits[0] <= 64
     assert house.waits[-1] > 400
+
+
+def test_the_agent_s_policies_are_read_once_for_a_wait_however_many_races_its_commit_loses() -> None:
+    house, session = begun()
+    decision = house.workflow.take()
+    assert decision is not None
+    read: list[str] = []
+
+    def policies(tenant: str, agent_id: str) -> Policies:
+        read.append(agent_id)
+        return NO_POLICIES
+
+    house.log = OvertakenLog(house)  # type: ignore[assignment]
+    following = handle_error(house.errors._replace(policies=policies), decision.at, "StoreUnavailable")
+    assert (following.next, house.head(session).state_reason) == ("wait", "waiting_for_aws")
+    assert read == [DEFAULT_AGENT]
 
 
 @pytest.mark.parametrize(("error", "code"), [*PROVIDER, *AWS])
