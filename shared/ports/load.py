@@ -12,13 +12,13 @@ LIMIT_LIFE = timedelta(minutes=5)
 class LoadMeter(Protocol):
     def load(self, now: datetime) -> float | None:
         """The part that is in use of the concurrent executions that long polls take from; may pass 1. None: it is not
-        known. Raises StoreThrottled and StoreUnavailable.
+        known. Raises StoreThrottled, StoreUnavailable and AwsDenied.
         """
         ...
 
 
 class LongPollStore(Protocol):
-    """One limit for the whole deployment. Both methods raise StoreThrottled and StoreUnavailable."""
+    """One limit for the whole deployment. Both methods raise StoreThrottled, StoreUnavailable, AwsDenied."""
 
     def get(self, now: datetime) -> LongPolls:
         """What holds; no limit where none was put in the last `LIMIT_LIFE`. Eventually consistent."""

@@ -39,7 +39,7 @@ REST = {  # of what was repaired: how the others are told
 }
 FAULTS = {  # what makes the exit code 1
     "unreadable": "{} cannot be read: the log of the recovery function says which and why",
-    "unanswered": "AWS throttled or did not answer for {}: run the same command again",
+    "unanswered": "AWS throttled, refused or did not answer for {}: run the same command again",
 }
 
 
@@ -143,7 +143,8 @@ class Patience:
         self.standstills += 1
         if self.standstills > MOST_STANDSTILLS:
             raise CliError(
-                "AWS throttles, or does not answer the recovery function: run the same command later"
+                "AWS throttles, refuses or does not answer the recovery function: its log says which; run the same "
+                "command later"
             )
         self.pause(2.0 ** (self.standstills - 1))
 

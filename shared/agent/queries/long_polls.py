@@ -3,7 +3,7 @@
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from shared.domain.errors import StoreThrottled, StoreUnavailable
+from shared.domain.errors import TransientError
 from shared.domain.rules.long_polls import LongPolls, after_measuring
 from shared.ports.clock import Clock
 from shared.ports.load import LIMIT_LIFE, LoadMeter, LongPollStore
@@ -37,15 +37,15 @@ class LongPollLimit:
         self._known = LongPolls()
 
     def now(self, *, reading: bool) -> LongPolls:
-        """What holds. `reading`: whether a request may be made for it, which is one each `KEPT`. Without an answer the
-        last known limit goes on, as long as a limit lives.
+        """What holds. `reading`: whether a request may be made for it, which is one each `KEPT`. Where it cannot be
+        read the last known limit goes on, as long as a limit lives; after that there is none.
         """
         now = self._clock.now()
         age = now - self._read_at if self._read_at is not None else LIMIT_LIFE
         if age >= LIMIT_LIFE:
             self._known = LongPolls()
         if reading and age >= KEPT:
-            with suppress(StoreThrottled, StoreUnavailable):
+            with suppress(TransientError):
                 self._known = self._store.get(now)
                 self._read_at = now
         return self._known

@@ -37,7 +37,7 @@ AWAY = (StoreThrottled, StoreUnavailable, AwsDenied, CommitContention)
 
 RepairOutcome = Literal[RecoveryResult, "refused", "gone", "unreadable", "unanswered", "left"]
 """`refused`: the run failed for another reason meanwhile. `gone`: the session was deleted. `unreadable`: it is damaged
-or another release's. `unanswered`: AWS throttled or did not answer. `left`: there was no time for it."""
+or another release's. `unanswered`: AWS throttled, denied or did not answer. `left`: there was no time for it."""
 
 
 class FailedDeps(NamedTuple):
@@ -67,7 +67,7 @@ class FailedRun(NamedTuple):
 class Found(NamedTuple):
     """`cursor`: where the next call goes on; None: at the beginning. `complete`: there is nothing left to look at.
     `unreadable`: failed sessions that are damaged or another release's. `unanswered`: those that could not be looked at
-    because AWS throttled or did not answer. A page that was not answered is where the next call goes on.
+    because AWS throttled, denied or did not answer. A page that was not answered is where the next call goes on.
     """
 
     runs: tuple[FailedRun, ...]
@@ -81,7 +81,7 @@ def find_failed(deps: FailedDeps, since: datetime, tenant: str | None, cursor: s
     """The sessions whose run failed since then with a repairable code, as far as this call gets. Changes nothing.
 
     `tenant`: whose, newest first; None: all tenants'. `cursor`: of the call before. Raises ValueError where it is not
-    valid, and what the index raises other than that it is throttled or away.
+    valid, and what the index raises other than `AWAY`.
     """
     return _Walk(deps, since, tenant, cursor).made()
 
@@ -102,7 +102,7 @@ class _Walk:
                 break
             try:
                 page = self._page()
-            except (StoreThrottled, StoreUnavailable) as error:
+            except AWAY as error:
                 self._deps.told("index", error)
                 break
             self._unreadable += page.damaged

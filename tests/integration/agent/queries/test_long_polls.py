@@ -5,7 +5,7 @@ import pytest
 from functions.status.dependencies import Dependencies
 from functions.status.routes import build
 from shared.agent.queries.long_polls import KEPT, LongPollLimit, limit_long_polls
-from shared.domain.errors import StoreThrottled
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.domain.rules.long_polls import LongPolls
 from shared.ports.load import LIMIT_LIFE
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
@@ -106,12 +106,26 @@ def test_where_nobody_measures_any_more_the_limit_ends(watched: Watched) -> None
     assert watched.waited(5) == (5, 1_000)
 
 
-def test_a_store_that_throttles_fails_no_poll_and_the_last_limit_goes_on(watched: Watched) -> None:
+UNREADABLE = [StoreThrottled("get_item"), StoreUnavailable("get_item"), AwsDenied("get_item")]
+
+
+@pytest.mark.parametrize("failure", UNREADABLE)
+def test_a_limit_that_cannot_be_read_fails_no_poll_and_the_last_one_goes_on_as_long_as_a_limit_lives(
+    watched: Watched, failure: Exception
+) -> None:
     watched.measure(0.9)
     assert watched.waited(5) == (0, 10_000)
-    watched.limits.failure = StoreThrottled("get_item")
+    watched.limits.failure = failure
     watched.clock.advance(2 * KEPT.total_seconds())
     assert watched.waited(5) == (0, 10_000)
+    watched.clock.advance(LIMIT_LIFE.total_seconds())
+    assert watched.waited(5) == (5, 1_000)
+
+
+@pytest.mark.parametrize("failure", UNREADABLE)
+def test_where_no_limit_was_ever_read_a_poll_waits_as_it_asks(watched: Watched, failure: Exception) -> None:
+    watched.limits.failure = failure
+    assert watched.waited(5) == (5, 1_000)
 
 
 def test_when_the_load_is_gone_the_limit_is_lifted_step_by_step_and_then_written_no_more(

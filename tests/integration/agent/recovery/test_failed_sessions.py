@@ -19,7 +19,14 @@ from shared.agent.recovery.failed_sessions import (
     find_failed,
     repair_each,
 )
-from shared.domain.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled, StoreUnavailable
+from shared.domain.errors import (
+    AwsDenied,
+    PoisonedSession,
+    Refused,
+    SchemaUnknown,
+    StoreThrottled,
+    StoreUnavailable,
+)
 from shared.ports.log import FailedPage, IndexEntry, SessionName
 from tests.doubles.index import MemoryIndex
 from tests.doubles.long_polls import MemoryLongPolls
@@ -149,23 +156,24 @@ def test_a_call_looks_at_so_many_pages_even_where_nothing_has_failed() -> None:
     assert [answer.complete for answer in found_by(house)] == [False, True]
 
 
-class ThrottlingIndex(MemoryIndex):
-    """Throttles every second page."""
+class RefusingIndex(MemoryIndex):
+    """Does not give every second page."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: House, error: Exception) -> None:
         vars(self).update(vars(house.index))
-        self.asked = 0
+        self.asked, self.error = 0, error
 
     def failed(self, *, limit: int, cursor: str | None) -> FailedPage:
         self.asked += 1
         if self.asked % 2:
-            raise THROTTLED
+            raise self.error
         return super().failed(limit=2, cursor=cursor)
 
 
-def test_a_throttled_page_is_asked_for_again_by_the_next_call() -> None:
+@pytest.mark.parametrize("error", [THROTTLED, StoreUnavailable("no answer"), AwsDenied("not yet allowed")])
+def test_a_page_that_aws_does_not_give_is_asked_for_again_by_the_next_call(error: Exception) -> None:
     house, sessions = with_failed(5)
-    deps = deps_of(house)._replace(session_index=ThrottlingIndex(house))
+    deps = deps_of(house)._replace(session_index=RefusingIndex(house, error))
     first, *others = found_by(house, deps)
     assert (first.runs, first.cursor, first.complete) == ((), None, False)
     assert ids([first, *others]) == sorted(sessions)
@@ -179,6 +187,7 @@ def test_a_throttled_page_is_asked_for_again_by_the_next_call() -> None:
         (RuntimeError("whatever"), 1, 0),
         (THROTTLED, 0, 1),
         (StoreUnavailable("no answer"), 0, 1),
+        (AwsDenied("not yet allowed"), 0, 1),
     ],
 )
 def test_a_session_that_cannot_be_read_is_counted_and_hides_no_other(

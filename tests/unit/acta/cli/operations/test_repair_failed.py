@@ -170,7 +170,7 @@ def test_whatever_becomes_of_a_session_is_told_and_stops_no_other(capsys: Screen
         "1 had been deleted",
         "1 failed again meanwhile, with what a repair does not change",
         "3 cannot be read: the log of the recovery function says which and why",
-        "AWS throttled or did not answer for 5: run the same command again",
+        "AWS throttled, refused or did not answer for 5: run the same command again",
     ]
 
 
