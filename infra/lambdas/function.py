@@ -209,12 +209,14 @@ def _allow(sid: str, actions: frozenset[str] | set[str], *resources: str) -> iam
 
 
 def _list(sid: str, bucket: s3.IBucket, keys: str) -> iam.PolicyStatement:
-    """`IfExists`, because S3 checks the read of a missing key like a listing without a prefix."""
+    """Under the prefix only. How a missing key is told from a forbidden one all the same:
+    `shared/adapters/s3/objects.py`.
+    """
     return iam.PolicyStatement(
         sid=sid,
         actions=["s3:ListBucket"],
         resources=[bucket.bucket_arn],
-        conditions={"StringLikeIfExists": {"s3:prefix": keys}},
+        conditions={"StringLike": {"s3:prefix": keys}},
     )
 
 

@@ -55,8 +55,8 @@ class Grants:
     """IAM actions of one function, by what they act on:
 
     - `table`; `index`: the table's index of live sessions
-    - `files`, `sessions`: objects under these keys. A function that may read them may also list them: without that
-      S3 answers the read of a missing key with 403 and not with 404. One that erases lists versions, too.
+    - `files`, `sessions`: objects under these keys. A function that may read them may also list them, and so tells a
+      missing key from a forbidden one. One that erases lists versions, too.
     - `engine`: the state machine or its executions
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
     - `load`: reads how much of the account's concurrency is in use

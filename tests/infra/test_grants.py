@@ -23,7 +23,7 @@ TABLE = "Table.Arn"
 BUCKETS_OF_SESSIONS = ("Texts", "Files")
 """Where this release stores texts of sessions, and where the release before does."""
 FILES = "Files.Arn/files/*"
-LIST_FILES = 'Files.Arn if {"StringLikeIfExists": {"s3:prefix": "files/*"}}'
+LIST_FILES = 'Files.Arn if {"StringLike": {"s3:prefix": "files/*"}}'
 MACHINE = "arn:aws:states:region:account:stateMachine:acta-prod"
 EXECUTIONS = "arn:aws:states:region:account:execution:acta-prod:*"
 LIST = {"s3:ListBucket"}
@@ -35,9 +35,8 @@ def on_sessions(actions: set[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for bucket in BUCKETS_OF_SESSIONS:
         found[f"{bucket}.Arn/sessions/*"] = actions
-        found[f'{bucket}.Arn if {{"StringLikeIfExists": {{"s3:prefix": "sessions/*"}}}}'] = LIST
-        if actions >= ERASE:
-            found[f'{bucket}.Arn if {{"StringLike": {{"s3:prefix": "sessions/*"}}}}'] = LIST_VERSIONS
+        listing = LIST | LIST_VERSIONS if actions >= ERASE else LIST
+        found[f'{bucket}.Arn if {{"StringLike": {{"s3:prefix": "sessions/*"}}}}'] = listing
     return found
 
 
@@ -139,12 +138,14 @@ def test_files_and_sessions_are_apart(function: str, each: Synthesised) -> None:
 def test_who_reads_objects_lists_those_under_the_same_prefix_and_no_others(
     function: str, each: Synthesised
 ) -> None:
-    """Without the prefix `start` could list the names of every tenant's files."""
+    """Without the prefix `start` could list the names of every tenant's files; `StringLikeIfExists` would let it, in a
+    request that names no prefix.
+    """
     granted = each.stateless.granted(function.capitalize())
     read = {tuple(thing.split("/", 1)) for thing, allowed in granted.items() if allowed >= GET}
     listing = {thing for thing, allowed in granted.items() if allowed >= LIST}
     assert listing == {
-        f'{bucket} if {{"StringLikeIfExists": {{"s3:prefix": "{prefix}"}}}}' for bucket, prefix in read
+        f'{bucket} if {{"StringLike": {{"s3:prefix": "{prefix}"}}}}' for bucket, prefix in read
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.s3.objects import StoredObject, erase_prefix, read_object
+from shared.adapters.s3.objects import MISSING, StoredObject, erase_prefix, read_object
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import PoisonedSession
 from shared.ports.blobs import BlobMissing
@@ -94,7 +94,7 @@ class S3Blobs:
             try:
                 return read_object(self._s3, bucket, key)
             except AwsRefused as refused:
-                if refused.code not in ("NoSuchKey", "404"):
+                if refused.code != MISSING:
                     raise
         raise BlobMissing("a blob is missing")
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.s3.objects import read_object
+from shared.adapters.s3.objects import MISSING, read_metadata, read_object
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.keys import key_part
 from shared.domain.untrusted.path import PathRefused, check_path
@@ -14,7 +14,6 @@ from shared.ports.files import FileInfo, FileMissing, FilePage
 
 MAX_KEY_BYTES = 1_024
 MAX_PAGE = 1_000
-_ABSENT = ("404", "NoSuchKey", "NotFound")
 _WRITE, _IS_NEW = "write", "is-new"
 """Names in an object's metadata: the id of the write that made it, and whether there was no file before."""
 _PRESENT = ("412", "PreconditionFailed", "409", "ConditionalRequestConflict")
@@ -77,21 +76,21 @@ class S3Files:
     def _earlier(self, target: dict[str, str], mine: str) -> bool | None:
         """What this write did when it was made before: whether the file was new. None: the file is another write's."""
         try:
-            metadata = self._s3.call("head_object", **target)["Metadata"]
+            metadata = read_metadata(self._s3, target["Bucket"], target["Key"])
         except AwsRefused as refused:
-            if refused.code not in _ABSENT:
+            if refused.code != MISSING:
                 raise
             return None  # deleted since
         return metadata.get(_IS_NEW) == "yes" if metadata.get(_WRITE) == mine else None
 
     def delete(self, tenant: str, path: str) -> None:
         # S3 reports no error where there is nothing to delete, so this looks first.
-        target = {"Bucket": self._bucket, "Key": _key(tenant, path)}
+        key = _key(tenant, path)
         try:
-            self._s3.call("head_object", **target)
+            read_metadata(self._s3, self._bucket, key)
         except AwsRefused as refused:
             raise _missing(refused) from None
-        self._s3.call("delete_object", **target)
+        self._s3.call("delete_object", Bucket=self._bucket, Key=key)
 
 
 def _root(tenant: str) -> str:
@@ -109,4 +108,4 @@ def _key(tenant: str, path: str) -> str:
 
 def _missing(refused: AwsRefused) -> Exception:
     """FileMissing where AWS says that there is no such key, else the error itself."""
-    return FileMissing("no such file") if refused.code in _ABSENT else refused
+    return FileMissing("no such file") if refused.code == MISSING else refused

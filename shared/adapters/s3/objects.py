@@ -1,10 +1,18 @@
-"""Reads whole objects of S3, and erases all objects under a prefix."""
+"""Reads whole objects of S3, and erases all objects under a prefix.
 
-from typing import NamedTuple
+S3 answers the read of a missing key with 404 only to who may list the whole bucket, else with 403. A function may list
+nothing but the keys it works with. So after a 403 the key itself is looked for in a listing: not there means missing.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import translated
-from shared.domain.errors import StoreUnavailable
+from shared.adapters.aws.errors import AwsRefused, translated
+from shared.domain.errors import AwsDenied, StoreUnavailable
+
+MISSING = "NoSuchKey"
+"""AWS's code for a key that is not there."""
 
 
 class StoredObject(NamedTuple):
@@ -15,10 +23,10 @@ class StoredObject(NamedTuple):
 
 
 def read_object(s3: Service, bucket: str, key: str) -> StoredObject:
-    """Reads an object. Raises AwsRefused with the code NoSuchKey, StoreThrottled, and StoreUnavailable, also where the
-    body breaks off.
+    """Reads an object. Raises AwsRefused with the code NoSuchKey, StoreThrottled, AwsDenied, and StoreUnavailable, also
+    where the body breaks off.
     """
-    answer = s3.call("get_object", Bucket=bucket, Key=key)
+    answer = _read(s3, "get_object", bucket, key)
     try:
         body: bytes = answer["Body"].read()
     except Exception as error:
@@ -27,6 +35,33 @@ def read_object(s3: Service, bucket: str, key: str) -> StoredObject:
             raise
         raise reaction from error
     return StoredObject(body, answer.get("ContentEncoding", ""))
+
+
+def read_metadata(s3: Service, bucket: str, key: str) -> Mapping[str, str]:
+    """The object's own metadata. Raises what `read_object` raises."""
+    metadata: Mapping[str, str] = _read(s3, "head_object", bucket, key)["Metadata"]
+    return metadata
+
+
+def _read(s3: Service, operation: str, bucket: str, key: str) -> Any:
+    try:
+        return s3.call(operation, Bucket=bucket, Key=key)
+    except AwsDenied:
+        if _is_there(s3, bucket, key):
+            raise
+    except AwsRefused as refused:  # the answer to a HEAD has no body, so its code is its status
+        if refused.code == "403":
+            if _is_there(s3, bucket, key):
+                raise AwsDenied(f"{operation}: 403") from None
+        elif refused.code not in ("404", "NotFound", MISSING):
+            raise
+    raise AwsRefused(operation, MISSING)
+
+
+def _is_there(s3: Service, bucket: str, key: str) -> bool:
+    """A key comes first among those that begin with it."""
+    found = s3.call("list_objects_v2", Bucket=bucket, Prefix=key, MaxKeys=1).get("Contents", ())
+    return any(each["Key"] == key for each in found)
 
 
 def erase_prefix(s3: Service, bucket: str, prefix: str) -> None:
