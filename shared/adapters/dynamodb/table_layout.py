@@ -12,7 +12,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         recovery looks after: live, live_at
     T#{tenant}                I#{intervention}          ss session id, st state, v, z body
     T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v, n number of
-                                                        the commit that has the rest of the answer,
+                                                        the commit that has the rest of the answer; a very
+                                                        long route is hashed, too;
                                                         ttl whole seconds since 1970
     T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
 
@@ -37,7 +38,7 @@ from shared.adapters.storage.documents import (
     to_commit,
     to_intervention,
 )
-from shared.adapters.storage.keys import key_part, part_text
+from shared.adapters.storage.keys import HASHED, key_part, part_text
 from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.schema.convert import check_version
@@ -59,6 +60,8 @@ from shared.ports.log import (
 Item = dict[str, dict[str, Any]]
 
 LAST_NUMBER = 9_999_999_999
+MAX_ROUTE_BYTES = 800
+"""A longer route is replaced by its hash. A sort key has at most 1,024 bytes, and an ordinary route here about 80."""
 TENANT, LISTING, INTERVENTION = "T#", "S#", "I#"
 LIVE_INDEX = "live"
 COMMIT, RUNNING_TEXT, MARKER, ERASURE = "C#", "P", "A", "E"
@@ -106,8 +109,14 @@ def intervention_key(tenant: str, intervention_id: str) -> Item:
 
 
 def record_key(tenant: str, route: str, key: str) -> Item:
-    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-    return _key(tenant_pk(tenant), f"K#{route}#{digest}")
+    """A route has a path, which may be as long as a request line."""
+    if len(route.encode("utf-8", "surrogatepass")) > MAX_ROUTE_BYTES:
+        route = HASHED + _sha256(route)
+    return _key(tenant_pk(tenant), f"K#{route}#{_sha256(key)}")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def lease_key(tenant: str, hour: int) -> Item:

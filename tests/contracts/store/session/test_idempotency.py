@@ -52,3 +52,15 @@ def test_an_idempotency_key_can_be_used_again_after_its_time(stores: Stores, ten
     stores.log.append(make_commit(tenant, "ses_2", 1), TransactionItems(idempotency=again))
 
     assert stores.index.idempotency_record(tenant, ROUTE, "k") == again
+
+
+def test_a_path_of_any_length_fits_into_a_records_key(stores: Stores, tenant: str) -> None:
+    """A request line has up to 8 KB; a session's id in it is whatever the caller sent."""
+    longest = f"POST /v1/sessions/{'x' * 8_000}/messages"
+    assert stores.index.idempotency_record(tenant, longest, "k") is None
+
+    record = record_for(stores.clock, tenant)._replace(route=longest)
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(idempotency=record))
+
+    assert stores.index.idempotency_record(tenant, longest, "k") == record
+    assert stores.index.idempotency_record(tenant, longest.replace("xx", "xy", 1), "k") is None
