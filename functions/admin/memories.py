@@ -7,7 +7,7 @@ from pydantic import Field
 from functions.admin.resource import Resource
 from shared.api.app import Api
 from shared.api.request.bodies import CreateMemory, PutMemory
-from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
+from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of, stored_answer
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import memory_view
 from shared.api.response.envelope import Response, no_content, page, success
@@ -63,18 +63,21 @@ def add_memories(
         )
 
         key = idempotency_key(api.request, 201)
+        # The record of the key outlives the memory by a day at most, so it holds nothing of what was said. A repeat says
+        # the same again, else it is refused.
+        said = {"text": memory.text, "tags": list(memory.tags)}
 
         def create() -> Json:
             view = memory_view(memory)
             try:
-                store.add(tenant, memory, record_of(key, view, now))
+                store.add(tenant, memory, record_of(key, {k: v for k, v in view.items() if k not in said}, now))
             except MemoryFull:
                 raise Conflict(
                     f"The agent has {MAX_PER_AGENT} memories and no summary that could make room. Delete some."
                 ) from None
             return view
 
-        view = idempotency.answer(key, create)
+        view = idempotency.answer(key, create, repeat=lambda record: {**said, **stored_answer(record)})
         return success(view, 201, {"Location": f"/v1/memories/{view['memory_id']}"})
 
     @api.get("/v1/memories/{memory_id}")

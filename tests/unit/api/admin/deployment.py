@@ -26,8 +26,9 @@ def admin_root(
     settings: Settings = SETTINGS,
     files: FileStore | None = None,
     index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
+    table: MemoryTable | None = None,
 ) -> Dependencies:
-    clock, table = FakeClock(), MemoryTable()
+    clock, table = FakeClock(), table or MemoryTable()
     return Dependencies(
         settings=settings,
         files=MemoryFiles(clock) if files is None else files,
@@ -47,7 +48,8 @@ class AdminApi:
         settings: Settings = SETTINGS,
         index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
     ) -> None:
-        self.root = admin_root(settings, index=index)
+        self.table = MemoryTable()
+        self.root = admin_root(settings, index=index, table=self.table)
         self._handler = build(self.root).handler
         self.admin = self.as_caller()
         self.member = self.as_caller(roles="[member]")

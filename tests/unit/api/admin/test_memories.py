@@ -118,6 +118,20 @@ def test_a_repeated_request_with_its_key_makes_one_memory(api: AdminApi) -> None
     assert len(listed(api)) == 1
 
 
+def test_the_record_of_a_key_holds_nothing_of_what_is_remembered(api: AdminApi) -> None:
+    """It lives for a day, and the memory may be deleted before. A repeat brings the text along."""
+    key = {"Idempotency-Key": "k"}
+    first = api.member.request("POST", "/v1/memories", json_body=MEMORY, headers=key)
+    records = repr(api.table.records)
+    assert first.data["memory_id"] in records
+    assert all(said not in records for said in ("German", "style"))
+
+    assert api.member.request("DELETE", f"/v1/memories/{first.data['memory_id']}").status == 204
+    again = api.member.request("POST", "/v1/memories", json_body=MEMORY, headers=key)
+    assert (again.status, again.data) == (201, first.data)
+    assert listed(api) == []
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
