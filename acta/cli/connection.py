@@ -1,4 +1,4 @@
-"""The options --api-url, --token and --state: which deployment a command calls, and how to name that one again."""
+"""The options --api-url, --token, --insecure and --state: which deployment a command calls, and how to name it again."""
 
 import os
 import shlex
@@ -31,7 +31,7 @@ def deployment_of(
     url = arguments.api_url or from_environ.get(API_URL)
     token = arguments.token or from_environ.get(TOKEN)
     if url and token:
-        return Deployment(url, token)
+        return Deployment(url, token, insecure=bool(getattr(arguments, "insecure", False)))
     if url:
         raise CliError(f"a token is missing for {one_line(url)}: give --token or set {TOKEN}")
     # imported only now: it loads what signs tokens, and a command with a token must not wait for that
@@ -60,6 +60,8 @@ class Invocation:
                 options += [f"--{name.replace('_', '-')}", str(value)]
         if getattr(arguments, "token", None):
             options += ["--token", "TOKEN"]
+        if getattr(arguments, "insecure", False):
+            options.append("--insecure")
         return cls(program_name(sys.argv[0] if called is None else called), tuple(options))
 
     def line(self, *words: str) -> str:

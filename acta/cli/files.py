@@ -8,7 +8,7 @@ from pathlib import Path
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import echo, visible
+from acta.cli.terminal.text import echo, show_bytes, visible
 from acta.client.api import file_path
 
 
@@ -29,8 +29,7 @@ def get(arguments: Namespace) -> int:
         except OSError as error:
             raise CliError(f"{arguments.output}: {error.strerror}") from None
     else:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        show_bytes(content, sys.stdout)
     return exit_codes.OK
 
 

@@ -49,6 +49,11 @@ def add_connection(parser: Parser) -> Parser:
         "--api-url", help="the deployment's URL (default: ACTA_API_URL, else the local stack)"
     )
     parser.add_argument("--token", help="a token for it (default: ACTA_TOKEN)")
+    parser.add_argument(
+        "--insecure",
+        action="store_true",
+        help="send the token over http to another machine, readable on the way",
+    )
     parser.add_argument("--state", help="the local stack's state directory (default: .acta)")
     return parser
 

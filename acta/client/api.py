@@ -4,14 +4,13 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 
-from acta.client.deployment import Deployment
+from acta.client.deployment import Deployment, is_loopback
 from acta.client.errors import ApiError, InvalidDeployment, UnexpectedAnswer, Unreachable, one_line
 
-LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 RETRIED_STATUSES = (429, 502, 503, 504)
 MAX_ATTEMPTS = 4
 FIRST_PAUSE_SECONDS = 0.25
@@ -35,11 +34,10 @@ class Client:
         self.deployment = deployment
         self.url = deployment.api_url.rstrip("/")
         self.pause = pause
-        is_local = urlsplit(self.url).hostname in LOOPBACK_HOSTS
         self.http = httpx.Client(
             headers={"Authorization": f"Bearer {deployment.token}", "User-Agent": "acta"},
             timeout=httpx.Timeout(ANSWER_TIMEOUT_SECONDS, connect=5.0),
-            trust_env=not is_local,  # a proxy of the environment does not reach this machine
+            trust_env=not is_loopback(self.url),  # a proxy of the environment does not reach this machine
         )
 
     def close(self) -> None:

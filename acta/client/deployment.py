@@ -1,5 +1,6 @@
 """Which deployment is called, and with which token."""
 
+import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,16 +14,23 @@ API_URL, TOKEN = "ACTA_API_URL", "ACTA_TOKEN"
 
 @dataclass(frozen=True)
 class Deployment:
-    """`api_url`: the address of the API, http or https. `token`: a JSON web token that the deployment accepts.
+    """`api_url`: the address of the API, https, or http on this machine. `token`: a JSON web token that the deployment
+    accepts. `insecure`: send it over http to another machine too, where everybody on the way can read it.
 
-    Both are checked when the value is made; raises InvalidDeployment.
+    They are checked when the value is made; raises InvalidDeployment.
     """
 
     api_url: str
     token: str = field(repr=False)
+    insecure: bool = False
 
     def __post_init__(self) -> None:
         check_url(self.api_url)
+        if urlsplit(self.api_url).scheme == "http" and not (self.insecure or is_loopback(self.api_url)):
+            raise InvalidDeployment(
+                f"{one_line(self.api_url, 100)} is not encrypted, and everybody on the way could read the token: "
+                "use https, or say that you mean it (`acta … --insecure`, `Deployment(…, insecure=True)`)"
+            )
         object.__setattr__(self, "token", checked_token(self.token))
 
     @classmethod
@@ -32,6 +40,15 @@ class Deployment:
         if missing:
             raise InvalidDeployment(f"no deployment is named: set {' and '.join(missing)}")
         return cls(environ[API_URL], environ[TOKEN])
+
+
+def is_loopback(url: str) -> bool:
+    """The URL's host is this machine: a loopback address or `localhost`."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def check_url(url: str) -> None:

@@ -63,14 +63,16 @@ def add_memories(
         )
 
         key = idempotency_key(api.request, 201)
-        # The record of the key outlives the memory by a day at most, so it holds nothing of what was said. A repeat says
-        # the same again, else it is refused.
+        # The record of the key may outlive the memory, so it holds nothing of what was said. A repeat says the same
+        # again, else it is refused.
         said = {"text": memory.text, "tags": list(memory.tags)}
 
         def create() -> Json:
             view = memory_view(memory)
             try:
-                store.add(tenant, memory, record_of(key, {k: v for k, v in view.items() if k not in said}, now))
+                store.add(
+                    tenant, memory, record_of(key, {k: v for k, v in view.items() if k not in said}, now)
+                )
             except MemoryFull:
                 raise Conflict(
                     f"The agent has {MAX_PER_AGENT} memories and no summary that could make room. Delete some."

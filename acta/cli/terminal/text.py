@@ -13,7 +13,17 @@ from unicodedata import category, east_asian_width
 
 from shared.domain.untrusted.visible import visible
 
-__all__ = ["Screen", "echo", "elapsed", "encodable", "exact_json", "one_line", "quoted", "visible"]
+__all__ = [
+    "Screen",
+    "echo",
+    "elapsed",
+    "encodable",
+    "exact_json",
+    "one_line",
+    "quoted",
+    "show_bytes",
+    "visible",
+]
 
 FIRST_ROW = "  | "
 NEXT_ROW = "  |> "
@@ -45,6 +55,21 @@ def encodable(text: str, encoding: str | None) -> str:
 def echo(text: str) -> None:
     """Prints a line on standard output, with what the terminal cannot show escaped."""
     print(encodable(text, sys.stdout.encoding), flush=True)
+
+
+def show_bytes(content: bytes, stream: TextIO) -> None:
+    """Writes a file's content: byte by byte into a pipe or a file, and on a terminal with everything escaped that could
+    move its cursor, change its settings or have it type.
+    """
+    if stream.isatty():
+        text = visible(content.decode("utf-8", "backslashreplace"))
+        print(
+            encodable(text, stream.encoding), end="" if text.endswith("\n") else "\n", file=stream, flush=True
+        )
+        return
+    stream.flush()
+    stream.buffer.write(content)
+    stream.buffer.flush()
 
 
 def elapsed(seconds: float) -> str:

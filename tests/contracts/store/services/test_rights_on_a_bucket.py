@@ -22,7 +22,7 @@ def forbidden(operation: str, code: str) -> ClientError:
 
 
 class Narrow:
-    """S3 for a role that lists only under `prefix` and may not read `secret_keys`. To it, a missing key is forbidden."""
+    """S3 for a role that lists only under `prefix` and may not read `secret_keys`. A missing key is forbidden to it."""
 
     def __init__(self, client: Any, prefix: str, secret_keys: frozenset[str] = frozenset()) -> None:
         self._client = client

@@ -41,21 +41,21 @@ def options(**given: str) -> Namespace:
 
 
 def test_what_is_not_given_comes_from_the_environment() -> None:
-    environ = {"ACTA_API_URL": "http://a", "ACTA_TOKEN": "from.the.environment"}
-    assert deployment_of(options(), environ) == Deployment("http://a", "from.the.environment")
-    assert deployment_of(options(api_url="http://b"), environ).api_url == "http://b"
-    assert deployment_of(options(token="a.b.c"), environ) == Deployment("http://a", "a.b.c")
+    environ = {"ACTA_API_URL": "https://a", "ACTA_TOKEN": "from.the.environment"}
+    assert deployment_of(options(), environ) == Deployment("https://a", "from.the.environment")
+    assert deployment_of(options(api_url="https://b"), environ).api_url == "https://b"
+    assert deployment_of(options(token="a.b.c"), environ) == Deployment("https://a", "a.b.c")
 
 
 def test_a_state_directory_means_its_local_stack_whatever_the_environment_names(tmp_path: Path) -> None:
-    environ = {"ACTA_API_URL": "http://a", "ACTA_TOKEN": "a.b.c"}
+    environ = {"ACTA_API_URL": "https://a", "ACTA_TOKEN": "a.b.c"}
     with pytest.raises(CliError, match="no local stack serves"):
         deployment_of(options(state=str(tmp_path)), environ)
 
 
 def test_a_url_without_a_token_is_one_clear_line() -> None:
-    with pytest.raises(CliError, match=r"^a token is missing for http://b: give --token or set ACTA_TOKEN$"):
-        deployment_of(options(api_url="http://b"), {})
+    with pytest.raises(CliError, match=r"^a token is missing for https://b: give --token or set ACTA_TOKEN$"):
+        deployment_of(options(api_url="https://b"), {})
 
 
 def test_hints_repeat_how_acta_was_called_but_never_the_token(tmp_path: Path) -> None:
@@ -65,3 +65,17 @@ def test_hints_repeat_how_acta_was_called_but_never_the_token(tmp_path: Path) ->
     line = Invocation.from_arguments(parsed, str(called)).line("cancel", "s")
     assert line == f"{called} cancel s --state 'my state' --token TOKEN"
     assert Invocation.from_arguments(parsed, "/x/main.py").program == "acta"
+
+
+def test_a_token_is_not_sent_unencrypted_to_another_machine_unless_that_is_meant(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["sessions", "--api-url", "http://acta.invalid", "--token", "a.b.c"]) == 2
+    said = capsys.readouterr().err
+    assert "--insecure" in said
+    assert "a.b.c" not in said
+    meant = build_parser().parse_args(
+        ["watch", "s", "--api-url", "http://acta.invalid", "--token", "a", "--insecure"]
+    )
+    assert deployment_of(meant, {}).insecure
+    assert Invocation.from_arguments(meant, "acta").options[-1] == "--insecure"

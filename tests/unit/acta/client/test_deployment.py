@@ -12,6 +12,27 @@ def test_an_unusable_url_is_one_clear_line(url: str) -> None:
         Deployment(url, "a.b.c")
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://acta.example", "http://10.0.0.5:8080", "HTTP://acta.example", "http://localhost.evil.example",
+        "http://127.0.0.1.evil.example", "http://127.0.0.1@evil.example", "http://0.0.0.0", "http://[fe80::1]",
+    ],
+)  # fmt: skip
+def test_a_token_goes_over_http_to_this_machine_only(url: str) -> None:
+    with pytest.raises(InvalidDeployment, match="not encrypted") as refused:
+        Deployment(url, "a.b.c")
+    assert "a.b.c" not in str(refused.value)
+    assert Deployment(url, "a.b.c", insecure=True).api_url == url
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:5", "http://127.8.0.1", "http://localhost:80", "http://[::1]:8080"]
+)
+def test_the_local_stack_needs_no_encryption(url: str) -> None:
+    assert Deployment(url, "a.b.c").api_url == url
+
+
 @pytest.mark.parametrize("token", ["", " ", "two words", "naïve", "a\x00b"])
 def test_a_malformed_token_is_refused_without_quoting_it(token: str) -> None:
     with pytest.raises(InvalidDeployment, match="the token is malformed") as refused:

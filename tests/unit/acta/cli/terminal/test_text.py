@@ -1,9 +1,11 @@
+import io
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta.cli.terminal.text import encodable, exact_json, one_line, visible
+from acta.cli.terminal.text import encodable, exact_json, one_line, show_bytes, visible
 
 
 def test_control_and_invisible_characters_are_shown_as_escapes() -> None:
@@ -38,3 +40,34 @@ def test_what_a_terminal_cannot_show_is_escaped_and_no_two_texts_look_the_same()
     assert encodable("✔ fine", "ascii") == "\\u2714 fine"
     assert encodable("отчёт.txt", "latin-1") != encodable("архив.txt", "latin-1")
     assert encodable("✔ fine", "utf-8") == "✔ fine"
+
+
+class Output(io.TextIOWrapper):
+    """Standard output, of which a test reads the bytes."""
+
+    def __init__(self, encoding: str, *, is_terminal: bool) -> None:
+        self.written = io.BytesIO()
+        self.is_terminal = is_terminal
+        super().__init__(self.written, encoding=encoding, newline="\n")
+
+    def isatty(self) -> bool:
+        return self.is_terminal
+
+
+HOSTILE = b"total 12\r\x1b]0;owned\x07\x1b[2J\xff\xc2\x9b6n\nnext \xe2\x9c\x94"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_files_content_is_shown_on_a_terminal_without_a_control_character(encoding: str) -> None:
+    screen = Output(encoding, is_terminal=True)
+    show_bytes(HOSTILE, screen)
+    shown = screen.written.getvalue().decode(encoding)
+    assert all(char.isprintable() or char == "\n" for char in shown)
+    assert "\\x1b[2J\\xff\\x9b6n\nnext" in shown
+    assert shown.endswith("\n")
+
+
+def test_a_files_content_goes_into_a_pipe_byte_by_byte() -> None:
+    pipe = Output("ascii", is_terminal=False)
+    show_bytes(HOSTILE, pipe)
+    assert pipe.written.getvalue() == HOSTILE
