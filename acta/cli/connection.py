@@ -1,4 +1,4 @@
-"""The options --api-url, --token, --insecure and --state: which deployment a command calls, and how to name it again."""
+"""The options --api-url, --token, --insecure and --state: which deployment is called, and how to name it again."""
 
 import os
 import shlex
