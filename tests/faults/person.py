@@ -8,7 +8,8 @@ import httpx
 from tests.e2e.support.person import TLS
 from tests.faults.ledger import Ledger, receipt
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
+"""As `LONGEST_SECONDS` in `tests/faults/scenario.py`."""
 AGAIN_SECONDS = 0.1
 
 Json = dict[str, Any]
