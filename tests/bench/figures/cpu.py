@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 from types import TracebackType
@@ -21,10 +21,10 @@ from infra.packaging.install import Target
 from shared.agent.lifecycle.start import NewSession, start
 from shared.agent.session.requester import Requester
 from shared.domain.definitions.agent import DEFAULT_AGENT
-from shared.domain.session.commit import Decision
-from shared.ports.workflow import ExecutionStatus
+from tests.bench.stand import engine_walk
 from tests.bench.stand.script import Reply
 from tests.bench.stand.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand
+from tests.doubles.workflow import MemoryWorkflow
 
 HERE = Path(__file__).parent
 LOCAL = Target(sys.version_info[:2])
@@ -102,51 +102,25 @@ class Turns(NamedTuple):
     first: tuple[Spent, Spent]
 
 
-class _NoEngine:
-    """Stands for Step Functions: the measurement walks the states itself."""
-
-    def start(self, decision: Decision) -> bool:
-        return True
-
-    def wake(self, token: str, decision: Decision) -> None: ...
-
-    def status(self, session_id: str, run_id: str, generation: int) -> ExecutionStatus:
-        return "running"
-
-    def running(self) -> tuple[str, ...]:
-        return ()
-
-    def stop(self, session_id: str, run_id: str, generation: int) -> None: ...
-
-
 def walk(stand: Stand, step: LambdaCode, tool: LambdaCode, replies: list[Reply]) -> Turns:
-    """One session from its first decision to its last, each state's function invoked in turn."""
+    """One session from its first decision to its last, each state's function invoked in turn. Raises RunFailed."""
     stand.provider.play(replies)
-    repository = stand.repository()
+    repository, workflow = stand.repository(), MemoryWorkflow()
     new = NewSession(DEFAULT_AGENT, GOAL, len(replies) + 10, 100_000_000, None, 0, {})
-    session = start(repository, _NoEngine(), Requester(TENANT, USER), new)
-    head = repository.newest(TENANT, session.session_id).head
-    assert head.run is not None
-    at: dict[str, Any] = {
-        "tenant": TENANT, "session_id": head.session_id, "run_id": head.run.run_id, "generation": 1,
-        "turn": head.run.turn, "first": head.run.first,
-    }  # fmt: skip
-    decision, planned = step.invoke({"op": "plan", "at": at, "attempt": 0})
-    turns: list[tuple[Spent, Spent]] = []
-    while True:
-        decision, thought = step.invoke({"op": "think", "at": decision["at"], "attempt": 0})
-        if decision["next"] != "act":
-            break
-        spent = []
-        for call in decision["calls"]:
-            event = {"op": "tool", "at": decision["at"], "call_id": call, "attempt": 0}
-            spent.append(tool.invoke(event)[1])
-        total, sdk = sum(each.total for each in spent), sum(each.sdk for each in spent)
-        acted = Spent(total, sdk, spent[-1].modules, spent[-1].probe)
-        turns.append((thought, acted))
-    if stand.provider.problems or not stand.provider.is_at_end:
-        raise RunFailed("; ".join(stand.provider.problems[:3]) or "the walk ended early")
-    return Turns(turns[1:], (planned, turns[0][1]))
+    start(repository, workflow, Requester(TENANT, USER), new)
+    try:
+        walked = engine_walk.walk(repository, workflow, step.invoke, tool.invoke)
+    except engine_walk.WalkStopped as stopped:
+        raise RunFailed(str(stopped)) from None
+    stand.check_script_is_over()
+    planned, *turns, _ = walked
+    measured = [(turn.step, _together(turn.calls)) for turn in turns]
+    return Turns(measured[1:], (planned.step, measured[0][1]))
+
+
+def _together(calls: Sequence[Spent]) -> Spent:
+    total, sdk = sum(each.total for each in calls), sum(each.sdk for each in calls)
+    return Spent(total, sdk, calls[-1].modules, calls[-1].probe)
 
 
 def figures(turns: Turns) -> dict[str, float]:

@@ -39,8 +39,13 @@ class ScriptedProvider:
         self.summaries = 0
 
     @property
+    def replies(self) -> int:
+        """In the script."""
+        return len(self._replies)
+
+    @property
     def is_at_end(self) -> bool:
-        return len(self.sent) == len(self._replies)
+        return len(self.sent) == self.replies
 
     def answer(self, body: bytes) -> bytes | None:
         """The stream for the next reply, None past the script's end."""

@@ -178,12 +178,16 @@ class Stand:
             if time.monotonic() > deadline:
                 raise RunFailed(f"the run was not over after {RUN_SECONDS:.0f} s")
             time.sleep(0.1)
-        if self.provider.problems or not self.provider.is_at_end:
-            raise RunFailed(
-                "; ".join(self.provider.problems[:3])
-                or f"the run ended after {len(self.provider.sent)} of {len(replies)} replies"
-            )
+        self.check_script_is_over()
         return arns
+
+    def check_script_is_over(self) -> None:
+        """Raises RunFailed where a request did not follow from the script, or the run has ended before it."""
+        told = self.provider
+        if told.problems or not told.is_at_end:
+            raise RunFailed(
+                "; ".join(told.problems[:3]) or f"the run ended after {len(told.sent)} of {told.replies} replies"
+            )
 
     def _execution(self, name: str, generation: int) -> str:
         return f"{self.machine.replace(':stateMachine:', ':execution:')}:{name}-{generation}"
