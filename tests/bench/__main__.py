@@ -12,7 +12,7 @@ from typing import Any
 
 from acta.cli.local.progress import PlainProgress
 from infra.packaging.bundle import ROOT
-from tests.bench import report
+from tests.bench import growth, report
 from tests.bench.figures import (
     cancels,
     cold_workers,
@@ -24,6 +24,7 @@ from tests.bench.figures import (
     yardsticks,
     zips,
 )
+from tests.bench.growth import Figures
 from tests.bench.stand import script, work
 from tests.bench.stand.stand import FUNCTIONS, RunFailed, Stand
 
@@ -125,9 +126,9 @@ def put_files(stand: Stand) -> None:
     stand.put_files(dict(script.note("2KB", turn, place) for turn, place in places))
 
 
-def turns(stand: Stand) -> dict[str, dict[str, work.Figures]]:
+def turns(stand: Stand) -> dict[str, dict[str, Figures]]:
     work.run(stand, script.reading("2KB", 4))  # everything is warm from here on
-    found: dict[str, dict[str, work.Figures]] = {}
+    found: dict[str, dict[str, Figures]] = {}
     for size in SIZES:
         for count in COUNTS:
             run = work.run(stand, script.reading(size, count))
@@ -136,7 +137,7 @@ def turns(stand: Stand) -> dict[str, dict[str, work.Figures]]:
     return found
 
 
-def other_turns(stand: Stand) -> dict[str, work.Figures]:
+def other_turns(stand: Stand) -> dict[str, Figures]:
     """Beside the read: a call that writes, and several calls in one turn."""
     return {
         "write_2KB": work.figures(work.run(stand, script.writing("2KB", SOME))),
@@ -144,19 +145,18 @@ def other_turns(stand: Stand) -> dict[str, work.Figures]:
     }
 
 
-def cpu_of_turns(stand: Stand, found: dict[str, dict[str, work.Figures]]) -> dict[str, dict[str, Any]]:
+def cpu_of_turns(stand: Stand, found: dict[str, dict[str, Figures]]) -> dict[str, dict[str, Any]]:
     """Adds to `found`; what a fresh process paid for its import and its first event, by function."""
     with cpu.LambdaCode(stand, "step") as step, cpu.LambdaCode(stand, "tool") as tool:
         first = cpu.walk(stand, step, tool, script.reading("2KB", 5)).first
         cpu.walk(stand, step, tool, script.reading("40KB", 3))  # the first large text brings the S3 client
         for size in SIZES:
             for count in COUNTS:
-                found[size][str(count)] |= cpu.figures(
-                    cpu.walk(stand, step, tool, script.reading(size, count))
-                )
+                spent = cpu.figures(cpu.walk(stand, step, tool, script.reading(size, count)))
+                found[size][str(count)] = growth.judged(found[size][str(count)] | spent, count)
         return {
-            name: {"first_event_ms": spent.total, "llm_sdks_after_first_event": list(spent.modules)}
-            for name, spent in zip(("step", "tool"), first, strict=True)
+            name: {"first_event_ms": event.total, "llm_sdks_after_first_event": list(event.modules)}
+            for name, event in zip(("step", "tool"), first, strict=True)
         }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.bench import growth
 from tests.bench.figures import cancels, long_sessions, prefix, scenarios
 from tests.bench.table import cell, columns, heading, number
 
@@ -23,6 +24,7 @@ TURN = (
     ("  large result put / got", "", ""),
     ("transitions", "transitions", "<= 4"),
     ("history events", "history_events", ""),
+    ("executions of the run", "executions", ""),
     ("payload bytes, largest state", "payload_bytes", "<= 1,024"),
     ("  all states of a turn", "payload_bytes_all_states", ""),
     ("  tasks, before Output", "task_bytes_before_output", ""),
@@ -32,6 +34,8 @@ TURN = (
     ("  first third of the turns", "cpu_ms_first_third", ""),
     ("  last third", "cpu_ms_last_third", ""),
     ("CPU ms in the SDK clients", "cpu_ms_sdk", ""),
+    ("  first third of the turns", "cpu_ms_sdk_first_third", ""),
+    ("  last third", "cpu_ms_sdk_last_third", ""),
     ("CPU ms, total", "cpu_ms_total", ""),
     ("  as deployed, runtime client too", "cpu_ms_deployed_processes", ""),
     ("  of a fixed piece of work, then", "cpu_ms_probe", ""),
@@ -83,13 +87,18 @@ def _turns(turns: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
         else:
             cells = [cell(run, name) for run in runs]
         rows.append((text, [*cells, aim]))
-    rows.append(("flat", [*("yes" if run["flat"] else "no" for run in runs), "yes"]))
+    moved = [growth.moved(run, int(count)) for size in turns for count, run in turns[size].items()]
+    rows.append(("flat", [*("no" if found else "yes" for found in moved), "yes"]))
     columns([*names, "aim"], rows)
+    for name, found in zip(names, moved, strict=True):
+        growth.report(name, found)
     print(
         "x5, x20, x100: turns in the run. CPU: the functions' bundles on the runtime's Python, all threads, median of\n"
         "the turns; `ours` is the whole process less botocore's calls and the LLM SDK's request and stream. AWS's\n"
         "runtime client has a part in the `as deployed` row only: those processes' CPU as the system counts it.\n"
-        "The fixed work is the same in every run: where it takes longer, the machine was slower or busier."
+        "The fixed work is the same in every run: where it takes longer, the machine was slower or busier.\n"
+        "Flat: AWS's figures, the engine's and the CPU are in the last third of the turns what they are in the first;\n"
+        f"CPU is judged in runs of {growth.CPU_LEAST_TURNS} turns and more."
     )
     heading("A worker that starts in mid-session: the step function's first reading, once")
     columns(names, [(text, [cell(run, name) for run in runs]) for text, name in COLD])

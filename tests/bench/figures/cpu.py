@@ -21,6 +21,7 @@ from infra.packaging.install import Target
 from shared.agent.lifecycle.start import NewSession, start
 from shared.agent.session.requester import Requester
 from shared.domain.definitions.agent import DEFAULT_AGENT
+from tests.bench import growth
 from tests.bench.stand import engine_walk
 from tests.bench.stand.script import Reply
 from tests.bench.stand.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand
@@ -125,16 +126,21 @@ def _together(calls: Sequence[Spent]) -> Spent:
 
 def figures(turns: Turns) -> dict[str, float]:
     """Medians over the turns: other work on the machine makes a few turns dear, it makes none cheap."""
-    own = [step.own + tool.own for step, tool in turns.turns]
-    third = max(1, len(own) // 3)
+    rows = [_row(step, tool) for step, tool in turns.turns]
     return {
-        "cpu_ms": median(own),
-        "cpu_ms_mean": mean(own),
-        "cpu_ms_first_third": median(own[:third]),
-        "cpu_ms_last_third": median(own[-third:]),
-        "cpu_ms_step": median([step.own for step, _ in turns.turns]),
-        "cpu_ms_tool": median([tool.own for _, tool in turns.turns]),
-        "cpu_ms_sdk": median([step.sdk + tool.sdk for step, tool in turns.turns]),
-        "cpu_ms_total": median([step.total + tool.total for step, tool in turns.turns]),
+        **{name: median([row[name] for row in rows]) for name in rows[0]},
+        **growth.thirds(rows, middle=median),
+        "cpu_ms_mean": mean(row["cpu_ms"] for row in rows),
         "cpu_ms_probe": median([spent.probe for turn in turns.turns for spent in turn]),
+    }
+
+
+def _row(step: Spent, tool: Spent) -> dict[str, float]:
+    return {
+        "cpu_ms": step.own + tool.own,
+        "cpu_ms_step": step.own,
+        "cpu_ms_tool": tool.own,
+        "cpu_ms_sdk": step.sdk + tool.sdk,
+        "cpu_ms_total": step.total + tool.total,
+        "cpu_ms_probe": (step.probe + tool.probe) / 2,
     }

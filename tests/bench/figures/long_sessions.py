@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.bench import growth
 from tests.bench.stand import work
 from tests.bench.stand.script import note, reading
 from tests.bench.stand.stand import RunFailed, Stand
@@ -27,7 +28,7 @@ def measure(stand: Stand, count: int = TURNS) -> dict[str, Any]:
         "turns": count,
         "window_tokens": WINDOW_TOKENS,
         "summaries": summaries,
-        "plain": {"turns": len(plain.turns), **work.figures(plain)},
+        "plain": {"turns": len(plain.turns), **growth.judged(work.figures(plain), count)},
         "compacting": {"turns": len(compacting), **work.costs(compacting)},
     }
 
@@ -47,6 +48,7 @@ ROWS = (
     ("S3 requests", "s3_requests"),
     ("transitions", "transitions"),
     ("history events", "history_events"),
+    ("executions of the run", "executions"),
     ("CPU ms of the deployed processes", "cpu_ms_deployed_processes"),
     ("  first third of the turns", "cpu_ms_deployed_first_third"),
     ("  last third", "cpu_ms_deployed_last_third"),
@@ -58,8 +60,9 @@ def report(found: Mapping[str, Any]) -> None:
         f"A turn of a long session: {found['turns']} turns, {SIZE} results, {found['window_tokens']:,} tokens of window"
     )
     rows = [(text, [cell(found[kind], name) for kind in ("plain", "compacting")]) for text, name in ROWS]
-    flat = "yes" if found["plain"]["flat"] else "no"
-    columns(["plain turns", "turns that compact"], [*rows, ("flat", [flat, "-"])])
+    moved = growth.moved(found["plain"], found["turns"])
+    columns(["plain turns", "turns that compact"], [*rows, ("flat", ["no" if moved else "yes", "-"])])
+    growth.report("plain turns", moved)
     print(
         f"{found['compacting']['turns']} of the turns compact the conversation first; {found['summaries']} times the "
         "model is asked for a summary.\nThe processes' CPU is over all turns, these included."

@@ -186,7 +186,8 @@ class Stand:
         told = self.provider
         if told.problems or not told.is_at_end:
             raise RunFailed(
-                "; ".join(told.problems[:3]) or f"the run ended after {len(told.sent)} of {told.replies} replies"
+                "; ".join(told.problems[:3])
+                or f"the run ended after {len(told.sent)} of {told.replies} replies"
             )
 
     def _execution(self, name: str, generation: int) -> str:

@@ -3,23 +3,25 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tests.bench import growth
+from tests.bench.growth import Figures
 from tests.bench.stand import history
 from tests.bench.stand.exchange import Exchange
 from tests.bench.stand.processes import lambda_cpu_ms
 from tests.bench.stand.script import Reply
 from tests.bench.stand.stand import RunFailed, Stand
 
-Figures = dict[str, float]
-
 
 class Run(NamedTuple):
     """`turns`: the exchanges of each turn; `histories`: what it left in the engine; both without the ends.
 
     `model_bytes`: a request's body at the last turn. `process_ms`: CPU a turn of the deployed Lambdas' whole
-    processes, over all turns, the first third and the last; nothing where the system does not tell.
+    processes, over all turns, the first third and the last; nothing where the system does not tell. `executions`: of
+    the engine, one after the other.
     """
 
     session_id: str
+    executions: int
     turns: Sequence[Sequence[Exchange]]
     histories: Sequence[history.TurnHistory]
     model_bytes: int
@@ -42,6 +44,7 @@ def run(stand: Stand, replies: list[Reply]) -> Run:
         raise RunFailed(f"{last} turns left {len(turns)} windows")
     return Run(
         session_id=arns[0].rpartition(":")[2].partition("-")[0],
+        executions=len(arns),
         turns=turns[:-1],
         histories=history.turns(
             [event for arn in arns for event in history.events(stand.client("stepfunctions"), arn)]
@@ -77,30 +80,17 @@ def windows(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
 
 
 def figures(run: Run) -> Figures:
-    """Means a turn; `flat` is 1 where the first third's costs are the last third's."""
-    dynamodb = [_dynamodb(turn) for turn in run.turns]
-    third = max(1, len(dynamodb) // 3)
-    early, late = _mean(dynamodb[:third]), _mean(dynamodb[-third:])
-    engine = _mean([each._asdict() for each in run.histories])
-    names = ("", "_first_third", "_last_third")
-    processes = dict(
-        zip((f"cpu_ms_deployed{name or '_processes'}" for name in names), run.process_ms, strict=False)
-    )
+    """Means a turn, over all turns and over either end of the run."""
+    engine = [_engine(turn) for turn in run.histories]
+    names = ("_processes", growth.FIRST, growth.LAST)
+    processes = {f"cpu_ms_deployed{name}": each for name, each in zip(names, run.process_ms, strict=False)}
     return {
         **costs(run.turns),
-        "wcu_first_third": early["wcu"],
-        "wcu_last_third": late["wcu"],
-        "rru_first_third": early["rru"],
-        "rru_last_third": late["rru"],
-        "flat": float(
-            all(abs(early[name] - late[name]) <= 0.5 for name in early if not name.startswith("item"))
-        ),
-        "transitions": engine["transitions"],
-        "history_events": engine["events"],
-        "payload_bytes": max(each.payload for each in run.histories),
-        "payload_bytes_all_states": engine["payloads"],
-        "task_bytes_before_output": engine["tasks"],
-        "lambda_invokes": engine["lambda_invokes"],
+        **_mean(engine),
+        "payload_bytes": max(turn["payload_bytes"] for turn in engine),
+        **growth.thirds([_dynamodb(turn) | _traffic(turn) for turn in run.turns]),
+        **growth.thirds(engine),
+        "executions": run.executions,
         "model_request_bytes_last_turn": run.model_bytes,
         **processes,
     }
@@ -150,6 +140,17 @@ def _traffic(turn: Sequence[Exchange]) -> Figures:
         "s3_blob_gets": sum(1 for each in blobs if each.operation == "GetObject"),
         "s3_file_requests": len(objects) - len(blobs),
         "other_requests": sum(1 for each in turn if each.service not in ("dynamodb", "s3")),
+    }
+
+
+def _engine(turn: history.TurnHistory) -> Figures:
+    return {
+        "transitions": turn.transitions,
+        "history_events": turn.events,
+        "payload_bytes": turn.payload,
+        "payload_bytes_all_states": turn.payloads,
+        "task_bytes_before_output": turn.tasks,
+        "lambda_invokes": turn.lambda_invokes,
     }
 
 
