@@ -24,7 +24,7 @@ setup: ## make .venv, .venv-emulator, .venv-runtime and the CDK command line
 demo: setup ## a real agent run on a local AWS, from deploy to the finished file
 	@$(BIN)/acta demo
 
-test: setup ## the tests, the deployed end-to-end ones included, in 5 minutes
+test: setup ## the tests, the deployed end-to-end ones included, in 8 minutes
 	@$(BIN)/pytest --numprocesses 3 -m "not thorough"
 
 test-thorough: setup ## what `test` has a sample of: the rest of the local AWS's contract, every provider's wire
