@@ -49,6 +49,11 @@ MAX_CONCURRENCY = 10
 """Calls of `notify` at the same time, for each shard of the stream and for the queue. The functions of an account share
 one concurrency limit, and a receiver that hangs must not use it up."""
 
+STREAM_ALIAS = "stream"
+"""The stream calls `notify` under this name, which always means its newest code. CloudFormation makes the new mapping
+before it removes the one that it replaces, and AWS refuses a second one for the same stream and the same name. Releases
+before named the function itself, and began at LATEST."""
+
 
 @dataclass(frozen=True)
 class Delivery:
@@ -94,7 +99,9 @@ def feed_notify(
     lambda_.EventSourceMapping(
         scope,
         "NotifyMapping",
-        target=function,
+        target=lambda_.Alias(
+            scope, "NotifyStreamAlias", alias_name=STREAM_ALIAS, version=function.latest_version
+        ),
         event_source_arn=stream_arn,
         # What changes while AWS is still connecting the stream would be missed from LATEST on.
         starting_position=lambda_.StartingPosition.TRIM_HORIZON,

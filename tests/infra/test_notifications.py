@@ -68,6 +68,18 @@ def test_only_interventions_that_begin_or_change_reach_the_function_one_at_a_tim
     assert 0 < stream["MaximumRecordAgeInSeconds"] <= 86_400, "a stream keeps its records for a day"
 
 
+def test_the_stream_s_mapping_can_replace_one_of_the_function_itself(webhook: Synthesised) -> None:
+    ((name, alias),) = webhook.stateless.resources("AWS::Lambda::Alias").items()
+    assert (alias["Properties"]["FunctionVersion"], alias["Properties"]["Name"]) == ("$LATEST", "stream")
+    assert {"Ref": name} in parts(mapping(webhook, "NotifyMapping")["FunctionName"])
+
+
+def parts(value: Any) -> list[Any]:
+    """The value and all that it is made of."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [value, *(part for each in inner for part in parts(each))]
+
+
 def test_undelivered_notifications_wait_in_a_queue_that_calls_the_function_with_one_at_a_time(
     webhook: Synthesised, prod: Synthesised
 ) -> None:
