@@ -13,6 +13,7 @@ The AWS SDKs, the CDK and the Lambdas send neither `Origin` nor `Sec-Fetch-Site`
 
 from __future__ import annotations
 
+import select
 import socket
 from collections.abc import Container, Iterable
 
@@ -52,6 +53,16 @@ def is_from_a_page(headers: Headers) -> bool:
     """Whether a browser sent it for a page, of whatever origin."""
     kept = list(headers)
     return bool(_values(kept, "origin")) or any(site != "none" for site in _values(kept, "sec-fetch-site"))
+
+
+def is_readable(connection: socket.socket) -> bool:
+    """Whether a read returns at once: something has come, or the other side has closed the connection.
+
+    With `poll`, because `select` refuses the descriptors from 1024 on, which a process with many connections has.
+    """
+    looked = select.poll()
+    looked.register(connection, select.POLLIN)
+    return bool(looked.poll(0))
 
 
 def _values(headers: Headers, name: str) -> list[str]:

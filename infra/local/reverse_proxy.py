@@ -11,7 +11,6 @@ port does not matter, so that a forwarded one works (`ssh -L`).
 from __future__ import annotations
 
 import json
-import select
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from http.client import HTTPConnection, HTTPException, InvalidURL
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Empty, LifoQueue
 
-from infra.local.loopback import HOST, is_for_loopback
+from infra.local.loopback import HOST, is_for_loopback, is_readable
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
 IDLE_SECONDS = 75
@@ -248,7 +247,7 @@ class DeployedApi:
                 connection = self.idle.get_nowait()
             except Empty:
                 return HTTPConnection(self.host, self.port, timeout=ANSWER_SECONDS)
-            if connection.sock is not None and not select.select([connection.sock], [], [], 0)[0]:
+            if connection.sock is not None and not is_readable(connection.sock):
                 return connection
             connection.close()
 

@@ -128,6 +128,8 @@ def subject_of(request: Request) -> Subject:
     body = json.loads(request.body or b"{}")
     if service == "dynamodb":
         return _dynamodb(operation, body)
+    if service == "secrets":
+        return Subject(f"secrets:{operation}", "key")
     return Subject(f"{service}:{operation}", "token" if "Task" in operation else "execution")
 
 

@@ -51,17 +51,17 @@ class Ending(NamedTuple):
 def ending(person: Insistent, stand: Stand, tag: str, head: Head) -> Ending:
     """Looks at everything the API tells of it."""
     path = f"/v1/sessions/{head.session_id}"
-    seen = person.data(path, after="0")
-    told = person.data(f"{path}/messages")["items"]
-    plan = person.data(f"{path}/plan")
-    steps = person.data(f"{path}/steps")["items"]
-    trace = person.data(f"{path}/trace")["items"]
+    seen = person.snapshot(path)
+    told = person.rows(f"{path}/messages")
+    plans = person.rows(f"{path}/plan", "versions")
+    steps = person.rows(f"{path}/steps")
+    trace = person.rows(f"{path}/trace")
     listed = person.data("/v1/sessions", state=head.state)["items"]
     pending = person.data("/v1/interventions", state="pending")["items"]
     arn = stand.execution_of(head)
     events = Counter(event["type"] for event in seen["events"] if event["type"] not in TOLD_APART)
     return Ending(
-        session=_session(seen["session"], len(plan["versions"]), len(trace), tag),
+        session=_session(seen["session"], len(plans), len(trace), tag),
         messages=_messages(told, tag),
         effects=stand.ledger.effects(tag),
         events=dict(events),

@@ -44,6 +44,23 @@ class Insistent:
         assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text}"
         return answer.json()["data"]
 
+    def snapshot(self, path: str) -> Json:
+        """The session at `path` with all its events, however many pages they are."""
+        seen: Json = self.data(path, after="0")
+        while seen["has_more"]:
+            following = self.data(path, after=seen["cursor"])
+            seen = {**following, "events": [*seen["events"], *following["events"]]}
+        return seen
+
+    def rows(self, path: str, field: str = "items") -> list[Json]:
+        """Of every page of a history."""
+        page: Json = self.data(path)
+        found = [*page[field]]
+        while page["next_cursor"] is not None:
+            page = self.data(path, cursor=page["next_cursor"])
+            found += page[field]
+        return found
+
     def _ask(self, method: str, path: str, **how: Any) -> httpx.Response:
         deadline = time.monotonic() + self._patience
         while True:

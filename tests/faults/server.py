@@ -1,6 +1,5 @@
 """An HTTP server on the loopback address whose every request goes by the fault point."""
 
-import select
 import socket
 import threading
 from collections.abc import Callable
@@ -8,6 +7,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from infra.local.loopback import is_readable
 from tests.faults.calls import LAMBDA, Answer, Request
 from tests.faults.point import FaultPoint
 from tests.faults.processes import Worker
@@ -43,7 +43,9 @@ class FaultyServer(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Who asked has been killed: nothing worth reporting."""
+        """A caller who has been killed meanwhile is no error. What fails while one waits is an error of this server."""
+        if not is_readable(request):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -85,8 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_given_up(self) -> bool:
         """The caller sends nothing after a request; what can be read then is its end."""
-        readable, _, _ = select.select([self.connection], [], [], 0)
-        if not readable:
+        if not is_readable(self.connection):
             return False
         try:
             return not self.connection.recv(1, socket.MSG_PEEK)

@@ -81,6 +81,7 @@ class Stand:
             self.point.parent = self.stack.emulator.pid
             settings = self.function("step")
             self.machine = self.function("start")["ACTA_STATE_MACHINE_ARN"]
+            self.set_up()
         except BaseException:
             self.stop()
             raise
@@ -95,6 +96,9 @@ class Stand:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def set_up(self) -> None:
+        """What a stand has beyond the deployment, before anything runs."""
 
     def stop(self) -> None:
         """Nothing of it is kept, so nothing has to be saved."""

@@ -9,18 +9,22 @@ from typing import Literal, NamedTuple, get_args
 from tests.faults.calls import LAMBDA, MODEL, Answer, Call, Request, Subject
 from tests.faults.refusals import refusal
 
-Service = Literal["model", "dynamodb", "s3", "states", "lambda"]
+Service = Literal["model", "dynamodb", "s3", "states", "lambda", "secrets"]
 Kind = Literal["throttled", "failing", "unreachable", "slow", "denied"]
 """`unreachable`: the connection is closed at once. `slow`: what is asked happens, and nobody hears of it in time."""
 SERVICES: tuple[Service, ...] = get_args(Service)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-GIVING_UP = ("give_up", "handle_error")
-"""What the engine runs once a step's retries are used up."""
+GIVING_UP = ("give_up", "handle_error", "lost_tool")
+"""What the engine runs once a step's or a call's retries are used up."""
 ENOUGH = 4
 """Sessions of which a step has used up its retries."""
 LOOK_SECONDS = 0.1
 LONGEST_GATE_SECONDS = 120.0
+HEARD_SECONDS = 2.5
+"""Held for longer than this, a request to the model is closed without an answer: its caller, who waits for 4 seconds,
+may be about to give up, and whether it heard a reply would be chance.
+"""
 
 
 class OutageCase(NamedTuple):
@@ -72,11 +76,20 @@ class Outage:
         self.end()
 
     def meets(self, subject: Subject) -> bool:
-        return self.is_on and subject.operation.partition(":")[0] == self.case.service
+        return self.is_on and subject.operation.partition(":")[0] in (self.case.service, *self._beside)
+
+    @property
+    def _beside(self) -> tuple[Service, ...]:
+        """A process keeps the key that it has read. So secrets are missed once a key was rotated: the model refuses
+        the one that is kept.
+        """
+        return ("model",) if self.case.service == "secrets" else ()
 
     def answer(
         self, request: Request, subject: Subject, carry_out: Callable[[Request], Answer]
     ) -> Answer | None:
+        if request.at == MODEL and self.case.service != "model":
+            return refusal(request, "denied")
         with self._lock:
             self.refused += 1
         match self.case.kind:
@@ -85,7 +98,8 @@ class Outage:
                 return None
             case "slow":
                 self._carry_out_unheard(request, carry_out)
-                self.is_over.wait()
+                while not self.is_over.wait(LOOK_SECONDS) and not request.is_given_up():
+                    pass
                 return None
             case kind:
                 return refusal(request, kind)
@@ -119,18 +133,23 @@ class Gate:
 
 
 class Surroundings:
-    """What one session meets: its gates, then the outage. The `disturbed_by` of its track."""
+    """What one session meets: its gates, then the outage. The `disturbed_by` of its track. `now`: in seconds."""
 
-    def __init__(self, outage: Outage, gates: Sequence[Gate]) -> None:
+    def __init__(
+        self, outage: Outage, gates: Sequence[Gate], now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._outage = outage
         self._gates = gates
+        self._now = now
 
     def __call__(
         self, request: Request, subject: Subject, call: Call | None, carry_out: Callable[[Request], Answer]
     ) -> Answer | None:
+        arrived = self._now()
         for gate in self._gates:
             gate.pass_by(call)
-        if request.is_given_up():  # it was held for longer than it has time
+        is_late = request.at == MODEL and self._now() > arrived + HEARD_SECONDS
+        if is_late or request.is_given_up():
             self._outage.goes_unheard(request)
             return None
         outage = self._outage

@@ -122,16 +122,22 @@ def run(
     outage = Outage(case)
     followed = [Followed(stand, stage, outage) for stage in stages_of(case, chosen)]
     with ThreadPoolExecutor(len(followed)) as pool:
-        coming = [pool.submit(one.come_near) for one in followed]
-        stuck = [future.exception() for future in coming]
-        taking = [pool.submit(one.take_place) for one in followed]
-        stuck = [before or future.exception() for before, future in zip(stuck, taking, strict=True)]
+        coming = {one: pool.submit(one.come_near) for one in followed}
+        stuck = {one: future.exception() for one, future in coming.items()}
+        for at_model in (False, True):
+            taking = {
+                one: pool.submit(one.take_place) for one in followed if one.stage.is_at_model == at_model
+            }
+            stuck.update({one: stuck[one] or future.exception() for one, future in taking.items()})
         began = time.monotonic()
         outage.begin()
         following = [pool.submit(one.follow) for one in followed]
         outage.last(SHORTEST_SECONDS, LONGEST_SECONDS)
         outcomes = tuple(future.result() for future in following)
-    problems = tuple(tuple(problems_of(one, clean, held)) for one, held in zip(outcomes, stuck, strict=True))
+    problems = tuple(
+        tuple(problems_of(outcome, clean, stuck[one]))
+        for one, outcome in zip(followed, outcomes, strict=True)
+    )
     lasted = time.monotonic() - began
     return OutageVerdict(case, outcomes, problems, outage.refused, len(outage.gave_up), lasted)
 

@@ -33,6 +33,8 @@ TOOLS: dict[str, Json] = {
     CHARGE: {"effect": "once"},
     NOTIFY: {"effect": "idempotent", "high_stakes": True},
 }
+TOOL_SECONDS = 300
+"""Longer than the others take to come to their stages: a session is held in its call until they are all there."""
 
 
 class Outcome(NamedTuple):
@@ -133,7 +135,7 @@ class Followed:
                 raise Failed(f"{head.error.code}: {head.error.message}")
             last = ending(self.person, self.stand, self.tag, head)
             path = f"/v1/sessions/{self.session_id}"
-            session, steps = self.person.data(path)["session"], self.person.data(f"{path}/steps")["items"]
+            session, steps = self.person.data(path)["session"], self.person.rows(f"{path}/steps")
         except AssertionError as stuck:
             failed = isinstance(stuck, Failed)
             problems.append(f"{type(stuck).__name__}: {str(stuck)[:500]}")
@@ -233,7 +235,7 @@ class Followed:
         for name, more in TOOLS.items():
             config = {"url": f"{self.stand.tools_url}/{self.tag}/{name}", "method": "POST"}
             tool = {"name": name, "description": f"{name} it", "input_schema": SCHEMA, "kind": "http",
-                    "config": config, **more}  # fmt: skip
+                    "timeout_seconds": TOOL_SECONDS, "config": config, **more}  # fmt: skip
             answer = self.person.post("/v1/tools", tool, f"tool-{name}")
             assert answer.status_code == 201, answer.text
 

@@ -23,6 +23,11 @@ class Stage(NamedTuple):
     ends: Literal["completed", "cancelled"] = "completed"
 
     @property
+    def is_at_model(self) -> bool:
+        """It can be held there for a moment only."""
+        return self.held_at.startswith("step model:")
+
+    @property
     def is_paused(self) -> bool:
         """A pause leaves a question and its answer in the log, which the clean run has not."""
         return "pause" in (self.before, self.during)

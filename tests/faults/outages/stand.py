@@ -17,14 +17,24 @@ SETTINGS = {
     "ACTA_AWS_READ_SECONDS": "1.5",
 }
 """Hours become seconds: pauses of the engine, of the session, of recovery, and what a model call may take."""
+KEY_IN_SECRET = {"ACTA_PROVIDER": "anthropic", "ACTA_ANTHROPIC_SECRET": "acta/faults/key"}
 
 
 class OutageStand(Stand):
-    """The engine's invocations can be refused, and `provider` knows what it sold. `setting_up`: held by a session while
-    it is made, because many at once would need a cold process each.
+    """The engine's invocations can be refused, `provider` knows what it sold, and its key is in Secrets Manager, as in
+    AWS. `setting_up`: held by a session while it is made, because many at once would need a cold process each.
     """
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.setting_up = threading.Semaphore(SET_UP_AT_ONCE)
         self.provider = Provider(SHORT_SCRIPT)
-        super().__init__(progress, self.provider, invocations=True, **SETTINGS)
+        no_key = {"ACTA_PROVIDER": "", "ANTHROPIC_API_KEY": ""}
+        super().__init__(progress, self.provider, invocations=True, **SETTINGS, **no_key)
+
+    def set_up(self) -> None:
+        name = KEY_IN_SECRET["ACTA_ANTHROPIC_SECRET"]
+        self.client("secretsmanager").create_secret(Name=name, SecretString="scripted")
+        variables = {**self.function("step"), **KEY_IN_SECRET}
+        self.client("lambda").update_function_configuration(
+            FunctionName="acta-local-step", Environment={"Variables": variables}
+        )

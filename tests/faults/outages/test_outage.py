@@ -25,7 +25,11 @@ STEPS: list[Json] = [{"input_tokens": 500, "output_tokens": 60, "estimated_token
 
 
 def asked(service: str) -> Request:
-    headers = {"dynamodb": "DynamoDB_20120810.DeleteItem", "states": "AWSStepFunctions.StartExecution"}
+    headers = {
+        "dynamodb": "DynamoDB_20120810.DeleteItem",
+        "states": "AWSStepFunctions.StartExecution",
+        "secrets": "secretsmanager.GetSecretValue",
+    }
     body = json.dumps({"Key": {"sk": {"S": "P"}}, "at": TAG}).encode()
     return Request(AWS, "POST", "/", {"x-amz-target": headers[service]}, body, STEP)
 
@@ -56,6 +60,19 @@ def test_an_outage_meets_its_service_while_it_lasts_and_nothing_else() -> None:
     assert (len(done), outage.refused) == (3, 1)
 
 
+def test_while_secrets_are_away_the_model_refuses_the_key_that_a_process_keeps() -> None:
+    outage, done = Outage(OutageCase("secrets", "failing")), list[Request]()
+    outage.begin()
+    body = json.dumps({"messages": [{"role": "user", "content": TAG}]}).encode()
+    refused = answer(outage, Request(MODEL, "POST", "/v1/messages", {}, body, STEP), done)
+    assert refused is not None
+    assert (refused.status, outage.refused) == (401, 0)
+    away = answer(outage, asked("secrets"), done)
+    assert away is not None
+    assert (away.status, outage.refused) == (500, 1)
+    assert (done, outage.unheard[TAG]) == ([], 0)
+
+
 def test_an_invocation_is_refused_by_the_engines_name_for_it() -> None:
     outage = Outage(OutageCase("lambda", "throttled"))
     outage.begin()
@@ -64,10 +81,11 @@ def test_an_invocation_is_refused_by_the_engines_name_for_it() -> None:
     assert json.loads(refused.body)["error"] == "Lambda.TooManyRequestsException"
 
 
-def test_a_step_that_used_up_its_retries_is_counted_whatever_is_away() -> None:
+@pytest.mark.parametrize("op", ["handle_error", "lost_tool"])
+def test_a_step_or_a_call_that_used_up_its_retries_is_counted_whatever_is_away(op: str) -> None:
     outage = Outage(OutageCase("model", "failing"))
     outage.begin()
-    answer(outage, invocation("handle_error"), [])
+    answer(outage, invocation(op), [])
     assert outage.gave_up == {TAG}
 
 
@@ -86,6 +104,23 @@ def test_a_gate_holds_the_call_of_its_name_alone() -> None:
     assert not gate.was_reached.is_set()
     gate.pass_by(Call("step", Subject("model:Messages", "reply"), 2))
     assert gate.was_reached.is_set()
+
+
+def test_a_request_to_the_model_that_was_held_for_long_is_not_answered_and_sells_nothing() -> None:
+    """Whether its caller would still hear the answer is chance."""
+    outage, done, clock = Outage(OutageCase("s3", "failing")), list[Request](), iter([0.0, 3.0, 10.0, 11.0])
+    held = Surroundings(outage, (), now=lambda: next(clock))
+    body = json.dumps({"messages": [{"role": "user", "content": TAG}]}).encode()
+    request = Request(MODEL, "POST", "/v1/messages", {}, body, STEP)
+
+    def sell(request: Request) -> Answer:
+        done.append(request)
+        return DONE
+
+    assert held(request, subject_of(request), None, sell) is None
+    assert (done, outage.unheard[TAG]) == ([], 1)
+    assert held(request, subject_of(request), None, sell) is DONE
+    assert (len(done), outage.unheard[TAG]) == (1, 1)
 
 
 def test_an_invocation_that_is_tried_again_keeps_its_name() -> None:
@@ -121,4 +156,4 @@ def test_outages_are_named_by_service_and_kind_and_all_without_a_name() -> None:
 
     assert named("outage:lambda:denied", "outage:states:slow") == ["states slow", "lambda denied"]
     assert [name for name in named("outage:s3") if not name.startswith("s3 ")] == []
-    assert len(named()) == len(named("outage")) == 24
+    assert len(named()) == len(named("outage")) == 29

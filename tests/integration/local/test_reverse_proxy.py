@@ -1,4 +1,6 @@
 import json
+import os
+import resource
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -30,6 +32,20 @@ def front(echo: Echo) -> Iterator[Front]:
 def http(front: Front) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=front.url, trust_env=False) as client:
         yield client
+
+
+@pytest.fixture
+def many_descriptors() -> Iterator[None]:
+    """The first 1024 are taken."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4096), hard))
+    taken = [os.dup(0)]
+    while taken[-1] < 1024:
+        taken.append(os.dup(0))
+    yield
+    for descriptor in taken:
+        os.close(descriptor)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def exchange(front: Front, request: bytes) -> tuple[int, dict[str, str], bytes]:
@@ -137,6 +153,15 @@ def test_a_connection_the_upstream_closed_is_replaced(http: httpx.Client, echo: 
     echo.drop_clients()
     assert http.post("/v1/x", content=b"once").status_code == 200
     assert echo.seen.count(b"once") == 1
+
+
+def test_connections_are_kept_by_a_process_that_has_more_than_a_thousand_of_them(
+    many_descriptors: None, http: httpx.Client
+) -> None:
+    """`select` refuses a descriptor from 1024 on."""
+    answers = [http.get("/v1/x") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert len({answer.json()["connection"] for answer in answers}) == 1
 
 
 def test_before_the_deployment_the_gateway_is_unavailable(http: httpx.Client, front: Front) -> None:
