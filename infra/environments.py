@@ -12,7 +12,9 @@ from typing import Literal, get_args
 
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 
-FunctionName = Literal["start", "status", "step", "tool", "intervene", "admin", "notify", "recover"]
+FunctionName = Literal[
+    "start", "status", "step", "tool", "intervene", "admin", "notify", "recover", "fallback"
+]
 Architecture = Literal["arm64", "x86_64"]
 SettingValue = str | int | float
 
@@ -100,6 +102,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
         "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "notify": Sizing(memory=256, timeout=30),
         "recover": Sizing(memory=512, timeout=60),
+        "fallback": Sizing(memory=256, timeout=10),
     }
 )
 
@@ -111,7 +114,9 @@ LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Environment:
-    """Everything that may differ between two deployments. Rate and burst limits are requests per second."""
+    """Everything that may differ between two deployments. Rate limits are requests per second to one route, burst
+    limits requests at once; the gateway answers 429 beyond them.
+    """
 
     name: str
     auth: OwnPool | ExternalIssuer | IssuerParameters
@@ -134,6 +139,9 @@ class Environment:
     cors_origins: tuple[str, ...] = ()
     rate_limit: int = 100
     burst_limit: int = 200
+    open_rate_limit: int = 10
+    open_burst_limit: int = 20
+    """Of `/healthz`, and of everything that has no route: what strangers reach."""
     bedrock: bool = False
     """Agents may name the provider `bedrock`: the role of `step` may invoke Claude on Amazon Bedrock."""
     offline: bool = False
@@ -216,6 +224,8 @@ LOCAL = Environment(
     offline=True,
     rate_limit=10_000,
     burst_limit=5_000,
+    open_rate_limit=100,
+    open_burst_limit=1_000,
     notifications=LocalWebhook(),
     retry_base_seconds=1,
     write_version=CURRENT,

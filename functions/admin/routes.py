@@ -1,4 +1,4 @@
-"""The routes of `admin`: files, tools, agents, prompts, memories, health. Paths without a route come here too."""
+"""The routes of `admin`: files, tools, agents, prompts and memories."""
 
 from functions.admin.agents import add_agents
 from functions.admin.dependencies import Dependencies
@@ -8,7 +8,6 @@ from functions.admin.prompts import add_prompts
 from functions.admin.tools import Allowed, add_tools, registered
 from shared.adapters.egress.address import AddressGuard
 from shared.api.app import Api
-from shared.api.response.envelope import Response, success
 
 
 def build(deps: Dependencies) -> Api:
@@ -26,9 +25,4 @@ def build(deps: Dependencies) -> Api:
     )
     add_prompts(api, deps.definitions, deps.idempotency, deps.clock)
     add_memories(api, deps.memories, deps.definitions, deps.idempotency, deps.clock)
-
-    @api.get("/healthz")
-    def health() -> Response:
-        return success({"status": "ok"})
-
     return api

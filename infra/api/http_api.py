@@ -15,7 +15,7 @@ from constructs import Construct
 
 from infra.environments import Environment, FunctionName
 from infra.log_retention import retention
-from shared.api.routes import CATCH_ALL, ROUTES
+from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
 
 LOCAL_API_ID = "ac7a0000"
 """The local AWS takes the API's id from a tag, so that its address is known before it is deployed."""
@@ -69,11 +69,13 @@ class Api(Construct):
         )
         if environment.is_local:
             Tags.of(self.http_api).add("ms-custom-id", LOCAL_API_ID)
-        self._routes(issuer, functions)
+        self._routes = self._add_routes(issuer, functions)
         self._stage()
         self.url = self.http_api.api_endpoint
 
-    def _routes(self, issuer: Issuer, functions: Mapping[FunctionName, lambda_.IFunction]) -> None:
+    def _add_routes(
+        self, issuer: Issuer, functions: Mapping[FunctionName, lambda_.IFunction]
+    ) -> list[apigw.HttpRoute]:
         """A route without a role has no authorizer. A request that matches no route goes to the catch-all function."""
         authorizer = authorizers.HttpJwtAuthorizer("Jwt", issuer.url, jwt_audience=[issuer.audience])
         called = {
@@ -85,14 +87,17 @@ class Api(Construct):
             )
             for name in dict.fromkeys((*(route.function for route in ROUTES), CATCH_ALL))
         }
-        for route in ROUTES:
-            self.http_api.add_routes(
+        made = [
+            each
+            for route in ROUTES
+            for each in self.http_api.add_routes(
                 path=route.path,
                 methods=[apigw.HttpMethod[route.method]],
                 integration=called[route.function],
                 authorizer=apigw.HttpNoneAuthorizer() if route.role is None else authorizer,
             )
-        apigw.HttpRoute(
+        ]
+        catch_all = apigw.HttpRoute(
             self,
             "CatchAll",
             http_api=self.http_api,
@@ -100,6 +105,15 @@ class Api(Construct):
             integration=called[CATCH_ALL],
             authorizer=apigw.HttpNoneAuthorizer(),
         )
+        return [*made, catch_all]
+
+    def _open_route(self) -> dict[str, object]:
+        """A route with settings of its own has none of the stage's defaults, the metrics included."""
+        return {
+            "ThrottlingRateLimit": self._environment.open_rate_limit,
+            "ThrottlingBurstLimit": self._environment.open_burst_limit,
+            "DetailedMetricsEnabled": self._environment.alarms,
+        }
 
     def _stage(self) -> None:
         environment = self._environment
@@ -114,6 +128,11 @@ class Api(Construct):
             ),
             detailed_metrics_enabled=environment.alarms,
         )
+        resource = cast(apigw.CfnStage, stage.node.default_child)
+        resource.route_settings = {key: self._open_route() for key in OPEN_KEYS}
+        stage.node.add_dependency(
+            *self._routes
+        )  # the gateway refuses settings of a route that is not there yet
         if not environment.is_local:
             log_group = logs.LogGroup(
                 self,
@@ -122,7 +141,6 @@ class Api(Construct):
                 retention=retention(environment.log_retention_days),
                 removal_policy=RemovalPolicy.DESTROY,
             )
-            resource = cast(apigw.CfnStage, stage.node.default_child)
             resource.access_log_settings = apigw.CfnStage.AccessLogSettingsProperty(
                 destination_arn=log_group.log_group_arn, format=ACCESS_LOG
             )

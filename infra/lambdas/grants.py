@@ -100,5 +100,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             engine=START | WAKE | LIST_EXECUTIONS,
             load=True,
         ),
+        # Answers without looking at anything.
+        "fallback": Grants(),
     }
 )

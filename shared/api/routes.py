@@ -3,13 +3,14 @@
 API Gateway's routes, their authorizers and their functions are made from this one table, and the functions look up here
 what the gateway found. Paths are in the gateway's form: `{name}` is one part of a path, `{name+}` all the rest of it.
 A request that no route fits reaches the function `CATCH_ALL`, which answers 404 or 405 in the error envelope.
+That function alone is reachable without a token.
 """
 
 from typing import Literal, NamedTuple
 
 from shared.domain.errors import CallerError, NotFound
 
-Function = Literal["start", "status", "intervene", "admin", "step"]
+Function = Literal["start", "status", "intervene", "admin", "step", "fallback"]
 Role = Literal["member", "admin"]
 
 
@@ -90,10 +91,14 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/v1/memories/{memory_id}", "admin"),
     Route("GET", "/v1/models", "step", "admin"),
     Route("POST", "/v1/models/check", "step", "admin"),
-    Route("GET", "/healthz", "admin", None),
+    Route("GET", "/healthz", "fallback", None),
 )
 
-CATCH_ALL: Function = "admin"
+CATCH_ALL: Function = "fallback"
+DEFAULT_KEY = "$default"
+"""The gateway's name for the route of requests that no other route fits."""
+OPEN_KEYS = (DEFAULT_KEY, *(str(route) for route in ROUTES if route.role is None))
+"""The gateway's names for what is reachable without a token."""
 
 _BY_KEY = {str(route): route for route in ROUTES}
 

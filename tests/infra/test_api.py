@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.environments import PROD, Environment, ExternalIssuer
-from shared.api.routes import CATCH_ALL, ROUTES
+from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 
@@ -37,6 +37,27 @@ def test_a_request_that_matches_no_route_reaches_the_catch_all_function_without_
     default = routes(each.stateless)["$default"]
     assert function_of(each.stateless, default) == CATCH_ALL
     assert default.get("AuthorizationType", "NONE") == "NONE"
+
+
+def test_what_needs_no_token_has_a_function_and_a_small_rate_of_its_own(each: Synthesised) -> None:
+    """Strangers cannot use up what people with a token come with: neither a rate nor a function."""
+    deployed = routes(each.stateless)
+    opened = {key for key, route in deployed.items() if "AuthorizerId" not in route}
+    assert opened == {"$default", "GET /healthz"} == set(OPEN_KEYS)
+    assert {function_of(each.stateless, deployed[key]) for key in opened} == {"fallback"}
+    assert "fallback" not in {function_of(each.stateless, deployed[key]) for key in set(deployed) - opened}
+
+    (stage,) = each.stateless.resources("AWS::ApiGatewayV2::Stage").values()
+    default, own = stage["Properties"]["DefaultRouteSettings"], stage["Properties"]["RouteSettings"]
+    assert set(own) == opened
+    for limits in own.values():
+        assert limits["ThrottlingRateLimit"] <= default["ThrottlingRateLimit"] / 10
+        assert limits["ThrottlingBurstLimit"] <= default["ThrottlingBurstLimit"] / 5
+        assert limits["DetailedMetricsEnabled"] == default.get("DetailedMetricsEnabled", False)
+    every_route = set(each.stateless.resources("AWS::ApiGatewayV2::Route"))
+    assert set(stage["DependsOn"]) >= every_route, (
+        "the gateway refuses settings of a route that is not there yet"
+    )
 
 
 def test_locally_issuer_and_audience_are_given_when_it_is_deployed(local: Synthesised) -> None:

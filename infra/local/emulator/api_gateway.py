@@ -1,8 +1,12 @@
-"""The HTTP API's own answers: a token without `exp` is refused, and a failed integration says nothing of itself."""
+"""The HTTP API's own answers: a token without `exp` is refused, a route is asked too often, and a failed integration
+says nothing of itself.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -68,3 +72,67 @@ def answer_failures(settings: Settings) -> None:
 
     gateway._invoke_lambda_proxy = invoke_bounded
     lambda_service.lambda_execute_result_to_api_proxy_response = convert_failures
+
+
+class Bucket:
+    """`burst` requests at once, `rate` a second after that."""
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self.limits = (rate, burst)
+        self._left = burst
+        self._at = time.monotonic()
+
+    def take(self) -> bool:
+        rate, burst = self.limits
+        now = time.monotonic()
+        self._left = min(burst, self._left + (now - self._at) * rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+def throttle_routes(settings: Settings) -> None:
+    """429 for a request beyond the rate of its route, before a token is looked at. The stage's default settings are
+    each route's, where it has none of its own.
+
+    Source: API Gateway developer guide, "Throttle requests to your HTTP APIs for better throughput". Patches:
+    `services.apigateway._handle_execute_in_scope`.
+    """
+    gateway = module("services.apigateway")
+    execute = gateway._handle_execute_in_scope
+    buckets: dict[tuple[str, str, str], Bucket] = {}
+
+    def is_too_often(api_id: str, stage: str, path: str, method: str) -> bool:
+        deployed = gateway._stages.get(api_id, {}).get(stage)
+        route = gateway._match_route(api_id, method, "/" + path.lstrip("/"))
+        if deployed is None or route is None or method == "OPTIONS":
+            return False
+        key = str(route["routeKey"])
+        own = (deployed.get("routeSettings") or {}).get(key)
+        limits = _limits(deployed.get("defaultRouteSettings") or {} if own is None else own)
+        if limits is None:
+            return False
+        bucket = buckets.get((api_id, stage, key))
+        if bucket is None or bucket.limits != limits:
+            bucket = buckets[api_id, stage, key] = Bucket(*limits)
+        return not bucket.take()
+
+    async def execute_in_time(
+        api_id: str, stage: str, path: str, method: str, *more: Any, **named: Any
+    ) -> Any:
+        if is_too_often(api_id, stage, path, method):
+            return 429, {"Content-Type": "application/json"}, b'{"message":"Too Many Requests"}'
+        return await execute(api_id, stage, path, method, *more, **named)
+
+    gateway._handle_execute_in_scope = execute_in_time
+
+
+def _limits(given: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Rate and burst. A template's names begin with a capital letter, the API's do not. None: no limit."""
+    named = {name[:1].lower() + name[1:]: value for name, value in given.items()}
+    try:
+        return float(named["throttlingRateLimit"]), float(named["throttlingBurstLimit"])
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -34,6 +34,7 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     definitions.check_transitions,
     api_gateway.require_expiry,
     api_gateway.answer_failures,
+    api_gateway.throttle_routes,
     dynamodb.keep_streams,
     transactions.refuse_conflicts,
     sqs.keep_queue_urls,

@@ -118,12 +118,27 @@ def handler(event, context):
         JwtConfiguration={"Issuer": issuer.url, "Audience": ["acta"]},
     )["AuthorizerId"]
     target = f"integrations/{integration}"
-    for route_key in ("GET /open", "GET /things/{id}", "GET /files/{path+}", "$default"):
+    for route_key in (
+        "GET /open",
+        "GET /things/{id}",
+        "GET /files/{path+}",
+        "GET /rare",
+        "GET /often",
+        "$default",
+    ):
         gateway.create_route(ApiId=api_id, RouteKey=route_key, Target=target)
-    gateway.create_route(
-        ApiId=api_id, RouteKey="GET /closed", Target=target, AuthorizationType="JWT", AuthorizerId=authorizer
+    for route_key in ("GET /closed", "GET /rare-and-closed"):
+        gateway.create_route(
+            ApiId=api_id, RouteKey=route_key, Target=target, AuthorizationType="JWT", AuthorizerId=authorizer
+        )
+    rarely = {"ThrottlingRateLimit": 0.001, "ThrottlingBurstLimit": 3}
+    gateway.create_stage(
+        ApiId=api_id,
+        StageName="$default",
+        AutoDeploy=True,
+        DefaultRouteSettings={"ThrottlingRateLimit": 0.001, "ThrottlingBurstLimit": 40},
+        RouteSettings={"GET /rare": rarely, "GET /rare-and-closed": rarely},
     )
-    gateway.create_stage(ApiId=api_id, StageName="$default", AutoDeploy=True)
     return Api(f"{cloud.url}/_aws/execute-api/{api_id}/$default")
 
 
@@ -169,3 +184,21 @@ def test_no_token_is_refused(api: Api) -> None:
 def test_a_function_that_fails_gives_500_and_no_detail(api: Api) -> None:
     assert api.get("/open?raise=1") == (500, {"message": "Internal Server Error"})
     assert api.get("/open")[0] == 200
+
+
+TOO_MANY = (429, {"message": "Too Many Requests"})
+
+
+def test_a_route_is_asked_no_more_often_than_its_stage_says(api: Api) -> None:
+    assert [api.get("/rare")[0] for _ in range(4)] == [200, 200, 200, 429]
+    assert api.get("/rare") == TOO_MANY
+    assert api.get("/open")[0] == 200, "each route has a rate of its own"
+
+
+def test_a_route_without_a_rate_of_its_own_has_the_stages(api: Api) -> None:
+    assert {api.get("/often")[0] for _ in range(40)} == {200}
+    assert api.get("/often") == TOO_MANY
+
+
+def test_requests_with_no_good_token_count_too(api: Api) -> None:
+    assert [api.get("/rare-and-closed", "no token")[0] for _ in range(4)] == [401, 401, 401, 429]

@@ -13,7 +13,7 @@ from botocore.config import Config
 from tests.e2e.support.person import PATIENCE_SECONDS
 
 VERSIONS = ("Versions", "DeleteMarkers")
-FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "notify", "recover")
+FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "notify", "recover", "fallback")
 LOOK_SECONDS = 0.1
 
 
@@ -84,6 +84,20 @@ class Behind:
         self.client("lambda").update_function_configuration(
             FunctionName=f"acta-local-{function}", Environment={"Variables": variables}
         )
+
+    @contextmanager
+    def throttled(self, route_key: str, *, at_once: int) -> Iterator[None]:
+        """That route of the API is answered so often and then no more; as before afterwards."""
+        gateway = self.client("apigatewayv2")
+        (api,) = gateway.get_apis()["Items"]
+        stage = {"ApiId": api["ApiId"], "StageName": "$default"}
+        before = gateway.get_stage(**stage)["RouteSettings"]
+        rare = {"ThrottlingRateLimit": 0.001, "ThrottlingBurstLimit": at_once}
+        gateway.update_stage(**stage, RouteSettings={**before, route_key: rare})
+        try:
+            yield
+        finally:
+            gateway.update_stage(**stage, RouteSettings=before)
 
     def items_of(self, word: str) -> list[Any]:
         """Every item of the table whose keys or attributes have the word in them, in the clear."""

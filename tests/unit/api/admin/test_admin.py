@@ -224,19 +224,3 @@ def test_one_tool_can_be_read_by_name(admin: Gateway) -> None:
     )
     assert tool["input_schema"]["required"] == ["path"]
     assert admin.request("GET", "/v1/tools/unknown").error["code"] == "NOT_FOUND"
-
-
-def test_health_needs_no_token(files: MemoryFiles) -> None:
-    answer = Gateway(build(admin_root(SETTINGS, files)).handler, token=None).request("GET", "/healthz")
-    assert (answer.status, answer.json) == (200, {"success": True, "data": {"status": "ok"}})
-
-
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/nothing", "/v1/files/", "/favicon.ico"])
-def test_a_path_nobody_has_gets_the_envelope(files: MemoryFiles, path: str) -> None:
-    answer = Gateway(build(admin_root(SETTINGS, files)).handler, token=None).request("GET", path)
-    assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
-
-
-def test_a_method_nobody_answers_gets_the_envelope(admin: Gateway) -> None:
-    answer = admin.request("POST", "/v1/files/a", body=b"")
-    assert (answer.status, answer.headers["Allow"]) == (405, "DELETE, GET, PUT")

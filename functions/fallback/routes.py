@@ -1,0 +1,19 @@
+"""What anybody may ask without a token: `/healthz`, and every path and method that has no route (404, 405).
+
+It is a function of its own with no rights beyond its log. So whoever asks for nothing in particular, however often,
+keeps no function busy that serves people with a token. It uses no store, so it answers in an outage too.
+"""
+
+from shared.api.app import Api
+from shared.api.response.envelope import Response, success
+from shared.settings import Settings
+
+
+def build(settings: Settings) -> Api:
+    api = Api("fallback", settings)
+
+    @api.get("/healthz")
+    def health() -> Response:
+        return success({"status": "ok"})
+
+    return api

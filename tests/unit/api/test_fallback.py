@@ -1,0 +1,25 @@
+"""What the function `fallback` says to those who bring no token, or a path that nobody has."""
+
+import pytest
+
+from functions.fallback.routes import build
+from shared.settings import Settings
+from tests.unit.api.gateway import Gateway
+
+STRANGER = Gateway(build(Settings(env="test", table="table", bucket="bucket")).handler, token=None)
+
+
+def test_health_needs_no_token() -> None:
+    answer = STRANGER.request("GET", "/healthz")
+    assert (answer.status, answer.json) == (200, {"success": True, "data": {"status": "ok"}})
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/nothing", "/v1/files/", "/favicon.ico"])
+def test_a_path_nobody_has_gets_the_envelope(path: str) -> None:
+    answer = STRANGER.request("GET", path)
+    assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+
+
+def test_a_method_nobody_answers_gets_the_envelope() -> None:
+    answer = STRANGER.request("POST", "/v1/files/a", body=b"")
+    assert (answer.status, answer.headers["Allow"]) == (405, "DELETE, GET, PUT")
