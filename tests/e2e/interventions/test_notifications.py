@@ -40,12 +40,13 @@ def listening(behind: Behind, sink: Receiver) -> Iterator[None]:
     lambdas = behind.client("lambda")
     mappings = lambdas.list_event_source_mappings(FunctionName=FUNCTION)["EventSourceMappings"]
     (deployed,) = (each for each in mappings if ":dynamodb:" in each["EventSourceArn"])
+    assert deployed["FunctionArn"].endswith(f"{FUNCTION}:stream")
     same = (
         "EventSourceArn", "StartingPosition", "BatchSize", "FilterCriteria", "MaximumRecordAgeInSeconds",
     )  # fmt: skip
     with behind.configured("notify", ACTA_NOTIFY_WEBHOOK_URL=sink.url(HOOK), ACTA_NOTIFY_SECRET=SECRET):
         twin = lambdas.create_event_source_mapping(
-            FunctionName=FUNCTION, **{name: deployed[name] for name in same}
+            FunctionName=deployed["FunctionArn"], **{name: deployed[name] for name in same}
         )
         yield
         lambdas.delete_event_source_mapping(UUID=twin["UUID"])
