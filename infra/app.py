@@ -26,7 +26,7 @@ def add_stacks(app: App, environment: Environment) -> None:
     for stack in (stateful, sessions, stateless):
         Tags.of(stack).add("service", "acta")
         Tags.of(stack).add("environment", environment.name)
-    acknowledge(stateful, sessions, stateless)
+    acknowledge(environment, stateful, sessions, stateless)
 
 
 def main() -> None:

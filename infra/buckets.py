@@ -1,10 +1,11 @@
-"""Buckets that hold data: private, encrypted, without a rule that ends a current object."""
+"""Buckets that hold data: private, encrypted, of this account alone, without a rule that ends a current object."""
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from infra.environments import Environment
+from infra.own_account import deny_other_accounts
 
 REPLACED_VERSIONS_DAYS = 30
 """For so long what was deleted or overwritten stays readable to operators, where versions are kept."""
@@ -18,7 +19,7 @@ def removal_policy(environment: Environment) -> RemovalPolicy:
 def data_bucket(scope: Construct, name: str, environment: Environment, *, versioned: bool) -> s3.Bucket:
     """`versioned` False: what is deleted is gone at once."""
     kept = Duration.days(REPLACED_VERSIONS_DAYS) if versioned else None
-    return s3.Bucket(
+    bucket = s3.Bucket(
         scope,
         name,
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
@@ -34,3 +35,7 @@ def data_bucket(scope: Construct, name: str, environment: Environment, *, versio
         ],
         removal_policy=removal_policy(environment),
     )
+    if not environment.is_local:
+        everything = [bucket.bucket_arn, bucket.arn_for_objects("*")]
+        bucket.add_to_resource_policy(deny_other_accounts(scope, ["s3:*"], everything))
+    return bucket

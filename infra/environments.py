@@ -29,7 +29,12 @@ class UnknownEnvironment(UnusableValue):
 
 @dataclass(frozen=True)
 class OwnPool:
-    """Acta creates a Cognito user pool. An administrator sets each user's tenant; roles are the pool's groups."""
+    """Acta creates a Cognito user pool. An administrator sets each user's tenant; roles are the pool's groups.
+
+    `mfa`: whether who signs in needs a second factor, an authenticator app.
+    """
+
+    mfa: Literal["required", "optional"] = "optional"
 
 
 @dataclass(frozen=True)
@@ -232,7 +237,14 @@ LOCAL = Environment(
 )
 DEV = _own_pool("dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False)
 STAGING = _own_pool("staging", log_retention_days=30)
-PROD = _own_pool("prod", deletion_protection=True, log_retention_days=365, rate_limit=500, burst_limit=1_000)
+PROD = _own_pool(
+    "prod",
+    auth=OwnPool(mfa="required"),
+    deletion_protection=True,
+    log_retention_days=365,
+    rate_limit=500,
+    burst_limit=1_000,
+)
 
 ENVIRONMENTS: Mapping[str, Environment] = MappingProxyType(
     {environment.name: environment for environment in (LOCAL, DEV, STAGING, PROD)}

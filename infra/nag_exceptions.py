@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from aws_cdk import Acknowledgment, Stack, Validations
 
+from infra.environments import Environment, OwnPool
 from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS, TENANT_FUNCTIONS
 
 PACK = "AwsSolutions"
@@ -17,10 +18,10 @@ STATEFUL: Mapping[str, str] = MappingProxyType(
     {
         **BUCKETS,
         "SMG4": "Model providers' keys are issued by the providers; AWS cannot rotate them.",
-        "COG2": "A second factor is offered; the team decides whether to require it.",
         "COG8": "The plus plan costs per user; a team can switch it on for its pool.",
     }
 )
+OPTIONAL_MFA = {"COG2": "A second factor is offered; only production requires it."}
 STATELESS: Mapping[str, str] = MappingProxyType(
     {
         "L1": "Python 3.13 on purpose: 3.14 starts slower today.",
@@ -53,9 +54,10 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     }
 
 
-def acknowledge(stateful: Stack, sessions: Stack, stateless: Stack) -> None:
+def acknowledge(environment: Environment, stateful: Stack, sessions: Stack, stateless: Stack) -> None:
     """Tells cdk-nag all exceptions of the stacks."""
-    for rule, reason in STATEFUL.items():
+    optional = OPTIONAL_MFA if environment.auth == OwnPool(mfa="optional") else {}
+    for rule, reason in {**STATEFUL, **optional}.items():
         _acknowledge(stateful, rule, reason)
     for rule, reason in BUCKETS.items():
         _acknowledge(sessions, rule, reason)

@@ -3,6 +3,7 @@ pool.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from aws_cdk import SecretValue, Stack
 from aws_cdk import aws_dynamodb as dynamodb
@@ -13,6 +14,7 @@ from infra.api.user_pool import UserPool
 from infra.buckets import data_bucket, removal_policy
 from infra.environments import Environment, OwnPool, Webhook
 from infra.names import LIVE_INDEX, notification_secret_name, secret_name
+from infra.own_account import deny_other_accounts
 
 PROVIDERS = ("anthropic", "openai")
 NO_KEY_YET = "unset"
@@ -38,8 +40,9 @@ class StatefulStack(Stack):
         self.secrets = {} if environment.is_local else self._secrets()
         if isinstance(environment.notifications, Webhook):
             self._notification_secret()
+        auth = environment.auth
         self.user_pool = (
-            UserPool(self, environment, self._removal) if isinstance(environment.auth, OwnPool) else None
+            UserPool(self, environment, auth, self._removal) if isinstance(auth, OwnPool) else None
         )
 
     def _table(self) -> dynamodb.Table:
@@ -73,26 +76,27 @@ class StatefulStack(Stack):
     def _secrets(self) -> Mapping[str, secretsmanager.ISecret]:
         """Empty secrets for the model providers' keys. A person stores the keys; no template contains one."""
         return {
-            provider: secretsmanager.Secret(
-                self,
+            provider: self._secret(
                 f"{provider.capitalize()}Key",
                 secret_name=secret_name(self._environment.name, provider),
                 description=f"API key of {provider}, read by the step Lambda only",
                 secret_string_value=SecretValue.unsafe_plain_text(NO_KEY_YET),
-                removal_policy=self._removal,
             )
             for provider in PROVIDERS
         }
 
     def _notification_secret(self) -> None:
         """AWS generates the value. A person gives it to the receiver of the notifications, or stores another one."""
-        secretsmanager.Secret(
-            self,
+        self._secret(
             "NotificationKey",
             secret_name=notification_secret_name(self._environment.name),
             description="What notifications are signed with, read by the notify Lambda only",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=48, exclude_punctuation=True
             ),
-            removal_policy=self._removal,
         )
+
+    def _secret(self, name: str, **properties: Any) -> secretsmanager.Secret:
+        secret = secretsmanager.Secret(self, name, removal_policy=self._removal, **properties)
+        secret.add_to_resource_policy(deny_other_accounts(self, ["secretsmanager:*"], ["*"]))
+        return secret

@@ -4,7 +4,7 @@ from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
-from infra.environments import Environment
+from infra.environments import Environment, OwnPool
 
 ROLES = ("admin", "member")
 
@@ -16,7 +16,9 @@ class UserPool(Construct):
     are claims of the ID token, whose audience is the app client.
     """
 
-    def __init__(self, scope: Construct, environment: Environment, removal_policy: RemovalPolicy) -> None:
+    def __init__(
+        self, scope: Construct, environment: Environment, auth: OwnPool, removal_policy: RemovalPolicy
+    ) -> None:
         super().__init__(scope, "Users")
         pool = cognito.UserPool(
             self,
@@ -32,7 +34,7 @@ class UserPool(Construct):
                 require_uppercase=True,
                 require_symbols=True,
             ),
-            mfa=cognito.Mfa.OPTIONAL,
+            mfa=cognito.Mfa.REQUIRED if auth.mfa == "required" else cognito.Mfa.OPTIONAL,
             mfa_second_factor=cognito.MfaSecondFactor(sms=False, otp=True),
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
             deletion_protection=environment.deletion_protection,
@@ -42,6 +44,8 @@ class UserPool(Construct):
         client = pool.add_client(
             "Client",
             auth_flows=cognito.AuthFlow(user_srp=True),
+            # People sign in by SRP. Without this line CDK adds the implicit flow and a callback at example.com.
+            disable_o_auth=True,
             generate_secret=False,
             prevent_user_existence_errors=True,
             read_attributes=cognito.ClientAttributes()

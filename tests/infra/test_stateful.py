@@ -1,7 +1,9 @@
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from infra.names import LIVE_INDEX
 from shared.adapters.dynamodb import table_layout as items
@@ -30,7 +32,26 @@ def is_versioned(bucket: Mapping[str, Any]) -> bool:
     return bool(bucket.get("VersioningConfiguration", {}).get("Status") == "Enabled")
 
 
-def test_an_update_of_the_release_before_changes_nothing_of_its_stack(prod: Synthesised) -> None:
+CHANGED_IN_PLACE = {
+    ("AWS::S3::BucketPolicy", "PolicyDocument"),
+    ("AWS::Cognito::UserPool", "MfaConfiguration"),
+    *(
+        ("AWS::Cognito::UserPoolClient", name)
+        for name in (
+            "AllowedOAuthFlows",
+            "AllowedOAuthFlowsUserPoolClient",
+            "AllowedOAuthScopes",
+            "CallbackURLs",
+        )
+    ),
+}
+"""Properties that this release has otherwise. CloudFormation changes each without an interruption, there and back, and
+the release before does not depend on them. Source: CloudFormation's template reference, "Update requires"."""
+NEW_KINDS = {"AWS::SecretsManager::ResourcePolicy"}
+"""What this release adds. The release before removes it again; it holds no data."""
+
+
+def test_an_update_of_the_release_before_changes_nothing_of_its_data(prod: Synthesised) -> None:
     """The data stays where it is; and that release can be deployed again, because no stack uses what it lacks."""
     before = json.loads(PREVIOUS.read_text(encoding="utf-8"))
     now = prod.stateful.body
@@ -38,7 +59,16 @@ def test_an_update_of_the_release_before_changes_nothing_of_its_stack(prod: Synt
         name: {"Type": each["Type"], "Properties": each.get("Properties", {})}
         for name, each in now["Resources"].items()
     }
-    assert made == before["resources"]
+    assert {made[name]["Type"] for name in set(made) - set(before["resources"])} <= NEW_KINDS
+    for name, old in before["resources"].items():
+        kind, properties = old["Type"], made[name]["Properties"]
+        assert made[name]["Type"] == kind
+        different = {
+            each
+            for each in {*properties, *old["Properties"]}
+            if properties.get(each) != old["Properties"].get(each)
+        }
+        assert {(kind, each) for each in different} <= CHANGED_IN_PLACE, name
     assert sorted(each["Export"]["Name"] for each in now["Outputs"].values()) == before["exports"]
 
 
@@ -99,6 +129,46 @@ def test_in_aws_the_buckets_refuse_plain_http(each: Synthesised) -> None:
     for template in (each.stateful, each.sessions):
         refused = "aws:SecureTransport" in json.dumps(template.body)
         assert refused == (not each.environment.is_local)
+
+
+def test_in_aws_no_other_account_reaches_buckets_and_secrets(each: Synthesised) -> None:
+    """Whatever a policy grants some day. Services of AWS that act for themselves belong to no account."""
+    templates = (each.stateful, each.sessions)
+    kinds = ("AWS::S3::Bucket", "AWS::SecretsManager::Secret")
+    guarded = {kind: sum(len(template.resources(kind)) for template in templates) for kind in kinds}
+    policies = [
+        (actions, policy.get("PolicyDocument") or policy["ResourcePolicy"])
+        for template in templates
+        for kind, actions in (
+            ("AWS::S3::BucketPolicy", "s3:*"),
+            ("AWS::SecretsManager::ResourcePolicy", "secretsmanager:*"),
+        )
+        for policy in template.properties(kind)
+    ]
+    assert len(policies) == (0 if each.environment.is_local else sum(guarded.values()))
+    for actions, document in policies:
+        (only,) = (one for one in document["Statement"] if one.get("Sid") == "OwnAccountOnly")
+        assert (only["Effect"], only["Action"], only["Principal"]) == ("Deny", actions, {"AWS": "*"})
+        assert only["Condition"] == {
+            "StringNotEquals": {"aws:PrincipalAccount": {"Ref": "AWS::AccountId"}},
+            "BoolIfExists": {"aws:PrincipalIsAWSService": "false"},
+        }
+
+
+def test_people_sign_in_by_srp_alone_and_no_page_gets_a_token(prod: Synthesised) -> None:
+    """No hosted page, no implicit flow, no address that a token is sent to."""
+    (client,) = prod.stateful.properties("AWS::Cognito::UserPoolClient")
+    assert client["AllowedOAuthFlowsUserPoolClient"] is False
+    assert not {"AllowedOAuthFlows", "AllowedOAuthScopes", "CallbackURLs"} & set(client)
+    assert set(client["ExplicitAuthFlows"]) == {"ALLOW_USER_SRP_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"}
+
+
+@pytest.mark.parametrize(("name", "mfa"), [("dev", "OPTIONAL"), ("staging", "OPTIONAL"), ("prod", "ON")])
+def test_production_requires_a_second_factor_which_is_no_text_message(
+    name: str, mfa: str, synthesise: Callable[[str], Synthesised]
+) -> None:
+    (pool,) = synthesise(name).stateful.properties("AWS::Cognito::UserPool")
+    assert (pool["MfaConfiguration"], pool["EnabledMfas"]) == (mfa, ["SOFTWARE_TOKEN_MFA"])
 
 
 def test_unfinished_uploads_and_replaced_versions_leave_the_bucket(each: Synthesised) -> None:
