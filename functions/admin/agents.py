@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.admin.resource import Resource, version_tag
+from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.api.app import Api
 from shared.api.request.bodies import AgentBody, CreateAgent, PutAgent
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
@@ -25,6 +26,8 @@ from shared.settings import Settings
 MAX_PAGE = 100
 WITH_LONG_ANSWERS: tuple[Purpose, ...] = ("plan", "think", "final")
 """A summary is short, whatever the agent says."""
+ABOUT_CALLS = ("approval_required", "error_recovery")
+NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS)}."
 NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
 
 
@@ -59,7 +62,7 @@ def add_agents(
     def create_agent(body: CreateAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
-        _check_policies(body)
+        _check_policies(body, settings.write_version)
         _check_providers(body, offline=settings.offline)
         _check_output(body, settings)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
@@ -86,7 +89,7 @@ def add_agents(
     def replace_agent(agent_id: str, body: PutAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
-        _check_policies(body)
+        _check_policies(body, settings.write_version)
         _check_providers(body, offline=settings.offline)
         _check_output(body, settings)
         old = agents.get_as_read(agent_id)
@@ -162,7 +165,15 @@ def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:
     return own or (settings.model if same else "")
 
 
-def _check_policies(body: AgentBody) -> None:
+def _check_policies(body: AgentBody, write_version: int) -> None:
+    differing = [type for type, policy in body.interventions.items() if policy.approver_must_differ]
+    fields = {type: f"interventions.{type}.approver_must_differ" for type in differing}
+    refuse_what_is_not_stored(
+        dict.fromkeys(fields.values(), ("Policy", "approver_must_differ")), write_version
+    )
+    aimless = {field: [NO_CALL] for type, field in fields.items() if type not in ABOUT_CALLS}
+    if aimless:
+        raise ValidationFailed(f"The request is not valid: {', '.join(aimless)}.", aimless)
     wrong = {
         f"interventions.{type}.default_action": [why]
         for type, policy in body.interventions.items()

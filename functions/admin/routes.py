@@ -13,7 +13,8 @@ from shared.api.app import Api
 def build(deps: Dependencies) -> Api:
     api = Api("admin", deps.settings)
     add_files(api, deps.files, deps.settings.max_file_bytes)
-    allowed = Allowed(AddressGuard(deps.settings), deps.settings.longest_tool_seconds)
+    settings = deps.settings
+    allowed = Allowed(AddressGuard(settings), settings.longest_tool_seconds, settings.write_version)
     add_tools(api, deps.tools, deps.idempotency, deps.clock, allowed)
     add_agents(
         api,
@@ -21,7 +22,7 @@ def build(deps: Dependencies) -> Api:
         deps.idempotency,
         deps.clock,
         lambda tenant: registered(deps.tools, tenant),
-        deps.settings,
+        settings,
     )
     add_prompts(api, deps.definitions, deps.idempotency, deps.clock)
     add_memories(api, deps.memories, deps.definitions, deps.idempotency, deps.clock)

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from functions.admin.resource import Resource, version_tag
+from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.tenant.definition import Unusable, check_schema, check_timeout, to_config
 from shared.api.app import Api
@@ -12,7 +13,12 @@ from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_k
 from shared.api.response.definition_views import tool_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.tool import MAX_TENANT_TOOLS, ToolDefinition, ToolSpec
+from shared.domain.definitions.tool import (
+    MAX_TENANT_TOOLS,
+    ToolDefinition,
+    ToolSpec,
+    is_high_stakes_unless_said,
+)
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.ports.clock import Clock
 from shared.ports.definitions import ToolChanged, ToolExists, ToolStore
@@ -25,10 +31,13 @@ def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:
 
 
 class Allowed(NamedTuple):
-    """What tools may do here. `addresses`: what they may call; `seconds`: the longest that a call may take."""
+    """What tools may do here. `addresses`: what they may call; `seconds`: the longest that a call may take;
+    `write_version`: the schema version in which definitions are stored.
+    """
 
     addresses: AddressGuard
     seconds: int
+    write_version: int
 
 
 def add_tools(
@@ -105,6 +114,7 @@ def _definition(
         check_timeout(body.timeout_seconds, allowed.seconds)
         check_schema(body.input_schema)
         config = to_config(body.kind, body.config, allowed.addresses)
+        high_stakes = _stakes(body, name, allowed.write_version)
     except Unusable as unusable:
         raise ValidationFailed(f"The request is not valid: {unusable}.", unusable.problems) from None
     return ToolDefinition(
@@ -115,7 +125,9 @@ def _definition(
         config=config,
         effect=body.effect,
         risk=body.risk,
-        high_stakes=body.high_stakes,
+        high_stakes=high_stakes,
+        approver_role=body.approver_role,
+        approver_must_differ=body.approver_must_differ,
         repeatable=body.repeatable,
         timeout_seconds=body.timeout_seconds,
         result_limit_bytes=body.result_limit_bytes,
@@ -123,6 +135,19 @@ def _definition(
         created_at=created_at,
         updated_at=updated_at,
     )
+
+
+def _stakes(body: PutTool, name: str, write_version: int) -> bool:
+    """Whether a person approves each call. Raises Unusable, and ValidationFailed for what cannot be stored yet."""
+    wanted = {"approver_role": body.approver_role, "approver_must_differ": body.approver_must_differ}
+    named = [field for field, value in wanted.items() if value]
+    refuse_what_is_not_stored({field: ("ToolDefinition", field) for field in named}, write_version)
+    if named and body.high_stakes is False:
+        sentence = "Who approves is named, and nobody is asked about a tool that is not of high stakes. Leave one out."
+        raise Unusable({"high_stakes": [sentence]})
+    if body.high_stakes is not None:
+        return body.high_stakes
+    return bool(named) or is_high_stakes_unless_said(name, body.effect, body.risk)
 
 
 def _refuse_built_in(name: str) -> None:

@@ -25,7 +25,7 @@ from shared.api.request.incoming import Request, read_request
 from shared.api.response import errors
 from shared.api.response.envelope import Response
 from shared.api.routes import ROUTES, Function, Route
-from shared.domain.errors import NotFound, RoleMissing, Unauthorized
+from shared.domain.errors import Forbidden, NotFound, NotYours, Unauthorized
 from shared.settings import Settings
 from shared.telemetry import Handler, Telemetry
 
@@ -109,8 +109,8 @@ class Api:
         shown = errors.caller_error(error)
         if shown is None:
             self.telemetry.failure(error, route=self._route)
-        elif shown.code in ("UNAUTHORIZED", "FORBIDDEN"):
-            ids = shown.ids if isinstance(shown, RoleMissing) else {}
+        elif isinstance(shown, Unauthorized | Forbidden):
+            ids = shown.ids if isinstance(shown, NotYours) else {}
             self.telemetry.logger.warning("refused", extra={"code": shown.code, "route": self._route, **ids})
         return errors.answer(error)
 

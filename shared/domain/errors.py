@@ -269,12 +269,39 @@ class Forbidden(CallerError):
     code = "FORBIDDEN"
 
 
-class RoleMissing(Forbidden):
-    """Only people with this role may decide. `ids`: the session and the intervention, for the log."""
+class NotYours(Forbidden):
+    """Somebody else has to decide. `ids`: the session and the intervention, for the log."""
+
+    def __init__(
+        self, message: str, details: Mapping[str, Sequence[str]] | None, session_id: str, intervention_id: str
+    ) -> None:
+        super().__init__(message, details)
+        self.ids = {"session_id": session_id, "intervention_id": intervention_id}
+
+
+class RoleMissing(NotYours):
+    """Only people with this role may decide."""
 
     def __init__(self, role: str, session_id: str, intervention_id: str) -> None:
-        super().__init__(f"Deciding this needs the role {role}.", {"role": [role]})
-        self.ids = {"session_id": session_id, "intervention_id": intervention_id}
+        super().__init__(
+            f"Deciding this needs the role {role}.", {"role": [role]}, session_id, intervention_id
+        )
+
+
+class ApproverMustDiffer(NotYours):
+    """Who asked for a call may not let it run. `role`: what somebody else needs to do so; None: nothing."""
+
+    code = "APPROVER_MUST_DIFFER"
+
+    def __init__(self, role: str | None, session_id: str, intervention_id: str) -> None:
+        other = f"somebody else with the role {role}" if role else "another member of the tenant"
+        super().__init__(
+            "You asked for this call: you started the session, or the agent has words of yours. "
+            f"Have {other} decide; you may reject it.",
+            {"role": [role]} if role else None,
+            session_id,
+            intervention_id,
+        )
 
 
 class NotFound(CallerError):

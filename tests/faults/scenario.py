@@ -16,8 +16,8 @@ LONGEST_SECONDS = 300.0
 LOOK_SECONDS = 0.05
 SCHEMA = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
 TOOLS: dict[str, Json] = {
-    RESERVE: {"effect": "idempotent"},
-    CHARGE: {"effect": "once"},
+    RESERVE: {"effect": "idempotent", "high_stakes": False},
+    CHARGE: {"effect": "once", "high_stakes": False},
     NOTIFY: {"effect": "idempotent", "high_stakes": True},
 }
 

@@ -97,7 +97,9 @@ class House:
         self.resolve_deps = ResolveDeps(
             self.fresh_repository(), self.index, self.workflow, self.registry, longest
         )
-        self.roles = frozenset({"member"})
+        self.user, self.roles = USER, frozenset({"member"})
+        self.comment: str | None = None
+        """What whoever decides says about it."""
         self.attempts: AttemptStore = MemoryAttempts(table, write_version=self.settings.write_version)
         self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
         self.decisions: list[Decision] = []
@@ -105,7 +107,7 @@ class House:
 
     @property
     def requester(self) -> Requester:
-        return Requester(TENANT, USER, self.roles)
+        return Requester(TENANT, self.user, self.roles)
 
     def fresh_repository(self) -> SessionRepository:
         version = self.settings.write_version
@@ -159,7 +161,7 @@ class House:
         return post_message(self.fresh_repository(), self.workflow, self.requester, session_id, text)
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
-        chosen, asked = Resolution(option, given or None, None), one.intervention_id
+        chosen, asked = Resolution(option, given or None, self.comment), one.intervention_id
         return resolve(self.resolve_deps, self.requester, session_id, asked, chosen)[1]
 
     def cancel(self, session_id: str) -> Head:

@@ -54,11 +54,12 @@ def role_lines(
 ) -> Iterator[str]:
     """Who may decide, and how they do it; on the local stack also how to get a token with the role."""
     role = intervention.get("role")
-    if not role:
+    other = " who has not asked for it" if intervention.get("approver_must_differ") else ""
+    shown = f" with the role {visible(str(role), keep_newlines=False)}" if role else ""
+    if not role and not other:
         yield "your token does not allow this decision; with another token, decide with one of:"
     else:
-        shown = visible(str(role), keep_newlines=False)
-        yield f"only somebody with the role {shown} decides this; with a token that has it, decide with one of:"
+        yield f"only somebody{shown}{other} decides this; with a token of theirs, decide with one of:"
     options = invocation.options
     given = options if "--token" in options else (*options, "--token", "TOKEN")
     for line in deciding_lines(Invocation(invocation.program, given), session_id, intervention):

@@ -49,6 +49,8 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
         yield "\n".join(["input:", *quoted(exact_json(call.get("input")), screen)])
     if intervention.get("role"):
         yield f"to decide needs the role: {visible(str(intervention['role']), keep_newlines=False)}"
+    if intervention.get("approver_must_differ"):
+        yield "who asked for this may not let it run: somebody else decides"
     if intervention.get("timeout_at"):
         default = visible(str(intervention.get("default_action")), keep_newlines=False)
         yield f"without an answer until {intervention['timeout_at']}: {default}"

@@ -46,6 +46,8 @@ def settle(
     `given`: the checked input of the option. `by`: the person; None at an expiry. `message_id`: the id that the text of
     an answer gets as a message.
     """
+    if by is not None and _has_words_for_agent(option, given, comment):
+        change.words_of(by)
     closed = one.model_copy(
         update={
             "state": "expired" if expired else "resolved",
@@ -98,6 +100,13 @@ def _end_if_held(change: Change) -> None:
         ended(change, held)
 
 
+def _has_words_for_agent(option: str, given: dict[str, Any], comment: str | None) -> bool:
+    """Whether the model reads words of whoever decides: an input, a result, a hint, or why a call was rejected. An
+    answer is a message.
+    """
+    return option in ("modify", "record") or "hint" in given or (option == "reject" and bool(comment))
+
+
 def _kept(given: dict[str, Any], message_id: str) -> dict[str, Any]:
     """The input that the intervention keeps. Of a long answer that is the beginning; a message has all of it."""
     text = given.get("text")
@@ -127,7 +136,8 @@ def _apply(
             why = f": {comment}" if comment else ""
             _answer(change, one, EXPIRED if expired else REJECTED.format(why=why), ok=False)
         case "clarification_needed", "answer":
-            change.user_message(message_id, given["text"])
+            assert by is not None  # no default answers
+            change.user_message(message_id, given["text"], by)
         case "budget_exceeded", "raise":
             limits = (given.get("token_budget"), given.get("cost_budget_usd"))
             change.set(budget=with_limits(change.head.budget, *limits))

@@ -5,9 +5,16 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from shared.agent.interventions.excerpt import MAX_SHOWN_BYTES, ends, excerpt
+from shared.domain.definitions.tool import ToolSpec
 from shared.domain.ids import INTERVENTION
-from shared.domain.interventions.approval import ApprovalReason
-from shared.domain.interventions.intervention import Intervention, PendingCall, is_pause, with_outage
+from shared.domain.interventions.approval import ApprovalReason, who_decides
+from shared.domain.interventions.intervention import (
+    Intervention,
+    PendingCall,
+    is_pause,
+    with_others_only,
+    with_outage,
+)
 from shared.domain.interventions.options_and_defaults import (
     HOURLY_OPTIONS,
     OPTIONS,
@@ -58,13 +65,14 @@ def open_approval(
     rules: AskingRules,
     timeout_seconds: float,
     *,
+    tool: ToolSpec,
     why: ApprovalReason,
     said: str = "",
 ) -> None:
     """Withholds the call and asks for it. The decision is bound to the hash of the input (design §8).
 
-    `timeout_seconds`: where the agent's policy names none (`Timeouts.approval`). `said`: the reply's text beside the
-    call.
+    `tool`: the one that is called. `timeout_seconds`: where the agent's policy names none (`Timeouts.approval`).
+    `said`: the reply's text beside the call.
     """
     change.set(
         calls=tuple(
@@ -75,14 +83,14 @@ def open_approval(
         )
     )
     context = _asked("acta", APPROVAL[why].format(name=call.name), said) | {"reason": why}
-    _open(change, "approval_required", context, rules, _shown(call), timeout_seconds)
+    _open(change, "approval_required", context, rules, _shown(call), tool, timeout_seconds)
 
 
-def open_doubt(change: Change, call: ToolCall, rules: AskingRules) -> None:
-    """Asks whether the call happened: it started, and nobody knows how it ended."""
+def open_doubt(change: Change, call: ToolCall, tool: ToolSpec | None, rules: AskingRules) -> None:
+    """Asks whether the call happened: it started, and nobody knows how it ended. `tool` None: it was deleted since."""
     question = f"{call.name} was started and its end is unknown. Look whether it happened."
     context = _asked("acta", question) | {"effect_id": call.effect_id}
-    _open(change, "error_recovery", context, rules, _shown(call))
+    _open(change, "error_recovery", context, rules, _shown(call), tool)
 
 
 def open_review(change: Change, calls: Sequence[ToolCall], rules: AskingRules, *, said: str = "") -> None:
@@ -185,11 +193,19 @@ def _open(
     context: dict[str, Any],
     rules: AskingRules,
     call: PendingCall | None = None,
+    tool: ToolSpec | None = None,
     timeout: float | None = None,
 ) -> None:
-    """`timeout`: seconds until the expiry, where the policy names none; None: it never expires."""
+    """`call`, `tool`: what a person decides on. `timeout`: seconds until the expiry, where the policy names none; None:
+    it never expires.
+    """
     policy = rules.policies.get(type, Policy())
     options = STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type]
+    role = policy.role
+    if call is not None:
+        role, others_only = who_decides(tool, policy)
+        if others_only:  # an input that the approver gives would be what the approver asks for
+            context, options = with_others_only(context), tuple(one for one in options if one != "modify")
     seconds = policy.timeout_seconds or timeout
     change.open_intervention(
         Intervention(
@@ -201,7 +217,7 @@ def _open(
             options=options,
             default_action=policy.default_for(type, options, is_about_call=call is not None),
             timeout_at=change.now + timedelta(seconds=seconds) if seconds is not None else None,
-            role=policy.role,
+            role=role,
             created_at=change.now,
         )
     )

@@ -1,8 +1,9 @@
 """A person decides: exactly one decision per intervention, committed before the engine is woken (design §8).
 
 First what a person may give with an option (`modify` takes a whole new input for the tool, checked like any input),
-then the decision itself. Who may decide: `require_role` in `shared/domain/interventions/intervention.py`; which options
-there are: `shared/domain/interventions/options_and_defaults.py`; what an option does: `effects.py`.
+then the decision itself. Who may decide: `require_role` and `require_another` in
+`shared/domain/interventions/intervention.py`; which options there are:
+`shared/domain/interventions/options_and_defaults.py`; what an option does: `effects.py`.
 """
 
 import json
@@ -25,8 +26,9 @@ from shared.domain.errors import (
 )
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.ids import MESSAGE
-from shared.domain.interventions.intervention import Intervention, require_role
+from shared.domain.interventions.intervention import Intervention, lets_run, require_another, require_role
 from shared.domain.rules.budget import spent_usd, tokens_used
+from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.domain.untrusted.visible import is_blank
@@ -162,8 +164,8 @@ def resolve(
 ) -> tuple[Head, Intervention]:
     """Commits the decision, wakes the engine, and returns the head and the closed intervention.
 
-    Raises InterventionNotFound, RoleMissing, ValidationFailed, and Conflict where it was decided already; its details
-    have the recorded decision.
+    Raises InterventionNotFound, RoleMissing, ApproverMustDiffer, ValidationFailed, and Conflict where it was decided
+    already; its details have the recorded decision.
     """
     session = deps.repository.newest(requester.tenant, session_id)
     message_id = deps.repository.clock.new_id(MESSAGE)
@@ -175,6 +177,7 @@ def resolve(
         if one is None:
             raise _decided(deps, requester.tenant, session_id, intervention_id)
         require_role(one, requester.roles)
+        _require_another(deps, now.head, one, chosen.option, requester.user)
         given = _check(deps, now.head, one, chosen)
         closed = settle(
             change,
@@ -199,6 +202,17 @@ def resolve(
 
 def _open(head: Head, intervention_id: str) -> Intervention | None:
     return next((one for one in head.interventions if one.intervention_id == intervention_id), None)
+
+
+def _require_another(deps: ResolveDeps, head: Head, one: Intervention, option: str, user: str) -> None:
+    """Raises ApproverMustDiffer; Conflict where it is not stored who has asked."""
+    is_stored = ("Head", "writers") not in added_after(deps.repository.write_version)
+    if lets_run(one, option) and not is_stored:
+        raise Conflict(
+            "Nobody who asked for this call may let it run, and who has asked is not kept while the deployment still "
+            f"writes version {deps.repository.write_version}. Deploy with `acta deploy` once more, or reject the call."
+        )
+    require_another(one, option, user, head.askers)
 
 
 def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: str) -> Exception:

@@ -48,7 +48,8 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
         change.first_state("idle")
     else:
         change.first_state("planning")
-        decision = _begin_run(change, clock.new_id(RUN), clock.new_id(MESSAGE), new.message, new.max_steps)
+        ids = clock.new_id(RUN), clock.new_id(MESSAGE)
+        decision = _begin_run(change, *ids, new.message, new.max_steps, requester.user)
     commit = repository.create("start", change, CommitDraft(change, decision, idempotency=requester.key))
     if decision is not None:
         workflow.start(decision)
@@ -64,8 +65,8 @@ def post_message(
 ) -> Head:
     """The message answers an open clarification; else it waits for the next turn; else it starts a new run.
 
-    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued), RoleMissing (the question needs a role that
-    the requester does not have).
+    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued, too many people writing), RoleMissing (the
+    question needs a role that the requester does not have).
     """
     clock = repository.clock
     session = repository.newest(requester.tenant, session_id)
@@ -74,7 +75,7 @@ def post_message(
     def build(_: Session, change: Change) -> CommitDraft:
         head = change.head
         if head.is_over or head.state == "idle":
-            decision = _begin_run(change, run_id, message_id, text, head.max_steps)
+            decision = _begin_run(change, run_id, message_id, text, head.max_steps, requester.user)
             return CommitDraft(change, decision, idempotency=requester.key)
         if len(head.undelivered) >= MAX_UNDELIVERED:
             raise Conflict(
@@ -85,7 +86,7 @@ def post_message(
             require_role(question, requester.roles)
             settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
         else:
-            change.user_message(message_id, text)
+            change.user_message(message_id, text, requester.user)
         return CommitDraft(change, idempotency=requester.key)
 
     key = f"say/{message_id}"
@@ -121,10 +122,11 @@ def _empty_head(requester: Requester, new: NewSession, session_id: str, now: dat
         metadata=dict(new.metadata),
         review_every=new.review_every,
         max_steps=new.max_steps,
+        writers=(),
     )
 
 
-def _begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int) -> Decision:
+def _begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int, by: str) -> Decision:
     change.set(
         run=Run(run_id=run_id, first=change.number, max_steps=max_steps, goal_id=message_id),
         goal=text[:MAX_GOAL_CHARS],
@@ -136,5 +138,5 @@ def _begin_run(change: Change, run_id: str, message_id: str, text: str, max_step
     )
     change.event("run.started", {"run_id": run_id})
     change.to_state("planning")
-    change.user_message(message_id, text)
+    change.user_message(message_id, text, by)
     return Decision(next="plan", at=position(change.head))

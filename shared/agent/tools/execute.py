@@ -74,14 +74,14 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
     effect = spec.effect if spec is not None else None
     if spec is None and is_in_doubt(open_call, effect):
-        ask_whether_it_happened(runtime, session, at, call)
+        ask_whether_it_happened(runtime, session, at, call, spec)
         return
     started = repository.clock.now()
     match log_start(repository, session, at, call, effect):
         case "withdrawn":
             return
         case "ask":
-            ask_whether_it_happened(runtime, session, at, call)
+            ask_whether_it_happened(runtime, session, at, call, spec)
             return
         case "first" | "again" as start:
             try:
@@ -138,7 +138,7 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
     call = _as_it_runs(repository, session, call, open_call)
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
     if is_in_doubt(open_call, spec.effect if spec is not None else None):
-        ask_whether_it_happened(runtime, session, at, call)
+        ask_whether_it_happened(runtime, session, at, call, spec)
         return
     result = CallResult(LOST.format(error=error), ok=False)
 
@@ -205,7 +205,9 @@ def _as_it_runs(
     return loaded.model_copy(update={"input": input_to_run(loaded, open_call)})
 
 
-def ask_whether_it_happened(runtime: ToolRuntime, session: Session, at: Position, call: ToolCall) -> None:
+def ask_whether_it_happened(
+    runtime: ToolRuntime, session: Session, at: Position, call: ToolCall, spec: ToolSpec | None
+) -> None:
     """Asks a person about a `once` call that died between its start and its finish: it is never repeated blindly."""
     repository = runtime.repository
     rules = AskingRules(repository.clock, runtime.policies(at.tenant, session.head.agent_id))
@@ -216,7 +218,7 @@ def ask_whether_it_happened(runtime: ToolRuntime, session: Session, at: Position
         if change.head.is_over or open_call is None or open_call.state != "started":
             return None
         change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "withheld"})).calls)
-        open_doubt(change, call, rules)
+        open_doubt(change, call, spec, rules)
         wait_for_people(change)
         return CommitDraft(change)
 

@@ -34,9 +34,10 @@ def run_calls(context: TurnContext, change: Change, calls: tuple[ToolCall, ...],
 def open_questions(context: TurnContext, change: Change, calls: tuple[ToolCall, ...], said: str) -> None:
     """Opens what a person has to decide before the calls run: approvals and the review."""
     for call in calls:
-        reason = approval_reason(change.head.plan, context.specs[call.name])
+        tool, seconds = context.specs[call.name], context.timeouts.approval
+        reason = approval_reason(change.head.plan, tool)
         if reason is not None:
-            open_approval(change, call, context.rules, context.timeouts.approval, why=reason, said=said)
+            open_approval(change, call, context.rules, seconds, tool=tool, why=reason, said=said)
     open_review_if_due(context, change, said, calls)
 
 

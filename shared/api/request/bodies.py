@@ -182,7 +182,9 @@ class CreateMemory(PutMemory):
 class PutTool(RequestBody):
     """`PUT /v1/tools/{name}`: the whole tool. `config` depends on `kind`; `version`: the version that it replaces.
 
-    `default_action` and `interventions` are fields so that they are refused with the reason, and so is the kind `mcp`.
+    `high_stakes` absent: by its name, effect and risk (`is_high_stakes_unless_said` in
+    `shared/domain/definitions/tool.py`). `default_action` and `interventions` are fields so that they are refused with
+    the reason, and so is the kind `mcp`.
     """
 
     description: Annotated[str, Field(max_length=tool.MAX_DESCRIPTION_CHARS), READABLE, NOT_BLANK]
@@ -191,7 +193,9 @@ class PutTool(RequestBody):
     config: JsonObject
     effect: tool.Effect = "once"
     risk: tool.Risk = "network"
-    high_stakes: bool = False
+    high_stakes: bool | None = None
+    approver_role: options_and_defaults.RoleName | None = None
+    approver_must_differ: bool | None = None
     repeatable: bool = False
     timeout_seconds: Annotated[int, Field(ge=1, le=tool.MAX_TIMEOUT_SECONDS)] = 60
     result_limit_bytes: Annotated[int, Field(ge=256, le=tool.MAX_RESULT_LIMIT_BYTES)] = 65_536

@@ -65,6 +65,8 @@ def tool_view(spec: ToolSpec) -> Json:
         "effect": spec.effect,
         "risk": spec.risk,
         "high_stakes": spec.high_stakes,
+        "approver_role": spec.approver_role,
+        "approver_must_differ": spec.wants_another_approver,
         "repeatable": spec.repeatable,
         "timeout_seconds": spec.timeout_seconds,
         "result_limit_bytes": spec.result_limit_bytes,

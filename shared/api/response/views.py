@@ -4,7 +4,14 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from shared.domain.interventions.intervention import Intervention, PendingCall, is_shortened, reviewed_calls
+from shared.domain.interventions.intervention import (
+    OTHERS_ONLY,
+    Intervention,
+    PendingCall,
+    is_for_others_only,
+    is_shortened,
+    reviewed_calls,
+)
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
 from shared.domain.rules.budget import tokens_left, tokens_used
 from shared.domain.rules.outage_causes import explained
@@ -187,6 +194,7 @@ def intervention_view(one: Intervention) -> Json:
         "context": _context(one),
         "tool_call": one.tool_call and pending_call_view(one, one.tool_call),
         "role": one.role,
+        "approver_must_differ": is_for_others_only(one),
         "options": list(one.options),
         "default_action": one.default_action,
         "timeout_at": instant_or_none(one.timeout_at),
@@ -203,7 +211,7 @@ def intervention_view(one: Intervention) -> Json:
 
 def _context(one: Intervention) -> Json:
     """A review's calls show exact input, as an approval's does. Reviews of earlier releases have the names only."""
-    texts = {name: value for name, value in one.context.items() if name != "shortened"}
+    texts = {name: value for name, value in one.context.items() if name not in ("shortened", OTHERS_ONLY)}
     calls = [
         {"call_id": call.call_id} | pending_call_view(one, call, f"?call_id={quote(call.call_id, safe='')}")
         for call in reviewed_calls(one)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from shared.domain.frozen_model import FrozenModel
+from shared.domain.interventions.options_and_defaults import RoleName
 
 Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
@@ -24,6 +25,8 @@ MAX_TENANT_TOOLS = 40
 """A tenant's own tools. Each request to a model carries all of them, and one answer of the API lists them."""
 MAX_TIMEOUT_SECONDS = 600
 MAX_RESULT_LIMIT_BYTES = 2_097_152
+HIGH_STAKES_NAMES = frozenset({"send_email", "execute_code"})
+"""Tools of these names are of high stakes whatever they say of their effect (design §8)."""
 HIDDEN = "***"
 """Shown instead of a header's value, which may be a credential."""
 
@@ -37,7 +40,9 @@ class ToolSpec(FrozenModel):
     `effect`: what happens to a call that may have started and died. `read`: it runs again. `idempotent`: it runs again
     under the same effect id. `once`: it never runs again by itself, a person is asked.
     `risk`: what the tool touches. `high_stakes`: a person must approve each call. `repeatable`: identical calls do not
-    mean that the run is stuck. `timeout_seconds`: for one call; the invocation may leave it less (`_run` in
+    mean that the run is stuck. `approver_role`: the role that decides on its calls, whichever agent makes them; None:
+    the agent's policy says who. `approver_must_differ`: who asked for the call may not approve it; None: only where
+    the tool has an approver's role. `timeout_seconds`: for one call; the invocation may leave it less (`_run` in
     `shared/agent/tools/execute.py`). `result_limit_bytes`: the model gets the beginning of a longer result, and all of
     it is stored (`shared/agent/tools/results_for_model.py`).
     """
@@ -49,6 +54,8 @@ class ToolSpec(FrozenModel):
     effect: Effect = "read"
     risk: Risk = "read"
     high_stakes: bool = False
+    approver_role: RoleName | None = None
+    approver_must_differ: bool | None = None
     repeatable: bool = False
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
     result_limit_bytes: Annotated[int, Field(ge=256)] = 65_536
@@ -57,6 +64,20 @@ class ToolSpec(FrozenModel):
     def is_risky(self) -> bool:
         """Whether the tool does more than read."""
         return self.risk != "read"
+
+    @property
+    def wants_another_approver(self) -> bool:
+        """Whether who asked for a call of the tool may not approve it."""
+        return (
+            self.approver_role is not None if self.approver_must_differ is None else self.approver_must_differ
+        )
+
+
+def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
+    """The stakes of a tool of a tenant's whose definition names none. A tool that only reads needs nobody (design
+    §8).
+    """
+    return effect != "read" or risk == "system" or name.lower().replace("-", "_") in HIGH_STAKES_NAMES
 
 
 class HttpConfig(FrozenModel):

@@ -1,13 +1,15 @@
-"""The permissions that a plan asks for. The model adds them, and only a person gives them (design §4).
+"""Which calls wait for a person, and who that may be (design §4, §8).
 
-A model cannot get rid of a permission. Where it marks the step as finished, or replaces the plan by a version that asks
-for less, the permission is still owed: the next call of that tool asks a person, whichever step it belongs to.
+Permissions that a plan asks for are added by the model, and only a person gives them. A model cannot get rid of a
+permission. Where it marks the step as finished, or replaces the plan by a version that asks for less, the permission
+is still owed: the next call of that tool asks a person, whichever step it belongs to.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from shared.domain.definitions.tool import ToolSpec
+from shared.domain.interventions.options_and_defaults import Policy
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
 
 ApprovalReason = Literal["high_stakes", "plan_step"]
@@ -22,6 +24,24 @@ def approval_reason(plan: ExecutionPlan | None, tool: ToolSpec) -> ApprovalReaso
         return "high_stakes"
     asks = plan is not None and needs_permission(plan, tool.name, risky=tool.is_risky)
     return "plan_step" if asks else None
+
+
+class Deciders(NamedTuple):
+    """Who decides on a call. `role` None: any member of the tenant. `others_only`: nobody who asked for it lets it
+    run.
+    """
+
+    role: str | None
+    others_only: bool
+
+
+def who_decides(tool: ToolSpec | None, policy: Policy) -> Deciders:
+    """The tool's role holds whichever agent makes the call; the policy's where the tool has none. That others decide
+    may be wanted by either. `tool` None: it was deleted since. `policy`: the agent's, for the type of the question.
+    """
+    role = tool.approver_role if tool is not None else None
+    others_only = tool is not None and tool.wants_another_approver
+    return Deciders(role or policy.role, others_only or policy.approver_must_differ is True)
 
 
 def needs_permission(plan: ExecutionPlan, tool: str, *, risky: bool) -> bool:

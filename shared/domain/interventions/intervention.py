@@ -1,10 +1,10 @@
 """Interventions: questions that wait for a person, and the one decision that each gets (design §8)."""
 
-from collections.abc import Set
+from collections.abc import Container, Set
 from datetime import datetime
 from typing import Any, Literal
 
-from shared.domain.errors import RoleMissing
+from shared.domain.errors import ApproverMustDiffer, RoleMissing
 from shared.domain.interventions.options_and_defaults import InterventionType
 from shared.domain.schema.stored_model import StoredModel
 
@@ -79,6 +79,20 @@ def is_pause_lifted(review: Intervention) -> bool:
     return "pause_lifted" in review.context
 
 
+OTHERS_ONLY = "approver_must_differ"
+"""The mark in an intervention's context: it stands there because every release stores all of a context."""
+
+
+def with_others_only(context: dict[str, Any]) -> dict[str, Any]:
+    """Marks the context of a question about a call that nobody who asked for it may let run."""
+    return context | {OTHERS_ONLY: True}
+
+
+def is_for_others_only(one: Intervention) -> bool:
+    """Whether `with_others_only` has marked the question."""
+    return one.context.get(OTHERS_ONLY) is True
+
+
 def reviewed_calls(one: Intervention) -> tuple[PendingCall, ...]:
     """The calls that run when a review is answered with `continue`. Empty where an earlier release stored the review:
     it kept the names only.
@@ -106,3 +120,20 @@ def require_role(one: Intervention, roles: Set[str]) -> None:
     if needed is None or needed in roles or (needed == "member" and "admin" in roles):
         return
     raise RoleMissing(needed, one.session_id, one.intervention_id)
+
+
+LETS_RUN = frozenset({"approve", "modify", "retry"})
+"""Options after which a call runs."""
+
+
+def lets_run(one: Intervention, option: str) -> bool:
+    """Whether a call that others have to decide on runs after this option. Refusing it is everybody's."""
+    return is_for_others_only(one) and option in LETS_RUN
+
+
+def require_another(one: Intervention, option: str, user: str, askers: Container[str]) -> None:
+    """Raises ApproverMustDiffer where the person has asked for the call that the option lets run. `askers`: the
+    subjects of those who asked (`Head.askers`).
+    """
+    if lets_run(one, option) and user in askers:
+        raise ApproverMustDiffer(one.role, one.session_id, one.intervention_id)

@@ -40,6 +40,7 @@ NEEDS_INPUT = frozenset({"answer", "modify", "raise", "record"})
 MAX_TIMEOUT_SECONDS = 2_592_000
 """30 days."""
 ROLE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
+RoleName = Annotated[str, Field(pattern=ROLE_PATTERN)]
 
 
 class Policy(FrozenModel):
@@ -47,12 +48,14 @@ class Policy(FrozenModel):
 
     `timeout_seconds` None: the usual time of the type, `Timeouts.approval` for an approval and none for the others
     (`shared/agent/interventions/opening.py`). `default_action`: what happens when nobody decides in time; None: the
-    usual option of the type. `role`: who may decide; None: any member of the tenant.
+    usual option of the type. `role`: who may decide; None: any member of the tenant. Of a call whose tool names a role,
+    the tool's holds. `approver_must_differ`: who asked for a call may not approve it, whatever its tool says.
     """
 
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] | None = None
     default_action: Annotated[str, Field(min_length=1, max_length=32)] | None = None
-    role: Annotated[str, Field(pattern=ROLE_PATTERN)] | None = None
+    role: RoleName | None = None
+    approver_must_differ: bool | None = None
 
     def default_for(self, type: InterventionType, options: Sequence[str], *, is_about_call: bool) -> str:
         """What happens when nobody decides: the policy's action where it is allowed, else the usual one of the type.

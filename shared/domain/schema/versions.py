@@ -26,8 +26,10 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Budget": frozenset({"settled", "charged_tokens", "window_ends", "window_base"}),
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
-            "Head": frozenset({"held", "outage"}),
+            "Head": frozenset({"held", "outage", "writers"}),
+            "Policy": frozenset({"approver_must_differ"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd"}),
+            "ToolDefinition": frozenset({"approver_role", "approver_must_differ"}),
         }
     }
 )

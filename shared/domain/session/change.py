@@ -91,10 +91,19 @@ class Change:
         """Adds an entry to the conversation."""
         self._entries.append(entry)
 
-    def user_message(self, message_id: str, text: str) -> None:
-        """Adds a person's message. It is in the log at once, and in the conversation when a turn delivers it: messages
-        stand in the order in which the model saw them (design §6.6).
+    def words_of(self, user: str) -> None:
+        """The agent gets words of this person: what it asks for from now on, they have asked for, too (design §8).
+
+        Raises Conflict where too many people would have written.
         """
+        self.head = self.head.with_writer(user)
+
+    def user_message(self, message_id: str, text: str, by: str) -> None:
+        """Adds a person's message. It is in the log at once, and in the conversation when a turn delivers it: messages
+        stand in the order in which the model saw them (design §6.6). `by`: the person's subject. Raises Conflict where
+        too many people would have written.
+        """
+        self.words_of(by)
         self.entry(UserEntry(message_id=message_id, content=Content.of(text)))
         self.event("message.user", {"message_id": message_id})
         self.set(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from shared.domain.errors import Conflict
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus
 from shared.domain.rules.outage import Outage
@@ -87,6 +88,8 @@ BYTES_PER_TOKEN = 3.0
 """The estimate before the first call has shown a better one. English has about 4: estimates are high, not low."""
 MAX_ANSWER_CHARS = 4_000
 MAX_UNDELIVERED = 20
+MAX_WRITERS = 50
+"""People who may write to one session."""
 MAX_CALLS = 16
 """Calls of one reply that run. Further ones get an error as their result, because the head must stay small."""
 
@@ -283,6 +286,8 @@ class Head(VersionedModel):
     `last_seq`, `last_step`: the highest numbers in use. `undelivered`: ids of users' messages that no turn has shown to
     the model yet, oldest first. `compacted_at`: the number of the commit with the last compaction, from where the
     conversation is read; 0: none. `held`: how the run ends once its pause is lifted; None: it does not end then.
+    `writers`: the subjects of those whose words the agent has been given, beside `created_by`; None: nobody's were kept
+    yet, because no release before did.
     """
 
     tenant: str
@@ -318,6 +323,21 @@ class Head(VersionedModel):
     held: Ending | None = None
     outage: Outage | None = None
     """What the session waits for, or has waited for since the last sign that the work goes on; None: nothing."""
+    writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] | None = None
+
+    @property
+    def askers(self) -> frozenset[str]:
+        """The subjects of those who asked for what the agent does, as far as they are known."""
+        return frozenset((self.created_by, *(self.writers or ())))
+
+    def with_writer(self, user: str) -> "Head":
+        """Raises Conflict where more people would have written than are kept: none of them is forgotten."""
+        writers = self.writers or ()
+        if user in self.askers:
+            return self.model_copy(update={"writers": writers})
+        if len(writers) >= MAX_WRITERS:
+            raise Conflict(f"{MAX_WRITERS} people have written to this session already. Start another one.")
+        return self.model_copy(update={"writers": (*writers, user)})
 
     @property
     def coarse_state(self) -> CoarseState:

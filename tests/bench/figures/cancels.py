@@ -137,7 +137,7 @@ def _script() -> list[Said]:
 
 def _add_tool(api: httpx.Client, effects: Effects) -> None:
     tool = {
-        "name": TOOL, "description": "Post an order.", "kind": "http", "effect": "once",
+        "name": TOOL, "description": "Post an order.", "kind": "http", "effect": "once", "high_stakes": False,
         "config": {"url": f"http://{effects.at}/orders", "method": "POST"},
         "input_schema": {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]},
     }  # fmt: skip

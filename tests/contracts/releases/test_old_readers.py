@@ -51,12 +51,13 @@ class Written(NamedTuple):
 AGENT = AgentDefinition(
     agent_id="keeper", name="Keeper", goal="Keeps the reports.", tools=("read_file",), provider="anthropic",
     model="m", limits=Limits(max_steps=20), high_stakes=("notify",), version=3, created_at=NOW, updated_at=NOW,
-    interventions={"error_recovery": Policy(timeout_seconds=60, default_action="retry")},
+    interventions={"error_recovery": Policy(timeout_seconds=60, default_action="retry", approver_must_differ=True)},
     fallbacks=(Fallback(model="other"),),
 )  # fmt: skip
 TOOL = ToolDefinition(
     name="notify", description="Tells.", input_schema={"type": "object"}, kind="http", effect="once", risk="network",
     config=HttpConfig(url="https://desk.example/hook", method="POST"), version=1, created_at=NOW, updated_at=NOW,
+    approver_role="finance", approver_must_differ=True,
 )  # fmt: skip
 MEMORY = Memory(memory_id="m", agent_id="keeper", kind="fact", text="A year.", created_at=NOW, updated_at=NOW)
 

@@ -75,6 +75,7 @@ def tool_of(name: str, kind: str, effect: str = "once", timeout_seconds: int = 6
         "input_schema": SCHEMA,
         "kind": kind,
         "effect": effect,
+        "high_stakes": False,
         "timeout_seconds": timeout_seconds,
         "config": config,
     }

@@ -29,8 +29,8 @@ WAITING = "waiting_for_"
 """How a `state_reason` begins that tells of an outage."""
 TOOLS: dict[str, Json] = {
     LOOK_UP: {"effect": "read"},
-    BOOK: {"effect": "idempotent"},
-    CHARGE: {"effect": "once"},
+    BOOK: {"effect": "idempotent", "high_stakes": False},
+    CHARGE: {"effect": "once", "high_stakes": False},
     NOTIFY: {"effect": "idempotent", "high_stakes": True},
 }
 TOOL_SECONDS = 300

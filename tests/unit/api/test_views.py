@@ -13,7 +13,7 @@ from shared.api.response.views import (
     session_view,
     step_view,
 )
-from shared.domain.interventions.intervention import Intervention, PendingCall
+from shared.domain.interventions.intervention import Intervention, PendingCall, with_others_only
 from shared.domain.session.commit import Event, StepRecord
 from shared.domain.session.head import Ending, Failure, Result
 from tests.unit.api.samples import AT, HEAD, PLAN
@@ -138,12 +138,19 @@ def test_an_intervention_shows_what_is_decided_on() -> None:
         "intervention_id", "session_id", "type", "context", "tool_call", "options", "default_action",
         "timeout_at",
         "state", "resolution", "input", "comment", "resolved_by", "resolved_at", "created_at", "role", "amended",
+        "approver_must_differ",
     }  # fmt: skip
     assert view["tool_call"] == {
         "name": "delete_file", "input": {"path": "a.md"}, "input_hash": "ab" * 16, "shortened": False,
         "input_url": None,
     }  # fmt: skip
     assert view["timeout_at"] == "2026-01-31T10:00:00.123Z"
+
+
+def test_that_others_have_to_decide_is_a_field_of_the_intervention_and_no_part_of_its_context() -> None:
+    marked = intervention_view(PENDING.model_copy(update={"context": with_others_only({"question": "Pay?"})}))
+    assert (marked["approver_must_differ"], marked["context"]) == (True, {"question": "Pay?"})
+    assert intervention_view(PENDING)["approver_must_differ"] is False
 
 
 def test_a_shortened_input_says_so_and_where_the_whole_of_it_is() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS
+from shared.domain.schema.versions import PREVIOUS
 from shared.settings import Settings
 from tests.unit.api.admin.deployment import AdminApi
 
@@ -23,6 +24,8 @@ TOOL = {
     "effect": "idempotent",
     "risk": "write",
     "high_stakes": True,
+    "approver_role": "finance",
+    "approver_must_differ": True,
     "repeatable": True,
     "timeout_seconds": 20,
     "result_limit_bytes": 4_096,
@@ -74,7 +77,50 @@ def test_a_call_may_have_what_the_deployment_can_give_it_and_not_a_second_more(
 def test_what_is_left_out_is_the_careful_choice(api: AdminApi) -> None:
     least = {name: TOOL[name] for name in ("name", "description", "input_schema", "kind", "config")}
     made = api.admin.request("POST", "/v1/tools", json_body=least).data
-    assert (made["effect"], made["risk"], made["high_stakes"]) == ("once", "network", False)
+    assert (made["effect"], made["risk"], made["high_stakes"]) == ("once", "network", True)
+    assert (made["approver_role"], made["approver_must_differ"]) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "high_stakes"),
+    [
+        ({}, True), ({"effect": "idempotent"}, True), ({"effect": "read"}, False),
+        ({"effect": "read", "risk": "system"}, True), ({"effect": "read", "name": "send_email"}, True),
+        ({"effect": "read", "name": "execute_code", "kind": "lambda", "config": FUNCTION["config"]}, True),
+        ({"effect": "read", "approver_role": "finance"}, True),
+        ({"effect": "read", "approver_must_differ": True}, True),
+        ({"name": "send_email", "high_stakes": False}, False), ({"risk": "system", "high_stakes": False}, False),
+    ],
+)  # fmt: skip
+def test_the_stakes_are_high_unless_the_tool_only_reads_or_an_admin_says_that_they_are_not(
+    api: AdminApi, fields: dict[str, Any], high_stakes: bool
+) -> None:
+    least = {name: TOOL[name] for name in ("name", "description", "input_schema", "kind", "config")}
+    made = api.admin.request("POST", "/v1/tools", json_body={**least, **fields})
+    assert (made.status, made.data["high_stakes"]) == (201, high_stakes)
+    body = without_name(least, **fields)
+    replaced = api.admin.request("PUT", f"/v1/tools/{made.data['name']}", json_body=body)
+    assert (replaced.status, replaced.data["high_stakes"]) == (200, high_stakes)
+
+
+def test_a_tool_with_an_approver_is_one_that_people_are_asked_about(api: AdminApi) -> None:
+    for named in ({"approver_role": "finance", "approver_must_differ": None}, {"approver_role": None}):
+        answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, **named, "high_stakes": False})
+        assert (answer.status, list(answer.error["details"])) == (400, ["high_stakes"])
+
+
+def test_who_approves_is_not_dropped_in_silence_while_the_release_before_may_run() -> None:
+    hosts = "pay.example.com"
+    api = AdminApi(Settings(env="test", table="t", bucket="b", http_tool_hosts=hosts, write_version=PREVIOUS))
+    for fields in ({"approver_must_differ": None}, {"approver_role": None}):
+        answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, **fields})
+        ((field, (why,)),) = answer.error["details"].items()
+        assert (answer.status, field in TOOL) == (400, True)
+        assert f"still writes version {PREVIOUS}" in why
+    nobody = {"approver_role": None, "approver_must_differ": False}
+    made = create(api, **nobody)
+    assert api.admin.request("PUT", "/v1/tools/refund", json_body=without_name(TOOL, **nobody)).status == 200
+    assert made["high_stakes"]
 
 
 def test_builtins_come_first_then_the_tenant_s_by_name(api: AdminApi) -> None:
@@ -184,6 +230,8 @@ def test_an_agent_may_be_given_its_tenant_s_tools_and_no_other_s(api: AdminApi) 
          "config.function"),
         ({"kind": "lambda", "config": {"function": "acta-tool-x:1"}}, "config.function"),
         ({"effect": "twice"}, "effect"), ({"risk": "none"}, "risk"), ({"high_stakes": "yes"}, "high_stakes"),
+        ({"approver_role": "two words"}, "approver_role"), ({"approver_role": ""}, "approver_role"),
+        ({"approver_must_differ": "no"}, "approver_must_differ"),
         ({"timeout_seconds": 0}, "timeout_seconds"), ({"timeout_seconds": 601}, "timeout_seconds"),
         ({"result_limit_bytes": 255}, "result_limit_bytes"), ({"cache_seconds": 60}, "cache_seconds"),
         ({"version": 1}, "version"), ({"tenant": "other"}, "tenant"),

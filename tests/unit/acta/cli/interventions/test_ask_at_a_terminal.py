@@ -160,6 +160,14 @@ def test_an_input_that_is_refused_is_asked_for_again_at_once(deployment: FakeDep
             ("This needs the role finance.", "only somebody with the role finance", "acta approve", "TOKEN"),
         ),
         (
+            failure(403, "APPROVER_MUST_DIFFER", "You asked for this call."),
+            (
+                "You asked for this call.",
+                "only somebody with the role finance who has not asked for it",
+                "TOKEN",
+            ),
+        ),
+        (
             failure(409, "CONFLICT", "This was decided already: reject.", details={"resolved_by": ["ben"]}),
             ("This was decided already: reject.", "resolved_by: ben"),
         ),
@@ -168,7 +176,7 @@ def test_an_input_that_is_refused_is_asked_for_again_at_once(deployment: FakeDep
 def test_a_decision_that_is_refused_for_good_is_explained_and_not_asked_again(
     deployment: FakeDeployment, refusal: Reply, explanation: tuple[str, ...]
 ) -> None:
-    deployment.polls(waiting(role="finance"))
+    deployment.polls(waiting(role="finance", approver_must_differ="who has not" in str(explanation)))
     deployment.on("POST", RESOLVE, refusal)
     with watching(deployment) as terminal:
         terminal.until(PROMPT)

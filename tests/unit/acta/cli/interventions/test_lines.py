@@ -51,6 +51,12 @@ def test_whose_words_are_whose_is_shown_and_what_the_agent_says_stands_apart(
     assert "to decide needs the role: approver" in lines
 
 
+def test_who_may_not_let_it_run_reads_that_before_they_try() -> None:
+    differs = "who asked for this may not let it run: somebody else decides"
+    assert differs in list(question_lines({**APPROVAL, "approver_must_differ": True}))
+    assert differs not in list(question_lines({**APPROVAL, "approver_must_differ": False}))
+
+
 def test_markup_is_shown_as_it_is() -> None:
     context = {"question": "[bold]approve[/bold] <b>x</b> **y**"}
     assert "  | [bold]approve[/bold] <b>x</b> **y**" in "\n".join(

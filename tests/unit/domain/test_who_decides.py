@@ -1,0 +1,86 @@
+"""Which tools are of high stakes unless their definition says otherwise, and who decides on their calls (design §8)."""
+
+from typing import get_args
+
+import pytest
+
+from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.tool import Effect, Risk, ToolSpec, is_high_stakes_unless_said
+from shared.domain.errors import ApproverMustDiffer, Conflict
+from shared.domain.interventions.approval import who_decides
+from shared.domain.interventions.intervention import require_another, with_others_only
+from shared.domain.interventions.options_and_defaults import Policy
+from shared.domain.session.head import MAX_WRITERS
+from tests.contracts.store.documents import make_head, make_intervention
+
+EFFECTS: tuple[Effect, ...] = get_args(Effect)
+RISKS: tuple[Risk, ...] = get_args(Risk)
+
+
+def tool(**fields: object) -> ToolSpec:
+    return ToolSpec.model_validate(
+        {"name": "send_payment", "description": "d", "input_schema": {"type": "object"}, **fields}
+    )
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+@pytest.mark.parametrize("risk", RISKS)
+def test_what_does_more_than_read_or_touches_the_system_is_of_high_stakes(effect: Effect, risk: Risk) -> None:
+    assert is_high_stakes_unless_said("lookup", effect, risk) == (effect != "read" or risk == "system")
+
+
+@pytest.mark.parametrize("name", ["send_email", "execute_code", "Send-Email", "EXECUTE_CODE"])
+def test_a_tool_that_sends_mail_or_runs_code_is_whatever_it_says_of_its_effect(name: str) -> None:
+    assert is_high_stakes_unless_said(name, "read", "read")
+
+
+def test_of_the_builtin_tools_deleting_alone_asks_a_person() -> None:
+    assert [name for name, spec in builtins().items() if spec.high_stakes] == ["delete_file"]
+    assert not any(spec.approver_role or spec.wants_another_approver for spec in builtins().values())
+
+
+@pytest.mark.parametrize(
+    ("fields", "another"),
+    [
+        ({}, False), ({"approver_role": "finance"}, True), ({"approver_must_differ": True}, True),
+        ({"approver_role": "finance", "approver_must_differ": False}, False),
+    ],
+)  # fmt: skip
+def test_who_asked_may_not_approve_where_the_tool_has_a_role_or_says_so(
+    fields: dict[str, object], another: bool
+) -> None:
+    assert tool(**fields).wants_another_approver == another
+
+
+def test_the_tool_s_role_wins_and_an_agent_adds_but_takes_nothing_away() -> None:
+    finance, anybody = tool(approver_role="finance"), tool()
+    assert who_decides(finance, Policy(role="legal")) == ("finance", True)
+    assert who_decides(finance, Policy(approver_must_differ=False)) == ("finance", True)
+    assert who_decides(anybody, Policy(role="legal")) == ("legal", False)
+    assert who_decides(anybody, Policy(role="legal", approver_must_differ=True)) == ("legal", True)
+    assert who_decides(None, Policy()) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("option", "refused"), [("approve", True), ("retry", True), ("reject", False), ("skip", False)]
+)
+def test_who_asked_may_refuse_a_call_and_never_let_it_run(option: str, refused: bool) -> None:
+    head = make_head("t", "ses_1", created_by="ann").with_writer("bob")
+    asked = make_intervention("ses_1", "int_1", context=with_others_only({}), role="finance")
+    for user in ("ann", "bob"):
+        if refused:
+            with pytest.raises(ApproverMustDiffer, match="somebody else with the role finance"):
+                require_another(asked, option, user, head.askers)
+        else:
+            require_another(asked, option, user, head.askers)
+    require_another(asked, option, "eve", head.askers)
+    require_another(make_intervention("ses_1", "int_2"), option, "ann", head.askers)
+
+
+def test_nobody_who_wrote_is_forgotten_the_last_there_is_room_for_is_the_last_who_may() -> None:
+    head = make_head("t", "ses_1", created_by="ann")
+    for number in range(MAX_WRITERS):
+        head = head.with_writer(f"user-{number}")
+    assert head.with_writer("user-0") == head.with_writer("ann") == head
+    with pytest.raises(Conflict, match="Start another"):
+        head.with_writer("one-more")
