@@ -4,6 +4,7 @@
 """
 
 import platform
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -89,6 +90,8 @@ class Sizing:
 
 GATEWAY_TIMEOUT = 29
 """Seconds. An HTTP API ends an integration after 30."""
+ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
+"""Names of functions have the environment in them. With a part `tool` they could be those of another one's tools."""
 LONGEST_TOOL = 600
 """Seconds. The longest `timeout_seconds` that a tool may have (`shared/domain/definitions/tool.py`)."""
 LAMBDA_TIMEOUT = 900
@@ -152,6 +155,9 @@ class Environment:
     offline: bool = False
     """The zip of `step` contains the rule-based stand-in for a model. Agents may name it, and it answers where no
     provider has a key. In other environments a session without a key fails at once."""
+    tenant_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Tenant -> names of the functions, `acta-<env>-tool-…`, that its tools of kind `lambda` may call; `*`: those of
+    every tenant. Empty: no tenant has such tools."""
     notifications: Webhook | Topic | LocalWebhook | None = None
     """Where interventions are sent. None: nowhere, and no function, queue or topic is deployed for it."""
     retry_base_seconds: int = 2
@@ -160,6 +166,12 @@ class Environment:
     """The schema version that its Lambdas write. `PREVIOUS`: the release before may still run, or be deployed again."""
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     """Overrides of `shared.settings.Settings`, by field name."""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(ENVIRONMENT_PATTERN, self.name) or "tool" in self.name.split("-"):
+            raise ValueError(
+                "an environment's name is of lower-case letters, digits and single hyphens, and no part of it is tool"
+            )
 
     def with_retry_base(self, seconds: str) -> "Environment":
         """This environment with another retry base. Raises UnusableValue unless it is a whole number, at least 1."""

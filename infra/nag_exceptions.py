@@ -6,7 +6,8 @@ from types import MappingProxyType
 from aws_cdk import Acknowledgment, Stack, Validations
 
 from infra.environments import Environment, OwnPool
-from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS, TENANT_FUNCTIONS
+from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
+from infra.names import tenant_functions
 
 PACK = "AwsSolutions"
 FILES_BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
@@ -36,7 +37,8 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     """Resource with a `*` in a policy -> the reason for it."""
     machine = stateful.stack_name.removesuffix("-Stateful").lower()
     executions = f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{machine}:*"
-    functions = f"arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:{TENANT_FUNCTIONS}"
+    named = tenant_functions(machine.removeprefix("acta-"))
+    functions = f"arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:{named}"
     return {
         "*": "X-Ray, log delivery and the account's concurrency have no resource-level permissions.",
         executions: "An execution gets its name when it starts.",

@@ -4,6 +4,7 @@ Nothing here imports CDK. A changed name makes CloudFormation replace the thing,
 """
 
 from infra.environments import FunctionName
+from shared.domain.definitions.function_names import function_prefix
 
 LIVE_INDEX = "live"
 """The table's index of sessions that have work to do or wait for someone."""
@@ -19,6 +20,11 @@ def stateless_stack(environment: str) -> str:
 
 def function_name(environment: str, function: FunctionName) -> str:
     return f"acta-{environment}-{function}"
+
+
+def tenant_functions(environment: str) -> str:
+    """Names that the functions of tenants' tools must have. No function of Acta has such a name."""
+    return f"{function_prefix(environment)}*"
 
 
 def service_name(function: FunctionName) -> str:

@@ -13,9 +13,8 @@ from infra.engine.recovery_triggers import call_recovery
 from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
 from infra.environments import Environment, ExternalIssuer, FunctionName
 from infra.lambdas.function import ActaFunction, Resources
-from infra.lambdas.grants import TENANT_FUNCTIONS
 from infra.lambdas.prompts import Prompts
-from infra.names import READS_VERSION, stateless_stack
+from infra.names import READS_VERSION, stateless_stack, tenant_functions
 from infra.notifications import create_delivery, feed_notify
 from infra.sessions import SessionsStack
 from infra.stateful import StatefulStack
@@ -43,7 +42,7 @@ class StatelessStack(Stack):
             secrets=stateful.secrets,
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
-            tenant_function_arns=self._tenant_function_arns(),
+            tenant_function_arns=self._tenant_function_arns(environment.name),
             delivery=delivery,
         )
         functions: Mapping[FunctionName, lambda_.IFunction] = {
@@ -73,12 +72,12 @@ class StatelessStack(Stack):
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
 
-    def _tenant_function_arns(self) -> str:
-        """The functions of tenants' tools, of this account and region only."""
+    def _tenant_function_arns(self, environment: str) -> str:
+        """The functions of tenants' tools, of this account, region and environment only."""
         return self.format_arn(
             service="lambda",
             resource="function",
-            resource_name=TENANT_FUNCTIONS,
+            resource_name=tenant_functions(environment),
             arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
 

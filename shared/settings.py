@@ -6,14 +6,17 @@ No setting is a key: settings have the *names* of secrets. Locally, keys come fr
 SDKs read.
 """
 
+import json
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
+from shared.domain.definitions.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS, function_prefix
 from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.rules.outage import OutageLimits
 from shared.domain.schema.versions import CURRENT, PREVIOUS
@@ -21,6 +24,11 @@ from shared.domain.schema.versions import CURRENT, PREVIOUS
 PREFIX = "ACTA_"
 SESSION_BUCKET_SINCE = 2
 """The schema version with which texts of sessions go into `session_bucket`."""
+
+EVERY_TENANT = "*"
+"""In `tenant_tools`: functions that the tools of any tenant may call."""
+MAX_TENANT_TOOLS_CHARS = 2_048
+"""All variables of a Lambda have 4 KB together."""
 
 Seconds = Annotated[float, Field(gt=0)]
 
@@ -64,6 +72,8 @@ class Settings(BaseModel):
     """Hosts that tools of kind `http` may call: `host` or `host:port`, separated by commas. Empty: none."""
     http_tool_allow: str = ""
     """`host:port`, separated by commas: tools may call these with http and at private addresses. Local only."""
+    tenant_tools: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Tenant -> names of functions that its tools of kind `lambda` may call; `*`: those of every tenant. As JSON."""
 
     notify_webhook_url: str = ""
     """The URL that gets notifications, with https unless local. Empty: none."""
@@ -143,6 +153,32 @@ class Settings(BaseModel):
     def _local_only(cls, value: str, info: ValidationInfo) -> str:
         if value and info.data.get("env") != "local":
             raise ValueError("only the local environment may make this exception")
+        return value
+
+    @field_validator("tenant_tools", mode="before")
+    @classmethod
+    def _from_json(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            raise ValueError('JSON such as {"acme": ["acta-prod-tool-refund"]}') from None
+
+    @field_validator("tenant_tools")
+    @classmethod
+    def _of_this_environment(
+        cls, value: Mapping[str, tuple[str, ...]], info: ValidationInfo
+    ) -> Mapping[str, tuple[str, ...]]:
+        prefix = function_prefix(info.data.get("env", ""))
+        for name in (name for names in value.values() for name in names):
+            usable = re.fullmatch(FUNCTION_PATTERN, name) and len(name) <= MAX_FUNCTION_CHARS
+            if not usable or not name.startswith(prefix):
+                raise ValueError(f"a function of a tool is called {prefix}… here, not {name}")
+        if len(json.dumps(value, separators=(",", ":"))) > MAX_TENANT_TOOLS_CHARS:
+            raise ValueError(
+                f"at most {MAX_TENANT_TOOLS_CHARS:,} characters; name functions for {EVERY_TENANT}"
+            )
         return value
 
     @field_validator("notify_webhook_url")

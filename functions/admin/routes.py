@@ -7,6 +7,8 @@ from functions.admin.memories import add_memories
 from functions.admin.prompts import add_prompts
 from functions.admin.tools import Allowed, add_tools, registered
 from shared.adapters.egress.address import AddressGuard
+from shared.adapters.tools.tenant.definition import Reachable
+from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.api.app import Api
 
 
@@ -14,7 +16,8 @@ def build(deps: Dependencies) -> Api:
     api = Api("admin", deps.settings)
     add_files(api, deps.files, deps.settings.max_file_bytes)
     settings = deps.settings
-    allowed = Allowed(AddressGuard(settings), settings.longest_tool_seconds, settings.write_version)
+    reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
+    allowed = Allowed(reachable, settings.longest_tool_seconds, settings.write_version)
     add_tools(api, deps.tools, deps.idempotency, deps.clock, allowed)
     add_agents(
         api,

@@ -5,8 +5,13 @@ from typing import NamedTuple
 
 from functions.admin.resource import Resource, version_tag
 from functions.admin.stored_fields import refuse_what_is_not_stored
-from shared.adapters.egress.address import AddressGuard
-from shared.adapters.tools.tenant.definition import Unusable, check_schema, check_timeout, to_config
+from shared.adapters.tools.tenant.definition import (
+    Reachable,
+    Unusable,
+    check_schema,
+    check_timeout,
+    to_config,
+)
 from shared.api.app import Api
 from shared.api.request.bodies import CreateTool, PutTool
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
@@ -15,6 +20,8 @@ from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.tool import (
     MAX_TENANT_TOOLS,
+    HttpConfig,
+    LambdaConfig,
     ToolDefinition,
     ToolSpec,
     is_high_stakes_unless_said,
@@ -22,6 +29,9 @@ from shared.domain.definitions.tool import (
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.ports.clock import Clock
 from shared.ports.definitions import ToolChanged, ToolExists, ToolStore
+
+FUNCTIONS_OF_ENVIRONMENTS_SINCE = 2
+"""The schema version whose readers know functions called `acta-<env>-tool-…`."""
 
 
 def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:
@@ -31,11 +41,11 @@ def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:
 
 
 class Allowed(NamedTuple):
-    """What tools may do here. `addresses`: what they may call; `seconds`: the longest that a call may take;
+    """What tools may do here. `reachable`: what they may call; `seconds`: the longest that a call may take;
     `write_version`: the schema version in which definitions are stored.
     """
 
-    addresses: AddressGuard
+    reachable: Reachable
     seconds: int
     write_version: int
 
@@ -67,7 +77,7 @@ def add_tools(
     @api.post("/v1/tools")
     def create_tool(body: CreateTool) -> Response:
         tenant, now = api.caller.tenant, clock.now()
-        tool = _definition(body, body.name, allowed, 1, now, now)
+        tool = _definition(body, body.name, tenant, allowed, 1, now, now)
 
         key = idempotency_key(api.request, 201)
 
@@ -90,11 +100,11 @@ def add_tools(
     @api.put("/v1/tools/{name}")
     def replace_tool(name: str, body: PutTool) -> Response:
         _refuse_built_in(name)
-        old = tools.get_as_read(name)
+        tenant, old = api.caller.tenant, tools.get_as_read(name)
         tools.check_version(body.version, old.version)
-        new = _definition(body, name, allowed, old.version + 1, old.created_at, clock.now())
+        new = _definition(body, name, tenant, allowed, old.version + 1, old.created_at, clock.now())
         with tools.writing():
-            store.replace(api.caller.tenant, old, new)
+            store.replace(tenant, old, new)
         return tools.answer(new)
 
     @api.delete("/v1/tools/{name}")
@@ -108,12 +118,19 @@ def add_tools(
 
 
 def _definition(
-    body: PutTool, name: str, allowed: Allowed, version: int, created_at: datetime, updated_at: datetime
+    body: PutTool,
+    name: str,
+    tenant: str,
+    allowed: Allowed,
+    version: int,
+    created_at: datetime,
+    updated_at: datetime,
 ) -> ToolDefinition:
     try:
         check_timeout(body.timeout_seconds, allowed.seconds)
         check_schema(body.input_schema)
-        config = to_config(body.kind, body.config, allowed.addresses)
+        config = to_config(body.kind, body.config, allowed.reachable, tenant)
+        _check_is_read(config, allowed.write_version)
         high_stakes = _stakes(body, name, allowed.write_version)
     except Unusable as unusable:
         raise ValidationFailed(f"The request is not valid: {unusable}.", unusable.problems) from None
@@ -148,6 +165,17 @@ def _stakes(body: PutTool, name: str, write_version: int) -> bool:
     if body.high_stakes is not None:
         return body.high_stakes
     return bool(named) or is_high_stakes_unless_said(name, body.effect, body.risk)
+
+
+def _check_is_read(config: HttpConfig | LambdaConfig, write_version: int) -> None:
+    """Raises Unusable where the release before could not read the definition while it may still run: it knows no name
+    of a function that has the environment in it.
+    """
+    if write_version < FUNCTIONS_OF_ENVIRONMENTS_SINCE and isinstance(config, LambdaConfig):
+        why = (
+            f"Tools of kind lambda cannot be stored while the deployment still writes version {write_version}"
+        )
+        raise Unusable({"config.function": [f"{why}. Deploy once more with `acta deploy`."]})
 
 
 def _refuse_built_in(name: str) -> None:

@@ -12,6 +12,7 @@ from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
 from shared.adapters.tools.registry import TenantRegistry
+from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
@@ -46,6 +47,6 @@ def runtime() -> ToolRuntime:
                 BuiltinTools(S3Files(chosen.bucket), chosen), DynamoMemories(chosen.table, clock), clock
             ),
             HttpTool(AddressGuard(chosen)),
-            LambdaTool(),
+            LambdaTool(FunctionGuard(chosen)),
         ),
     )

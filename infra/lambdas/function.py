@@ -34,6 +34,8 @@ from infra.notifications import Delivery
 from infra.packaging.asset import code_of
 from shared.settings import PREFIX, Settings
 
+KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
+"""Functions that check which functions the tools of a tenant may call."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 
 
@@ -181,6 +183,8 @@ class ActaFunction(Construct):
             **environment.settings,
             "offline": environment.offline,  # what the zip contains, whatever the overrides say
         }
+        if name in KNOW_TENANT_TOOLS and environment.tenant_tools:
+            values["tenant_tools"] = environment.tenant_tools
         if GRANTS[name].load:
             values |= {
                 "measure_load": not environment.is_local,  # the local AWS has no such metric
@@ -201,7 +205,7 @@ class ActaFunction(Construct):
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 def _allow(sid: str, actions: frozenset[str] | set[str], *resources: str) -> iam.PolicyStatement:

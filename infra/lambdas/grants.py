@@ -10,8 +10,6 @@ from types import MappingProxyType
 
 from infra.environments import FunctionName
 
-TENANT_FUNCTIONS = "acta-tool-*"
-"""Names that the functions of tenants' tools must have. No function of Acta has such a name."""
 FILES = "files/*"
 """Object keys of the files that users and the file tools work with: `files/{tenant}/{path}`."""
 SESSIONS = "sessions/*"
@@ -60,7 +58,7 @@ class Grants:
     - `engine`: the state machine or its executions
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
     - `load`: reads how much of the account's concurrency is in use
-    - `tenant_functions`: invokes the functions behind tools of kind `lambda`
+    - `tenant_functions`: invokes the functions behind tools of kind `lambda`, those of this environment
     - `notifications`: the stream, the queue and the receiver (`infra/notifications.py`)
     """
 

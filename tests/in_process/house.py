@@ -8,6 +8,7 @@ from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
 from shared.adapters.tools.registry import TenantRegistry
+from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
@@ -84,7 +85,7 @@ class House:
         toolbox = TenantTools(
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
             HttpTool(AddressGuard(self.settings)),
-            LambdaTool(),
+            LambdaTool(FunctionGuard(self.settings)),
         )
         self.runtime = ToolRuntime(
             self.fresh_repository(),

@@ -59,7 +59,7 @@ ALLOWED: Mapping[str, Mapping[str, set[str]]] = {
         **on_sessions(PUT),
         FILES: EDIT,
         LIST_FILES: LIST,
-        "arn:aws:lambda:region:account:function:acta-tool-*": {"lambda:InvokeFunction"},
+        "arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"},
     },
     "intervene": {
         TABLE: COMMIT | {"dynamodb:BatchWriteItem"},
@@ -123,7 +123,8 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
                     )
                 elif "*" in resource:
                     # objects under a prefix, executions of one machine, streams of one log group, tenants' tools
-                    ends = ("/files/*", "/sessions/*", ":execution:acta-", ":function:acta-tool-*")
+                    tools = f":function:acta-{each.environment.name}-tool-*"
+                    ends = ("/files/*", "/sessions/*", ":execution:acta-", tools)
                     assert any(end in resource for end in ends), resource
 
 
@@ -169,7 +170,7 @@ def test_only_tool_invokes_functions_and_only_those_that_are_tools(prod: Synthes
         if "lambda:InvokeFunction" in actions(statement)
         for resource in resources(statement)
     }
-    assert invoked == {("tool", "acta-tool-*")}
+    assert invoked == {("tool", "acta-prod-tool-*")}
 
 
 def test_the_state_machine_may_invoke_the_three_functions_it_names(prod: Synthesised) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from shared.domain.definitions.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.options_and_defaults import RoleName
 
@@ -14,7 +15,6 @@ ToolKind = Literal["builtin", "http", "lambda"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 TOOL_NAME_PATTERN = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
-FUNCTION_PATTERN = r"^acta-tool-[a-z0-9-]{1,50}$"
 HEADER_PATTERN = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$"
 HEADER_VALUE_PATTERN = r"^[ -~]{0,1024}$"
 MAX_URL_CHARS = 2_000
@@ -91,9 +91,11 @@ class HttpConfig(FrozenModel):
 
 
 class LambdaConfig(FrozenModel):
-    """`function`: the name of a Lambda of this account and region."""
+    """`function`: the name of a Lambda of this account and region. Whether the tenant may call it:
+    `shared/adapters/tools/tenant/functions.py`.
+    """
 
-    function: Annotated[str, Field(pattern=FUNCTION_PATTERN)]
+    function: Annotated[str, Field(pattern=FUNCTION_PATTERN, max_length=MAX_FUNCTION_CHARS)]
 
 
 class ToolDefinition(ToolSpec):

@@ -124,7 +124,7 @@ def tool_of(now: datetime) -> ToolDefinition:
         description="Weighs",
         input_schema={"type": "object"},
         kind="lambda",
-        config=LambdaConfig(function="acta-tool-weigh"),
+        config=LambdaConfig(function="acta-prod-tool-weigh"),
         version=1,
         created_at=now,
         updated_at=now,

@@ -1,6 +1,7 @@
 """Tools an admin added, on the deployed loop: a server and a function that count what is done to them."""
 
 import io
+import json
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +15,7 @@ from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Json, Person, refused
 
-FUNCTION = "acta-tool-weigh"
+FUNCTION = "acta-local-tool-weigh"
 CODE = """
 import time
 
@@ -58,7 +59,9 @@ def configured(behind: Behind, sink: Sink, weigh: None, llmock_server: Any) -> I
     }
     with (
         behind.configured("step", **model),
-        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=sink.at),
+        behind.configured(
+            "tool", "admin", ACTA_HTTP_TOOL_ALLOW=sink.at, ACTA_TENANT_TOOLS=json.dumps({"*": [FUNCTION]})
+        ),
     ):
         yield
 

@@ -15,13 +15,16 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
+from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.adapters.tools.tenant.lambda_ import MAX_BYTES, LambdaTool
 from shared.domain.definitions.tool import Effect, LambdaConfig, ToolDefinition
 from shared.domain.errors import AwsDenied, FunctionUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
+from shared.settings import Settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+FUNCTION = "acta-prod-tool-pay"
 
 
 class Lambdas:
@@ -40,10 +43,21 @@ class Lambdas:
         return {"Payload": payload, **({"FunctionError": "Unhandled"} if self.failed else {})}
 
 
-def run(lambdas: Lambdas, effect: Effect = "once", seconds: float = 58.7) -> tuple[OutsideText, list[int]]:
+SETTINGS = Settings(env="prod", table="t", bucket="b", tenant_tools={"acme": (FUNCTION,)})
+
+
+def run(
+    lambdas: Lambdas,
+    effect: Effect = "once",
+    seconds: float = 58.7,
+    *,
+    function: str = FUNCTION,
+    tenant: str = "acme",
+    settings: Settings = SETTINGS,
+) -> tuple[OutsideText, list[int]]:
     tool = ToolDefinition(
         name="pay", description="Pays", input_schema={"type": "object"}, kind="lambda", effect=effect,
-        config=LambdaConfig(function="acta-tool-pay"), version=1, created_at=NOW, updated_at=NOW,
+        config=LambdaConfig(function=function), version=1, created_at=NOW, updated_at=NOW,
     )  # fmt: skip
     waits: list[int] = []
 
@@ -51,9 +65,9 @@ def run(lambdas: Lambdas, effect: Effect = "once", seconds: float = 58.7) -> tup
         waits.append(most_seconds)
         return lambdas
 
-    context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
+    context = CallContext(tenant, "ses_1", "default", "eff_1", seconds)
     assert isinstance(tool.config, LambdaConfig)
-    return LambdaTool(client).run(tool, tool.config, {"order": 7}, context), waits
+    return LambdaTool(FunctionGuard(settings), client).run(tool, tool.config, {"order": 7}, context), waits
 
 
 def test_a_function_gets_the_arguments_the_effect_s_key_and_whose_call_it_is() -> None:
@@ -61,7 +75,7 @@ def test_a_function_gets_the_arguments_the_effect_s_key_and_whose_call_it_is() -
     said, waits = run(lambdas)
     assert said == OutsideText("answer", "pay", "Paid.")
     (request,) = lambdas.invoked
-    assert (request["FunctionName"], request["InvocationType"]) == ("acta-tool-pay", "RequestResponse")
+    assert (request["FunctionName"], request["InvocationType"]) == (FUNCTION, "RequestResponse")
     assert json.loads(request["Payload"]) == {
         "arguments": {"order": 7},
         "effect_id": "eff_1",
@@ -74,6 +88,30 @@ def test_a_function_gets_the_arguments_the_effect_s_key_and_whose_call_it_is() -
 @pytest.mark.parametrize(("seconds", "waited"), [(600, 600), (600.0, 600), (4, 4), (3.2, 3), (0.3, 1)])
 def test_a_function_gets_the_seconds_that_the_call_has_and_at_least_one(seconds: float, waited: int) -> None:
     assert run(Lambdas(b'"x"'), seconds=seconds)[1] == [waited]
+
+
+@pytest.mark.parametrize("tenant", ["globex", "*", ""])
+def test_a_function_is_never_invoked_for_a_tenant_that_the_operator_has_not_named_it_for(tenant: str) -> None:
+    lambdas = Lambdas(b'"Paid."')
+    with pytest.raises(ToolFailed, match="has not named the function for this tenant"):
+        run(lambdas, tenant=tenant)
+    assert lambdas.invoked == []
+
+
+def test_a_function_that_is_named_for_every_tenant_is_invoked_for_any() -> None:
+    shared = SETTINGS.model_copy(update={"tenant_tools": {"*": (FUNCTION,)}})
+    assert run(Lambdas(b'"Paid."'), tenant="globex", settings=shared)[0].text == "Paid."
+
+
+@pytest.mark.parametrize("function", ["acta-tool-pay", "acta-staging-tool-pay"])
+def test_a_stored_tool_calls_no_function_of_another_environment_or_of_none_whatever_the_list_says(
+    function: str,
+) -> None:
+    listed = SETTINGS.model_copy(update={"tenant_tools": {"acme": (function,)}})
+    lambdas = Lambdas(b'"Paid."')
+    with pytest.raises(ToolFailed, match="begins with acta-prod-tool-; rename the function"):
+        run(lambdas, function=function, settings=listed)
+    assert lambdas.invoked == []
 
 
 def test_what_is_no_text_is_shown_as_json() -> None:

@@ -28,7 +28,7 @@ def test_the_connection_of_an_http_tool_is_probed_within_a_minute_of_silence() -
 def test_the_connection_of_a_lambda_tool_is_probed_within_a_minute_of_silence() -> None:
     with ProbedSink(Reply(body=b'"Done."')) as sink:
         client = keeping_alive(make_client("lambda", attempts=1, endpoint_url=sink.url(), **WHERE))
-        client.invoke(FunctionName="acta-tool-pay", Payload=b"{}")
+        client.invoke(FunctionName="acta-prod-tool-pay", Payload=b"{}")
         ((seconds,),) = sink.probes
         assert 0 < seconds <= IDLE_SECONDS
 

@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from shared.adapters.egress.address import AddressGuard, AddressRefused
 from shared.adapters.tools.schema import BadReference, check_references
+from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
 from shared.domain.definitions.tool import HIDDEN, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
 
 RESERVED_HEADERS = frozenset((
@@ -31,14 +32,23 @@ class Unusable(Exception):
         self.problems = problems
 
 
-def to_config(kind: str, given: Mapping[str, Any], guard: AddressGuard) -> HttpConfig | LambdaConfig:
+class Reachable(NamedTuple):
+    """What tools may call here."""
+
+    addresses: AddressGuard
+    functions: FunctionGuard
+
+
+def to_config(
+    kind: str, given: Mapping[str, Any], reachable: Reachable, tenant: str
+) -> HttpConfig | LambdaConfig:
     """Validates the part of the definition that depends on the kind. Raises Unusable."""
     try:
         match kind:
             case "http":
-                return _usable(HttpConfig.model_validate(given, strict=True), guard)
+                return _usable(HttpConfig.model_validate(given, strict=True), reachable.addresses)
             case "lambda":
-                return LambdaConfig.model_validate(given, strict=True)
+                return _allowed(LambdaConfig.model_validate(given, strict=True), reachable.functions, tenant)
     except ValidationError as error:
         raise Unusable(_problems(error)) from None
     raise Unusable({"kind": [f"Tools of kind {kind} are not supported yet; there are http and lambda."]})
@@ -107,6 +117,14 @@ def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
         ]
     if problems:
         raise Unusable(problems)
+    return config
+
+
+def _allowed(config: LambdaConfig, guard: FunctionGuard, tenant: str) -> LambdaConfig:
+    try:
+        guard.check(tenant, config.function)
+    except FunctionRefused as refused:
+        raise Unusable({"config.function": [f"This function cannot be called: {refused}."]}) from None
     return config
 
 

@@ -1,4 +1,4 @@
-"""Tools of kind `lambda`: a call invokes a function `acta-tool-…` of this account and region (design §7).
+"""Tools of kind `lambda`: a call invokes a function `acta-<env>-tool-…` of this account and region (design §7).
 
 The function gets `{"arguments", "effect_id", "session_id", "tenant"}`. `effect_id` is the idempotency key of the effect
 (design §6.3). The result is what the function returns: a text as it is, everything else as JSON. An exception of the
@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from shared.adapters.aws.clients import Service, keeping_alive, make_client
 from shared.adapters.aws.errors import AwsRefused, is_overdue, translated, was_sent
+from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.errors import (
     ActaError,
@@ -50,17 +51,24 @@ def _client(seconds: int) -> Any:
 
 
 class LambdaTool:
-    """Runs calls. `client`: makes a botocore Lambda client that makes one attempt. Its argument is the time limit in
-    seconds, from `CallContext.deadline_seconds`.
+    """Runs calls. `guard`: says which functions may be called. `client`: makes a botocore Lambda client that makes one
+    attempt. Its argument is the time limit in seconds, from `CallContext.deadline_seconds`.
     """
 
-    def __init__(self, client: Callable[[int], Any] = _client) -> None:
+    def __init__(self, guard: FunctionGuard, client: Callable[[int], Any] = _client) -> None:
+        self._guard = guard
         self._client = client
 
     def run(
         self, tool: ToolDefinition, config: LambdaConfig, arguments: Mapping[str, Any], context: CallContext
     ) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
+        try:
+            self._guard.check(context.tenant, config.function)
+        except FunctionRefused as refused:
+            raise ToolFailed(
+                f"{tool.name} did not run: {refused}. Tell the user, or try another way."
+            ) from None
         payload = {
             "arguments": dict(arguments),
             "effect_id": context.effect_id,

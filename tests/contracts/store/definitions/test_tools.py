@@ -44,7 +44,7 @@ def make_tool(stores: Stores, name: str, description: str = "Weighs. Grüße �
 def test_a_tool_is_read_as_it_was_written_whatever_its_kind(stores: Stores, tenant: str) -> None:
     http = make_tool(stores, "scale")
     function = make_tool(stores, "count").model_copy(
-        update={"kind": "lambda", "config": LambdaConfig(function="acta-tool-count")}
+        update={"kind": "lambda", "config": LambdaConfig(function="acta-prod-tool-count")}
     )
     for tool in (http, function):
         stores.tools.create(tenant, tool)

@@ -30,12 +30,18 @@ TOOL = {
     "timeout_seconds": 20,
     "result_limit_bytes": 4_096,
 }
-FUNCTION = {**TOOL, "kind": "lambda", "config": {"function": "acta-tool-refund"}}
+FUNCTION = {**TOOL, "kind": "lambda", "config": {"function": "acta-test-tool-refund"}}
+
+
+SETTINGS = Settings(
+    env="test", table="t", bucket="b", http_tool_hosts="pay.example.com",
+    tenant_tools={"acme": ("acta-test-tool-refund",), "*": ("acta-test-tool-weigh",)},
+)  # fmt: skip
 
 
 @pytest.fixture
 def api() -> AdminApi:
-    return AdminApi(Settings(env="test", table="t", bucket="b", http_tool_hosts="pay.example.com"))
+    return AdminApi(SETTINGS)
 
 
 def without_name(tool: dict[str, Any], **different: Any) -> dict[str, Any]:
@@ -224,11 +230,12 @@ def test_an_agent_may_be_given_its_tenant_s_tools_and_no_other_s(api: AdminApi) 
          "config.headers"),
         ({"config": {"url": "https://pay.example.com/", "method": "GET", "headers": {"A": "x\r\nB: y"}}},
          "config.headers.A"),
-        ({"config": {"function": "acta-tool-x"}}, "config.url"),
-        ({"kind": "lambda", "config": {"function": "acta-prod-admin"}}, "config.function"),
-        ({"kind": "lambda", "config": {"function": "arn:aws:lambda:us-east-1:1:function:acta-tool-x"}},
-         "config.function"),
-        ({"kind": "lambda", "config": {"function": "acta-tool-x:1"}}, "config.function"),
+        ({"config": {"function": "acta-test-tool-refund"}}, "config.url"),
+        *(({"kind": "lambda", "config": {"function": function}}, "config.function") for function in (
+            "acta-test-admin", "acta-test-tool", "acta-test-tool-", "acta-test-tool-refund:1", "acta-tool-refund",
+            "acta-prod-tool-refund", "arn:aws:lambda:us-east-1:1:function:acta-test-tool-refund", "acta-test-tool-x",
+            "acta-test-tool-" + 50 * "x",
+        )),
         ({"effect": "twice"}, "effect"), ({"risk": "none"}, "risk"), ({"high_stakes": "yes"}, "high_stakes"),
         ({"approver_role": "two words"}, "approver_role"), ({"approver_role": ""}, "approver_role"),
         ({"approver_must_differ": "no"}, "approver_must_differ"),
@@ -261,3 +268,32 @@ def test_a_tool_brings_no_default_that_could_approve_it_and_the_answer_says_why(
     create(api)
     path, body = "/v1/tools/refund", without_name({**TOOL, "config": FUNCTION["config"], "kind": "lambda"})
     assert api.admin.request("PUT", path, json_body={**body, **more}).status == 400
+
+
+@pytest.mark.parametrize(
+    ("tenant", "function", "status"),
+    [
+        ("acme", "acta-test-tool-refund", 201),
+        ("globex", "acta-test-tool-refund", 400),
+        ("globex", "acta-test-tool-weigh", 201),
+    ],
+)
+def test_a_tenant_s_tools_call_the_functions_that_the_operator_has_named_for_it(
+    api: AdminApi, tenant: str, function: str, status: int
+) -> None:
+    body = {**FUNCTION, "config": {"function": function}}
+    assert api.as_caller(tenant=tenant).request("POST", "/v1/tools", json_body=body).status == status
+
+
+def test_replacing_a_tool_is_no_way_to_another_tenant_s_function(api: AdminApi) -> None:
+    other = api.as_caller(tenant="globex")
+    other.request("POST", "/v1/tools", json_body={**FUNCTION, "config": {"function": "acta-test-tool-weigh"}})
+    answer = other.request("PUT", "/v1/tools/refund", json_body=without_name(FUNCTION))
+    assert (answer.status, list(answer.error["details"])) == (400, ["config.function"])
+
+
+def test_a_function_is_not_stored_under_a_name_that_the_release_before_cannot_read() -> None:
+    settings = SETTINGS.model_copy(update={"write_version": 1})
+    answer = AdminApi(settings).admin.request("POST", "/v1/tools", json_body=FUNCTION)
+    assert answer.status == 400
+    assert "while the deployment still writes version 1" in answer.error["details"]["config.function"][0]

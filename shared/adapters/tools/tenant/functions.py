@@ -1,0 +1,29 @@
+"""Which functions tools of kind `lambda` may call: those that the deployment's operator has named for the tenant
+(design §7). It is checked when a tool is written, and again at every call.
+"""
+
+from shared.domain.definitions.function_names import function_prefix
+from shared.settings import EVERY_TENANT, Settings
+
+
+class FunctionRefused(Exception):
+    """The message is for the admin or the model."""
+
+
+class FunctionGuard:
+    """Applies the list of the setting `tenant_tools`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._prefix = function_prefix(settings.env)
+        self._named = settings.tenant_tools
+
+    def check(self, tenant: str, function: str) -> None:
+        """Raises FunctionRefused."""
+        if not function.startswith(self._prefix):
+            raise FunctionRefused(
+                f"a tool's function has a name that begins with {self._prefix}; rename the function"
+            )
+        if function not in (*self._named.get(EVERY_TENANT, ()), *self._named.get(tenant, ())):
+            raise FunctionRefused(
+                "the operator of this deployment has not named the function for this tenant"
+            )

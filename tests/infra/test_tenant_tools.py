@@ -1,0 +1,62 @@
+"""Which functions of the account the tools of tenants reach, where an operator has named some."""
+
+from dataclasses import replace
+
+import pytest
+from pydantic import ValidationError
+
+from infra.environments import PROD
+from shared.settings import Settings
+from tests.infra.conftest import Synthesised, synthesised
+from tests.infra.test_grants import ALLOWED, actions, resources
+
+NAMED = {"acme": ("acta-prod-tool-refund",), "*": ("acta-prod-tool-weigh",)}
+
+
+@pytest.fixture(scope="module")
+def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
+    return synthesised(replace(PROD, tenant_tools=NAMED), tmp_path_factory.mktemp("tools"))
+
+
+def test_those_who_check_the_list_have_it_and_no_other_function(with_tools: Synthesised) -> None:
+    told = {}
+    for function in ALLOWED:
+        variables = with_tools.stateless.function(function)["Environment"]["Variables"]
+        if "ACTA_TENANT_TOOLS" in variables:
+            told[function] = Settings.from_environ({k: str(v) for k, v in variables.items()}).tenant_tools
+    assert told == {"admin": NAMED, "tool": NAMED}
+
+
+def test_the_right_to_invoke_is_of_this_environment_s_tools_alone(with_tools: Synthesised) -> None:
+    invoking = [
+        resource
+        for function in ALLOWED
+        for statement in with_tools.stateless.statements(function.capitalize())
+        if "lambda:InvokeFunction" in actions(statement)
+        for resource in resources(statement)
+    ]
+    (resource,) = invoking
+    assert ":function:acta-prod-tool-*" in resource
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["acta-dev-tool-refund", "acta-tool-refund", "acta-prod-admin", "acta-prod-tool", "acta-prod-tool-*"],
+)
+def test_an_operator_cannot_name_a_function_that_is_no_tool_of_the_environment(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with pytest.raises(ValidationError, match="is called acta-prod-tool-… here"):
+        synthesised(replace(PROD, tenant_tools={"acme": (name,)}), tmp_path_factory.mktemp("wrong"))
+
+
+def test_a_list_that_a_function_s_variables_cannot_hold_is_refused_before_it_is_deployed() -> None:
+    many = {"acme": tuple(f"acta-prod-tool-{number}" for number in range(120))}
+    with pytest.raises(ValidationError, match="at most 2,048 characters"):
+        Settings(env="prod", table="t", bucket="b", tenant_tools=many)
+
+
+@pytest.mark.parametrize("name", ["dev-tool-eu", "tool", "Dev", "dev_eu", "dev-", ""])
+def test_no_environment_has_a_name_under_which_its_functions_could_be_another_one_s_tools(name: str) -> None:
+    with pytest.raises(ValueError, match="no part of it is tool"):
+        replace(PROD, name=name)
