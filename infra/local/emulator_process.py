@@ -29,6 +29,9 @@ from infra.local.toolchain import EMULATOR_PYTHON, ROOT, RUNTIME_PYTHON
 
 __all__ = ["ACCOUNT", "NEVER", "REGION", "EmulatorFailed", "EmulatorProcess", "left_running"]
 
+UNPACKED_CODE = ROOT / "build" / "lambda-code"
+"""What all emulators of this tree share: functions are unpacked once, not by every run."""
+
 _START_SECONDS = 60.0
 _STOP_SECONDS = 40.0
 
@@ -51,6 +54,7 @@ class EmulatorProcess:
         self,
         *,
         state_dir: Path,
+        code_dir: Path = UNPACKED_CODE,
         port: int | None = None,
         emulator_python: Path = EMULATOR_PYTHON,
         runtime_python: Path = RUNTIME_PYTHON,
@@ -73,6 +77,7 @@ class EmulatorProcess:
             *("-m", "infra.local.emulator"),
             *("--port", str(self.port)),
             *("--state", str(state_dir.resolve())),
+            *("--code", str(code_dir.resolve())),
             "--supervised",
             *("--runtime-python", str(runtime_python)),
         ]

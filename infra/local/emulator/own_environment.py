@@ -21,7 +21,7 @@ KEPT = ("PATH", "LANG", "TZ", "HOME", "LD_LIBRARY_PATH")
 
 
 def clean_environment(settings: Settings) -> None:
-    """Replace `os.environ`: known settings, loopback only, all files below the state directory.
+    """Replace `os.environ`: known settings, loopback only, all files of ministack below the state directory.
 
     Must run before anything of ministack is imported.
     """

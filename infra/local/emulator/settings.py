@@ -27,6 +27,8 @@ class Settings:
 
     port: int
     state_dir: Path
+    code_dir: Path
+    """Of unpacked functions; several emulators may share it (`lambdas/code.py`)."""
     runtime_python: Path
     lambda_endpoint: str
     lambda_environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -41,7 +43,7 @@ class Settings:
 
     @property
     def scratch_dir(self) -> Path:
-        """For unpacked code and the Lambda processes' own `/tmp`; removed when the emulator ends.
+        """For the Lambda processes' own `/tmp`; removed when the emulator ends, so nothing large belongs here.
 
         Named after this process: functions of a killed predecessor may still write into that one's folder.
         """
@@ -61,6 +63,12 @@ def from_arguments(arguments: Sequence[str], standard_input: IO[bytes]) -> Setti
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument(
         "--state", type=Path, required=True, metavar="DIR", help="all of the emulator's state"
+    )
+    parser.add_argument(
+        "--code",
+        type=Path,
+        metavar="DIR",
+        help="unpacked functions, kept for the next run; else in the state",
     )
     parser.add_argument(
         "--runtime-python", type=Path, required=True, help="interpreter that runs Python Lambdas"
@@ -91,6 +99,7 @@ def from_arguments(arguments: Sequence[str], standard_input: IO[bytes]) -> Setti
     return Settings(
         port=parsed.port,
         state_dir=parsed.state.resolve(),
+        code_dir=(parsed.code or parsed.state / "code").resolve(),
         runtime_python=runtime_python,
         lambda_endpoint=parsed.lambda_endpoint or f"http://{HOST}:{parsed.port}",
         lambda_environment=variables.get("every", {}),

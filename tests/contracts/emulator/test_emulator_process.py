@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from tests.contracts.emulator.cloud import (
     Cloud,
     awaiting,
     eventually,
+    invoking,
     one_state,
     refusal,
     zipped,
@@ -175,6 +177,53 @@ def test_no_function_outlives_an_orderly_end(tmp_path: Path) -> None:
         cloud = Cloud(process.url)
         child = cloud.invoke(cloud.probe).value["pid"]
     eventually(lambda: True if not alive(child) else None)
+
+
+def test_what_a_stop_removes_does_not_grow_with_the_functions_whose_code_the_next_run_finds(
+    tmp_path: Path,
+) -> None:
+    state_dir, code_dir = tmp_path / "state", tmp_path / "code"
+
+    def task_root(process: EmulatorProcess, function: str) -> Path:
+        return Path(Cloud(process.url).invoke(function, do="environment").value["LAMBDA_TASK_ROOT"])
+
+    with emulator_on(state_dir, code_dir=code_dir) as process:
+        function = Cloud(process.url).deploy(PROBE, files={f"module_{n}.py": "" for n in range(300)})
+        before = task_root(process, function)
+        (scratch,) = state_dir.glob("scratch-*")
+        assert sum(1 for _ in scratch.rglob("*")) < 50
+    unpacked = (before / "main.py").stat()
+    with emulator_on(state_dir, code_dir=code_dir) as process:
+        assert task_root(process, function) == before
+        assert (before / "main.py").stat().st_ino == unpacked.st_ino
+
+
+ENDLESS = """
+import pathlib, time
+
+def handler(event, context):
+    pathlib.Path(event["began"]).touch()
+    time.sleep(600)
+"""
+
+
+def test_a_stop_ends_what_is_open_and_needs_no_kill(tmp_path: Path) -> None:
+    began = [tmp_path / "invoked", tmp_path / "invoked by a machine"]
+    with emulator_on(tmp_path) as process, ThreadPoolExecutor(2) as threads:
+        cloud = Cloud(process.url)
+        queues, endless = cloud.client("sqs"), cloud.deploy(ENDLESS, timeout=600)
+        queue = queues.create_queue(QueueName="empty")["QueueUrl"]
+        cloud.start(one_state({"Type": "Wait", "Seconds": 600}))
+        cloud.submitted_token(cloud.start(one_state(awaiting(cloud.probe))))
+        cloud.start(one_state(invoking(endless, {"began": str(began[1])})))
+        open_requests = [
+            threads.submit(queues.receive_message, QueueUrl=queue, WaitTimeSeconds=20),
+            threads.submit(cloud.invoke, endless, began=str(began[0])),
+        ]
+        eventually(lambda: True if all(each.exists() for each in began) else None)
+        assert process.stop() == 0
+        wait(open_requests)
+    assert left_running(tmp_path) is None
 
 
 STARTER = """

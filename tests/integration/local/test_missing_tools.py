@@ -98,7 +98,7 @@ def test_a_stack_that_had_to_leave_its_port_says_so(tmp_path: Path) -> None:
 
 
 def test_the_doctor_finds_a_local_aws_that_was_left_behind(tmp_path: Path) -> None:
-    settings = Settings(1, StateDir(tmp_path).aws, Path(sys.executable), "http://x")
+    settings = Settings(1, StateDir(tmp_path).aws, tmp_path, Path(sys.executable), "http://x")
     assert look(tmp_path).fine
     with claimed(settings):
         finding = look(tmp_path)

@@ -21,4 +21,4 @@ from infra.local.emulator.web_page_guard import ports_of
 def test_a_proxy_of_this_machine_that_the_lambdas_use_may_keep_their_host(
     tmp_path: Path, endpoint: str, ports: set[int]
 ) -> None:
-    assert ports_of(Settings(4566, tmp_path, Path("python"), endpoint)) == ports
+    assert ports_of(Settings(4566, tmp_path, tmp_path, Path("python"), endpoint)) == ports

@@ -11,7 +11,9 @@ from infra.local.emulator.settings import SCRATCH, Settings
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(port=1, state_dir=tmp_path, runtime_python=Path("python"), lambda_endpoint="")
+    return Settings(
+        port=1, state_dir=tmp_path, code_dir=tmp_path, runtime_python=Path("python"), lambda_endpoint=""
+    )
 
 
 def test_the_scratch_folder_goes_with_its_process(settings: Settings) -> None:

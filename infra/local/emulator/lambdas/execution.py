@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from infra.local.emulator import saved_state
+from infra.local.emulator.lambdas.code import UnpackedCode
 from infra.local.emulator.lambdas.function import Function
 from infra.local.emulator.lambdas.pool import ProcessPool, Throttled
 from infra.local.emulator.lambdas.process import LambdaProcess
@@ -23,7 +24,8 @@ def run_python_functions(settings: Settings) -> None:
     """Patches: `services.lambda_svc._execute_function_warm`, for Python runtimes only."""
     lambda_service = module("services.lambda_svc")
     run_other_runtime = lambda_service._execute_function_warm
-    pool = ProcessPool(lambda function: LambdaProcess(function, settings))
+    code = UnpackedCode(settings.code_dir)
+    pool = ProcessPool(lambda function: LambdaProcess(function, settings, code))
     saved_state.before_saving(pool.close)
     saved_state.before_saving(module("core.lambda_runtime").reset)  # processes of other runtimes
 

@@ -1,15 +1,11 @@
-"""What a Lambda process is started from: the function as configured, its unpacked code, its environment."""
+"""What a Lambda process is started from: the function as configured, and its environment."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
-import shutil
-import threading
 import uuid
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from infra.local.emulator.settings import ACCOUNT, REGION, Settings
-
-_unpacking = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -66,28 +60,6 @@ class Function:
             code=code,
             fingerprint=hashlib.sha256(identity.encode()).hexdigest(),
         )
-
-
-def unpack(code: bytes, root: Path) -> Path:
-    """The folder that stands for `/var/task`: one for each distinct zip, shared by all processes that run it.
-
-    Python keeps its byte-code in it, for quicker cold starts.
-    """
-    target = root / "code" / hashlib.sha256(code).hexdigest()
-    with _unpacking:
-        if target.is_dir():
-            return target
-        partial = target.with_suffix(".partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        with zipfile.ZipFile(io.BytesIO(code)) as archive:
-            for member in archive.infolist():
-                path = Path(archive.extract(member, partial))
-                mode = (member.external_attr >> 16) & 0o777
-                if mode and path.is_file():
-                    os.chmod(path, mode | 0o600)
-        partial.rename(target)
-        return target
 
 
 def environment(

@@ -19,7 +19,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.local.emulator.lambdas.function import Function, environment, unpack
+from infra.local.emulator.lambdas.code import UnpackedCode
+from infra.local.emulator.lambdas.function import Function, environment
 from infra.local.emulator.lambdas.runtime_api import Invocation, RuntimeApi
 from infra.local.emulator.settings import Settings
 
@@ -51,7 +52,7 @@ class InitFailed(Exception):
 class LambdaProcess:
     """Create it on a thread that lives as long as the emulator: on Linux the process ends with that thread."""
 
-    def __init__(self, function: Function, settings: Settings) -> None:
+    def __init__(self, function: Function, settings: Settings, code: UnpackedCode) -> None:
         self.function = function
         self.idle_since = 0.0
         self._changed = threading.Condition()
@@ -62,7 +63,7 @@ class LambdaProcess:
         self._pending: Invocation | None = None
         self._in_flight: str | None = None
         self._result: Outcome | None = None
-        task_root = unpack(function.code, settings.scratch_dir)
+        task_root = code.folder(function.name, function.code)
         self._folder = Path(tempfile.mkdtemp(prefix="lambda-", dir=settings.scratch_dir))
         (self._folder / "tmp").mkdir()
         self._log = open(self._folder / "log", "a+b", buffering=0)  # noqa: SIM115 - lives as long as the process
