@@ -101,15 +101,16 @@ def cancel(
     is deleted and has no bill. Raises Conflict where the run has ended otherwise.
     """
     session = repository.newest(requester.tenant, session_id)
-    so_far = attempts_so_far(attempts, session.head) if attempts is not None else ()
 
     def build(now: Session, change: Change) -> CommitDraft | None:
         if change.head.state == "cancelled":  # it was charged, too
             return _nothing_to_do(change, requester)
         if change.head.is_over:
             raise Conflict(f"The session is {change.head.state} already.")
-        if change.head.budget.settled is not None:  # else only the log says what was charged
-            charge_attempts(change, so_far, now)
+        is_told = change.head.budget.settled is not None  # else only the log says what was charged
+        if attempts is not None and is_told:
+            # read with each head: what an earlier one left open may be charged, and no longer named in this one
+            charge_attempts(change, attempts_so_far(attempts, change.head), now)
         cancelled(change, requester.user)
         return CommitDraft(change, idempotency=requester.key)
 

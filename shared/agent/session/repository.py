@@ -134,8 +134,8 @@ class SessionRepository:
         Returns what the commit with that key decided: this one, or one that is there already (an earlier attempt, or
         one's own whose answer was lost). None: `build` returned None, and nothing was written.
 
-        `build` may run several times, so it must be pure but for ids. What it raises ends the loop with nothing
-        written. Raises CommitContention, Fenced (the session was deleted), and what the stores raise.
+        `build` may run several times, so it must be pure but for ids and reads. What it raises ends the loop with
+        nothing written. Raises CommitContention, Fenced (the session was deleted), and what the stores raise.
         """
         for attempt in range(ATTEMPTS):
             done = session.recorded(key)

@@ -23,6 +23,7 @@ from tests.faults.stand import new_tag
 STAGE_SECONDS = 90.0
 END_SECONDS = 90.0
 PATIENCE_SECONDS = 200.0
+LATE_SECONDS = 10.0
 LOOK_SECONDS = 0.5
 POLL_SECONDS = 2.0
 WAITING = "waiting_for_"
@@ -134,8 +135,7 @@ class Followed:
             if head.error is not None:
                 raise Failed(f"{head.error.code}: {head.error.message}")
             last = ending(self.person, self.stand, self.tag, head)
-            path = f"/v1/sessions/{self.session_id}"
-            session, steps = self.person.data(path)["session"], self.person.rows(f"{path}/steps")
+            session, steps = self._charged()
         except AssertionError as stuck:
             failed = isinstance(stuck, Failed)
             problems.append(f"{type(stuck).__name__}: {str(stuck)[:500]}")
@@ -143,7 +143,7 @@ class Followed:
             if polling.ident is not None:
                 polling.join()
             self.person.http.close()
-        bill = Bill(tuple(self.stand.provider.sold[self.tag]), self.outage.unheard[self.tag])
+        bill = self._bill()
         return Outcome(
             stage=self.stage,
             ending=last,
@@ -193,6 +193,20 @@ class Followed:
                     time.sleep(LOOK_SECONDS)
                 return head
             self._decide_all()
+
+    def _bill(self) -> Bill:
+        return Bill(tuple(self.stand.provider.sold[self.tag]), self.outage.unheard[self.tag])
+
+    def _charged(self) -> tuple[Json, list[Json]]:
+        """The session and its step log. A worker may outlive its run's cancel, and charges its call when it ends."""
+        path = f"/v1/sessions/{self.session_id}"
+        deadline = time.monotonic() + LATE_SECONDS
+        while True:
+            session, steps = self.person.data(path)["session"], self.person.rows(f"{path}/steps")
+            is_last = self.stage.ends != "cancelled" or time.monotonic() > deadline
+            if is_last or not self._bill().differences(session, steps):
+                return session, steps
+            time.sleep(LOOK_SECONDS)
 
     # what the person does
 

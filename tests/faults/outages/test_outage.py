@@ -147,7 +147,20 @@ def test_an_estimate_needs_a_request_that_got_no_answer() -> None:
     ]
     sold = (priced(0), priced(1))
     assert Bill(sold, 1).differences(session, steps) == []
-    assert Bill(sold, 0).differences(session, steps) == ["1 estimates for 0 unheard requests: X"]
+    assert Bill(sold, 0).differences(session, steps) == [
+        "1 estimates, 0 taken back, for 0 unheard requests: X"
+    ]
+
+
+def test_an_estimate_that_an_answer_took_back_is_none() -> None:
+    """A cancel charges a call that is under way; its answer comes after that."""
+    steps: list[Json] = [
+        {"input_tokens": 0, "output_tokens": 0, "estimated_tokens": 700, "error": "X"},
+        STEPS[0] | {"estimated_tokens": -700},
+        STEPS[1],
+    ]
+    sold = (priced(0), priced(1))
+    assert Bill(sold, 0).differences(SESSION, steps) == []
 
 
 def test_outages_are_named_by_service_and_kind_and_all_without_a_name() -> None:

@@ -137,6 +137,25 @@ def test_what_vanished_before_a_cancel_is_charged_by_it() -> None:
     all_is_charged_once(house, session)
 
 
+def test_a_cancel_that_two_turns_were_faster_than_charges_nothing_again() -> None:
+    """The first of them charged what had vanished, and the second one's call is all that its head names as settled."""
+    house, session, first = house_with(dies, plans("look"), says("", call("list_files")))
+    with pytest.raises(Crash):
+        plan(house, first)
+
+    def two_turns() -> None:
+        second = plan(house, first, 1)
+        take_turn(house.worker, "think", second.at, 0, 60)
+
+    house.attempts = FirstReadIsOvertaken(house.attempts, two_turns)
+    house.cancel(session)
+
+    head = house.head(session)
+    assert (head.state, head.usage.llm_calls) == ("cancelled", 2)
+    assert [row.error for row in failed_rows(house, session)] == ["VANISHED"]
+    all_is_charged_once(house, session)
+
+
 def test_an_answer_that_comes_after_a_cancel_is_charged_exactly() -> None:
     house, session, first = house_with(lambda request: _meanwhile(lambda: house.cancel(session)))
     plan(house, first)
@@ -220,6 +239,20 @@ class Unheard(MemoryAttempts):
         if not self.lost:
             self.lost = True
             raise StoreUnavailable("no answer")
+
+
+class FirstReadIsOvertaken(MemoryAttempts):
+    """Something happens between the first read and what its caller makes of it."""
+
+    def __init__(self, attempts: object, happens: Callable[[], None]) -> None:
+        vars(self).update(vars(attempts))
+        self.waiting = [happens]
+
+    def read(self, tenant: str, session_id: str) -> Marker:
+        found = super().read(tenant, session_id)
+        if self.waiting:
+            self.waiting.pop()()
+        return found
 
 
 def _meanwhile(happens: Callable[[], object]) -> ModelReply:
