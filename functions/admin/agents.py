@@ -62,6 +62,7 @@ def add_agents(
     def create_agent(body: CreateAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
+        _check_start_roles(body, settings.write_version)
         _check_policies(body, settings.write_version)
         _check_providers(body, offline=settings.offline)
         _check_output(body, settings)
@@ -89,6 +90,7 @@ def add_agents(
     def replace_agent(agent_id: str, body: PutAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check_tools(body, tools, tenant)
+        _check_start_roles(body, settings.write_version)
         _check_policies(body, settings.write_version)
         _check_providers(body, offline=settings.offline)
         _check_output(body, settings)
@@ -125,6 +127,7 @@ def _definition(
         tools=tuple(dict.fromkeys(body.tools)),
         limits=Limits(**dict(body.limits)),
         high_stakes=tuple(dict.fromkeys(body.high_stakes)),
+        start_roles=tuple(dict.fromkeys(body.start_roles)),
         protocol=body.protocol,
         interventions={type: Policy(**dict(one)) for type, one in body.interventions.items()},
         version=version,
@@ -163,6 +166,11 @@ def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:
     own: str | None = getattr(body.models, purpose) or body.model
     same = body.provider is None or body.provider == settings.provider
     return own or (settings.model if same else "")
+
+
+def _check_start_roles(body: AgentBody, write_version: int) -> None:
+    named = {"start_roles": ("AgentDefinition", "start_roles")} if body.start_roles else {}
+    refuse_what_is_not_stored(named, write_version)
 
 
 def _check_policies(body: AgentBody, write_version: int) -> None:

@@ -12,6 +12,7 @@ from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import memory_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.api.response.etag import etag
+from shared.domain.definitions.agent import AgentDefinition, require_start_role
 from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind, Source
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MEMORY
@@ -35,6 +36,10 @@ def add_memories(
         changed="The memory was changed meanwhile. Read it again and decide anew.",
     )
 
+    def check_may_write(agent: AgentDefinition | None) -> None:
+        """A memory is words for the agent's sessions. Raises StartRoleMissing."""
+        require_start_role(agent.start_roles if agent is not None else (), api.caller.roles)
+
     @api.get("/v1/memories")
     def list_memories(
         agent_id: Annotated[str | None, Field(min_length=1, max_length=64)] = None,
@@ -49,8 +54,10 @@ def add_memories(
     @api.post("/v1/memories")
     def create_memory(body: CreateMemory) -> Response:
         tenant, now = api.caller.tenant, clock.now()
-        if agents.agent(tenant, body.agent_id) is None:
+        agent = agents.agent(tenant, body.agent_id)
+        if agent is None:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
+        check_may_write(agent)
         memory = Memory(
             memory_id=clock.new_id(MEMORY),
             agent_id=body.agent_id,
@@ -90,6 +97,7 @@ def add_memories(
     def replace_memory(memory_id: str, body: PutMemory) -> Response:
         """Its source becomes the user who wrote it last; the session that it came from stays named."""
         old = memories.get_as_read(memory_id)
+        check_may_write(agents.agent(api.caller.tenant, old.agent_id))
         new = old.model_copy(
             update={
                 "kind": body.kind,

@@ -54,6 +54,7 @@ def dependencies() -> Dependencies:
             session_index=session_index,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
             registry=TenantRegistry(definitions.snapshot),
+            definitions=definitions,
             max_answer_chars=chosen.max_message_chars,
         ),
         log=log,

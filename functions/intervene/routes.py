@@ -25,6 +25,7 @@ Json = dict[str, Any]
 def build(deps: Dependencies) -> Api:
     api = Api("intervene", deps.settings)
     repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.session_index
+    definitions = deps.deps.definitions
 
     @api.post("/v1/sessions/{session_id}/pause")
     def pause(session_id: str) -> Response:
@@ -33,7 +34,8 @@ def build(deps: Dependencies) -> Api:
     @api.post("/v1/sessions/{session_id}/resume")
     def resume(session_id: str) -> Response:
         return controlled(
-            session_id, lambda requester: control.resume(repository, workflow, requester, session_id)
+            session_id,
+            lambda requester: control.resume(repository, workflow, definitions, requester, session_id),
         )
 
     @api.post("/v1/sessions/{session_id}/cancel")

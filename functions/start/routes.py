@@ -10,7 +10,7 @@ from shared.api.request.bodies import PostMessage, StartSession, refuse_longer
 from shared.api.request.idempotency import answer_from_commit, requester_of
 from shared.api.response.envelope import Response, success
 from shared.api.response.views import session_view
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
 from shared.domain.errors import SessionNotFound, ValidationFailed
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
@@ -30,6 +30,7 @@ def build(deps: Dependencies) -> Api:
         agent = deps.definitions.snapshot(api.caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
         if agent is None:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
+        require_start_role(agent.start_roles, api.caller.roles)
         requester, new = requester_of(api.request), _new_session(body, agent, deps.settings)
 
         def act() -> Json:
@@ -44,7 +45,8 @@ def build(deps: Dependencies) -> Api:
         requester = requester_of(api.request)
 
         def act() -> Json:
-            return session_view(post_message(repository, workflow, requester, session_id, body.content))
+            head = post_message(repository, workflow, deps.definitions, requester, session_id, body.content)
+            return session_view(head)
 
         return success(deps.idempotency.answer(requester.key, act, repeat), 202)
 

@@ -269,6 +269,10 @@ class Forbidden(CallerError):
     code = "FORBIDDEN"
 
 
+def _one_of(roles: Sequence[str]) -> str:
+    return f"the role {roles[0]}" if len(roles) == 1 else f"one of the roles {', '.join(roles)}"
+
+
 class NotYours(Forbidden):
     """Somebody else has to decide. `ids`: the session and the intervention, for the log."""
 
@@ -279,12 +283,19 @@ class NotYours(Forbidden):
         self.ids = {"session_id": session_id, "intervention_id": intervention_id}
 
 
-class RoleMissing(NotYours):
-    """Only people with this role may decide."""
+class StartRoleMissing(Forbidden):
+    """Only people with one of these roles may start sessions of the agent, and give it words."""
 
-    def __init__(self, role: str, session_id: str, intervention_id: str) -> None:
+    def __init__(self, roles: Sequence[str]) -> None:
+        super().__init__(f"Sessions of this agent need {_one_of(roles)}.", {"role": roles})
+
+
+class RoleMissing(NotYours):
+    """Only people with one of these roles may decide."""
+
+    def __init__(self, roles: Sequence[str], session_id: str, intervention_id: str) -> None:
         super().__init__(
-            f"Deciding this needs the role {role}.", {"role": [role]}, session_id, intervention_id
+            f"Deciding this needs {_one_of(roles)}.", {"role": roles}, session_id, intervention_id
         )
 
 

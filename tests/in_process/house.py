@@ -96,7 +96,7 @@ class House:
         )
         longest = self.settings.max_message_chars
         self.resolve_deps = ResolveDeps(
-            self.fresh_repository(), self.index, self.workflow, self.registry, longest
+            self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions, longest
         )
         self.user, self.roles = USER, frozenset({"member"})
         self.comment: str | None = None
@@ -159,7 +159,9 @@ class House:
         return start(self.fresh_repository(), self.workflow, self.requester, new)
 
     def say(self, session_id: str, text: str) -> Head:
-        return post_message(self.fresh_repository(), self.workflow, self.requester, session_id, text)
+        return post_message(
+            self.fresh_repository(), self.workflow, self.definitions, self.requester, session_id, text
+        )
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
         chosen, asked = Resolution(option, given or None, self.comment), one.intervention_id
@@ -179,7 +181,9 @@ class House:
         return control.pause(self.fresh_repository(), self.requester, session_id)
 
     def resume(self, session_id: str) -> Head:
-        return control.resume(self.fresh_repository(), self.workflow, self.requester, session_id)
+        return control.resume(
+            self.fresh_repository(), self.workflow, self.definitions, self.requester, session_id
+        )
 
     def head(self, session_id: str) -> Head:
         return self.fresh_repository().newest(TENANT, session_id).head

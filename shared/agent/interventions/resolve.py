@@ -15,7 +15,7 @@ from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.requester import Requester
+from shared.agent.session.requester import Requester, start_roles_of
 from shared.agent.session.session import Session
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
@@ -33,6 +33,7 @@ from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.domain.untrusted.visible import is_blank
 from shared.domain.validation_messages import error_sentence, too_long
+from shared.ports.definitions import Definitions
 from shared.ports.log import SessionIndex
 from shared.ports.tools import Registry
 from shared.ports.workflow import Workflow
@@ -156,6 +157,7 @@ class ResolveDeps(NamedTuple):
     session_index: SessionIndex
     workflow: Workflow
     registry: Registry
+    definitions: Definitions
     max_answer_chars: int = MAX_ANSWER_CHARS
 
 
@@ -168,6 +170,7 @@ def resolve(
     already; its details have the recorded decision.
     """
     session = deps.repository.newest(requester.tenant, session_id)
+    start_roles = start_roles_of(deps.definitions, session.head)
     message_id = deps.repository.clock.new_id(MESSAGE)
     closed: Intervention | None = None
 
@@ -176,7 +179,7 @@ def resolve(
         one = _open(now.head, intervention_id)
         if one is None:
             raise _decided(deps, requester.tenant, session_id, intervention_id)
-        require_role(one, requester.roles)
+        require_role(one, requester.roles, start_roles)
         _require_another(deps, now.head, one, chosen.option, requester.user)
         given = _check(deps, now.head, one, chosen)
         closed = settle(

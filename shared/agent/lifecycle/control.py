@@ -12,7 +12,7 @@ from shared.agent.recovery.recover import wake_engine
 from shared.agent.recovery.restart import is_waiting, try_now
 from shared.agent.session.endings import cancelled
 from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.requester import Requester
+from shared.agent.session.requester import Requester, start_roles_of
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict
 from shared.domain.interventions.intervention import (
@@ -25,6 +25,7 @@ from shared.domain.interventions.options_and_defaults import NO_POLICIES
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.ports.attempts import AttemptStore
+from shared.ports.definitions import Definitions
 from shared.ports.workflow import Workflow
 
 PAUSE = "Paused."
@@ -52,7 +53,13 @@ def pause(repository: SessionRepository, requester: Requester, session_id: str) 
     return session.head
 
 
-def resume(repository: SessionRepository, workflow: Workflow, requester: Requester, session_id: str) -> Head:
+def resume(
+    repository: SessionRepository,
+    workflow: Workflow,
+    definitions: Definitions,
+    requester: Requester,
+    session_id: str,
+) -> Head:
     """Ends the pause with `continue`; where there is none, the review that the agent asked for; else the wait for the
     next try in an outage.
 
@@ -60,12 +67,13 @@ def resume(repository: SessionRepository, workflow: Workflow, requester: Request
     is still open; RoleMissing where that review needs a role that the requester does not have.
     """
     session = repository.newest(requester.tenant, session_id)
+    start_roles = start_roles_of(definitions, session.head)
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
         ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
         if ended is not None:
-            require_role(ended, requester.roles)
+            require_role(ended, requester.roles, start_roles)
             if is_pause_lifted(ended):
                 raise Conflict("It is not paused any more. A review is open: decide on it by itself.")
             settle(change, ended, "continue", {}, by=requester.user)

@@ -9,14 +9,16 @@ from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import recover, wake_engine
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.requester import Requester
+from shared.agent.session.requester import Requester, start_roles_of
 from shared.agent.session.session import Session
+from shared.domain.definitions.agent import require_start_role
 from shared.domain.errors import Conflict
 from shared.domain.ids import MESSAGE, RUN, SESSION
 from shared.domain.interventions.intervention import require_role
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run
+from shared.ports.definitions import Definitions
 from shared.ports.workflow import Workflow
 
 
@@ -59,17 +61,20 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
 def post_message(
     repository: SessionRepository,
     workflow: Workflow,
+    definitions: Definitions,
     requester: Requester,
     session_id: str,
     text: str,
 ) -> Head:
     """The message answers an open clarification; else it waits for the next turn; else it starts a new run.
 
-    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued, too many people writing), RoleMissing (the
-    question needs a role that the requester does not have).
+    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued, too many people writing), StartRoleMissing
+    and RoleMissing (the agent, or the question, needs a role that the requester does not have).
     """
     clock = repository.clock
     session = repository.newest(requester.tenant, session_id)
+    start_roles = start_roles_of(definitions, session.head)
+    require_start_role(start_roles, requester.roles)
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
 
     def build(_: Session, change: Change) -> CommitDraft:
@@ -83,7 +88,7 @@ def post_message(
             )
         question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
         if question is not None:
-            require_role(question, requester.roles)
+            require_role(question, requester.roles, start_roles)
             settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
         else:
             change.user_message(message_id, text, requester.user)

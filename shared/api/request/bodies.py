@@ -134,6 +134,7 @@ class AgentBody(RequestBody):
     tools: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
     limits: Limits = Field(default_factory=Limits)
     high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
+    start_roles: Annotated[list[options_and_defaults.RoleName], Field(max_length=agent.MAX_START_ROLES)] = []
     protocol: agent.Protocol = "native"
     interventions: dict[options_and_defaults.InterventionType, Policy] = {}
 

@@ -21,6 +21,7 @@ def agent_view(agent: AgentDefinition) -> Json:
         "tools": list(agent.tools),
         "limits": agent.limits.model_dump(exclude_none=True),
         "high_stakes": list(agent.high_stakes),
+        "start_roles": list(agent.start_roles),
         "protocol": agent.protocol,
         "interventions": {
             type: policy.model_dump(exclude_none=True) for type, policy in agent.interventions.items()

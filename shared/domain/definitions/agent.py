@@ -3,7 +3,7 @@
 An agent with the id `default` always exists: the built-in one, until a tenant replaces it by its own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Literal
@@ -12,8 +12,15 @@ from pydantic import Field
 
 from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
+from shared.domain.errors import StartRoleMissing
 from shared.domain.frozen_model import FrozenModel
-from shared.domain.interventions.options_and_defaults import MAX_TIMEOUT_SECONDS, InterventionType, Policy
+from shared.domain.interventions.options_and_defaults import (
+    MAX_TIMEOUT_SECONDS,
+    InterventionType,
+    Policy,
+    RoleName,
+    has_one_of,
+)
 from shared.domain.validation_messages import did_you_mean
 
 DEFAULT_AGENT = "default"
@@ -27,6 +34,7 @@ MAX_TOOLS = 100
 MAX_APPROVAL_SECONDS = MAX_TIMEOUT_SECONDS
 MAX_OUTPUT_TOKENS = 128_000
 MAX_FALLBACKS = 3
+MAX_START_ROLES = 20
 
 Protocol = Literal["native", "react"]
 Provider = Literal["anthropic", "openai", "bedrock", "offline"]
@@ -71,6 +79,8 @@ class AgentDefinition(FrozenModel):
     `provider`, `model` None: the deployment's. `fallbacks`: asked in this order, for every purpose.
     `tools` empty: all tools of the registry. `high_stakes`: tools that a person must approve, besides those that the
     registry marks.
+    `start_roles`: one of them is needed to start a session, to write to it and to decide what names no role of its own;
+    empty: any member may.
     `interventions`: how people are asked, by type. A timeout of approvals in it wins over the one in `limits`.
     `version`: counts the writes since `created_at`; 0: the built-in agent, which has neither time.
     """
@@ -86,6 +96,7 @@ class AgentDefinition(FrozenModel):
     tools: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
     limits: Limits = Field(default_factory=Limits)
     high_stakes: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
+    start_roles: Annotated[tuple[RoleName, ...], Field(max_length=MAX_START_ROLES)] = ()
     protocol: Protocol = "native"
     interventions: dict[InterventionType, Policy] = Field(default_factory=dict)
     version: Annotated[int, Field(ge=0)] = 0
@@ -127,6 +138,12 @@ class AgentDefinition(FrozenModel):
             for name, spec in registry.items()
             if not self.tools or name in self.tools or name in (UPDATE_PLAN, READ_RESULT)
         }
+
+
+def require_start_role(start_roles: tuple[str, ...], roles: Set[str]) -> None:
+    """Raises StartRoleMissing. `start_roles`: the agent's. `roles`: those in the person's token."""
+    if start_roles and not has_one_of(start_roles, roles):
+        raise StartRoleMissing(start_roles)
 
 
 @cache

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from shared.domain.errors import ApproverMustDiffer, RoleMissing
-from shared.domain.interventions.options_and_defaults import InterventionType
+from shared.domain.interventions.options_and_defaults import InterventionType, has_one_of
 from shared.domain.schema.stored_model import StoredModel
 
 InterventionState = Literal["pending", "resolved", "expired", "withdrawn"]
@@ -110,16 +110,16 @@ def is_shortened(one: Intervention, call: PendingCall) -> bool:
 NO_ROLES: Set[str] = frozenset()
 
 
-def require_role(one: Intervention, roles: Set[str]) -> None:
-    """Raises RoleMissing where the person may not decide. `roles`: those in the person's token.
+def require_role(one: Intervention, roles: Set[str], start_roles: tuple[str, ...]) -> None:
+    """Raises RoleMissing where the person may not decide. `roles`: those in the person's token. `start_roles`: who may
+    start sessions of the agent; empty: everybody.
 
-    Without a policy, any member of the tenant may decide. An admin counts as a member; apart from that, no role
-    includes another one (design §8).
+    Where the question names no role, whoever may start the session may decide. A pause is nobody's question: any member
+    ends it.
     """
-    needed = one.role
-    if needed is None or needed in roles or (needed == "member" and "admin" in roles):
-        return
-    raise RoleMissing(needed, one.session_id, one.intervention_id)
+    wanted = (one.role,) if one.role is not None else () if is_pause(one) else start_roles
+    if wanted and not has_one_of(wanted, roles):
+        raise RoleMissing(wanted, one.session_id, one.intervention_id)
 
 
 LETS_RUN = frozenset({"approve", "modify", "retry"})

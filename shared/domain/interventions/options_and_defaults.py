@@ -1,6 +1,6 @@
 """The options of each type of intervention, what happens when nobody decides, and what an agent's policy may change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -41,6 +41,13 @@ MAX_TIMEOUT_SECONDS = 2_592_000
 """30 days."""
 ROLE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
 RoleName = Annotated[str, Field(pattern=ROLE_PATTERN)]
+
+
+def has_one_of(wanted: Iterable[str], roles: Set[str]) -> bool:
+    """`roles`: those in a person's token. An admin counts as a member; apart from that, no role includes another one
+    (design §8).
+    """
+    return any(one in roles or (one == "member" and "admin" in roles) for one in wanted)
 
 
 class Policy(FrozenModel):

@@ -52,7 +52,7 @@ AGENT = AgentDefinition(
     agent_id="keeper", name="Keeper", goal="Keeps the reports.", tools=("read_file",), provider="anthropic",
     model="m", limits=Limits(max_steps=20), high_stakes=("notify",), version=3, created_at=NOW, updated_at=NOW,
     interventions={"error_recovery": Policy(timeout_seconds=60, default_action="retry", approver_must_differ=True)},
-    fallbacks=(Fallback(model="other"),),
+    fallbacks=(Fallback(model="other"),), start_roles=("finance",),
 )  # fmt: skip
 TOOL = ToolDefinition(
     name="notify", description="Tells.", input_schema={"type": "object"}, kind="http", effect="once", risk="network",

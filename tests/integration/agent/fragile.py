@@ -60,7 +60,9 @@ class FragileHouse(House):
     def __init__(self, script: list[ModelReply], effect: Effect = "idempotent", **settings: Any) -> None:
         super().__init__(ScriptedModel(script), **settings)
         self.mortal = self.workflow = MortalWorkflow()
-        self.resolve_deps = ResolveDeps(self.fresh_repository(), self.index, self.workflow, self.registry)
+        self.resolve_deps = ResolveDeps(
+            self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions
+        )
         self.sink = Sink()
         self.unreadable = Unreadable()
         self.files.write(TENANT, "a.md", b"x")
@@ -69,7 +71,9 @@ class FragileHouse(House):
     def with_refunds(self) -> "FragileHouse":
         self.registry = RefundRegistry(self._effect)
         self.runtime = self.runtime._replace(registry=self.registry, toolbox=self.sink)
-        self.resolve_deps = ResolveDeps(self.fresh_repository(), self.index, self.workflow, self.registry)
+        self.resolve_deps = ResolveDeps(
+            self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions
+        )
         return self
 
     def lose(self, session: str) -> None:

@@ -7,12 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.intervene.dependencies import Dependencies as InterveneDependencies
-from functions.intervene.routes import build as build_intervene
-from functions.start.dependencies import Dependencies as StartDependencies
-from functions.start.routes import build as build_start
 from shared.agent.session.repository import CommitDraft
-from shared.api.request.idempotency import IdempotencyGuard
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import (
@@ -26,11 +21,12 @@ from shared.ports.log import (
 from tests.contracts.store.documents import make_commit
 from tests.doubles.index import MemoryIndex
 from tests.doubles.workflow import MemoryWorkflow
-from tests.in_process.house import TENANT, USER, House
+from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 from tests.integration.agent.interventions.policies import waiting
-from tests.unit.api.gateway import Answer, Gateway, claims
+from tests.unit.api.gateway import Answer
+from tests.unit.api.session_functions import functions_of
 
 GOAL = "Find the letter about the garden"
 HEADERS = {"Idempotency-Key": "k"}
@@ -41,21 +37,7 @@ class Front:
 
     def __init__(self, house: House, index: SessionIndex | None = None) -> None:
         self.house = house
-        guard = IdempotencyGuard(index or house.index)
-        start = StartDependencies(
-            settings=house.settings,
-            repository=house.fresh_repository(),
-            workflow=house.workflow,
-            idempotency=guard,
-            log=house.log,
-            definitions=house.definitions,
-        )
-        intervene = InterveneDependencies(
-            house.settings, house.resolve_deps, house.log, house.blobs, guard, house.timeouts, house.errors
-        )
-        token = claims(tenant=TENANT, user=USER)
-        self._start = Gateway(build_start(start).handler, token)
-        self._intervene = Gateway(build_intervene(intervene).handler, token)
+        self._start, self._intervene = functions_of(house, index)
 
     def start(self, message: str = GOAL) -> Answer:
         return self._start.request("POST", "/v1/sessions", json_body={"message": message}, headers=HEADERS)

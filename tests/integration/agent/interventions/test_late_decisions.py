@@ -89,7 +89,9 @@ def test_an_answer_that_lost_a_race_until_its_time_was_over_begins_a_new_run() -
     def another() -> None:
         house.fresh_repository().commit(stored, "another", lambda _, change: CommitDraft(change))
 
-    post_message(overtaken(house, another), house.workflow, house.requester, session, "This one")
+    post_message(
+        overtaken(house, another), house.workflow, house.definitions, house.requester, session, "This one"
+    )
     assert (recorded(house, one).state, recorded(house, one).resolved_by) == ("expired", None)
     house.run()
     head = house.head(session)
@@ -102,5 +104,5 @@ def test_a_resume_that_lost_a_race_until_its_time_was_over_continues_nothing() -
     house, session, one = waiting("checkpoint_review", timeout_seconds=60)
     repository = overtaken(house, lambda: house.say(session, "Well?"))
     with pytest.raises(Conflict, match="cancelled"):
-        control.resume(repository, house.workflow, house.requester, session)
+        control.resume(repository, house.workflow, house.definitions, house.requester, session)
     assert (recorded(house, one).state, house.head(session).state) == ("expired", "cancelled")

@@ -43,7 +43,8 @@ def at_once(*acts: Callable[[], Any]) -> list[Any]:
 
 def desk_of(house: House, workflow: Workflow | None = None) -> ResolveDeps:
     """As another Lambda has it."""
-    return ResolveDeps(house.fresh_repository(), house.index, workflow or house.workflow, house.registry)
+    chosen = workflow or house.workflow
+    return ResolveDeps(house.fresh_repository(), house.index, chosen, house.registry, house.definitions)
 
 
 def deciding(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.definitions.agent import built_in
+from shared.domain.schema.versions import PREVIOUS
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
@@ -25,6 +26,7 @@ AGENT = {
     "tools": ["read_file", "list_files"],
     "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "approval_timeout_seconds": 60},
     "high_stakes": ["create_file"],
+    "start_roles": ["finance", "legal:eu"],
     "protocol": "react",
     "interventions": {
         "approval_required": {"timeout_seconds": 60, "default_action": "reject", "role": "approver"},
@@ -237,6 +239,7 @@ def test_what_is_deleted_or_never_was_is_not_found(api: AdminApi) -> None:
         ({"fallbacks": [{"model": "m", "name": "n"}]}, "fallbacks.0.name"),
         ({"tools": ["reed_file"]}, "tools"), ({"tools": "read_file"}, "tools"), ({"tools": [None]}, "tools.0"),
         ({"high_stakes": ["send_email"]}, "high_stakes"),
+        ({"start_roles": ["two words"]}, "start_roles.0"), ({"start_roles": ["r"] * 21}, "start_roles"),
         ({"limits": {"max_steps": 0}}, "limits.max_steps"), ({"limits": {"max_steps": 1_001}}, "limits.max_steps"),
         ({"limits": {"max_steps": "9"}}, "limits.max_steps"), ({"limits": {"max_steps": True}}, "limits.max_steps"),
         ({"limits": {"token_budget": 0}}, "limits.token_budget"),
@@ -276,6 +279,35 @@ def test_a_body_that_is_no_json_object_is_refused(api: AdminApi) -> None:
         assert api.admin.request("PUT", "/v1/agents/default", body=body).status == 400
     text = {"Content-Type": "text/plain"}
     assert api.admin.request("PUT", "/v1/agents/default", body="{}", headers=text).status == 415
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"start_roles": ["finance"]}, "start_roles"),
+        (
+            {"interventions": {"approval_required": {"approver_must_differ": True}}},
+            "interventions.approval_required.approver_must_differ",
+        ),
+    ],
+)
+def test_what_people_rely_on_for_safety_is_not_dropped_in_silence_while_the_release_before_may_run(
+    fields: dict[str, Any], field: str
+) -> None:
+    api = AdminApi(SETTINGS.model_copy(update={"write_version": PREVIOUS}))
+    refused = api.admin.request("POST", "/v1/agents", json_body={"name": "A", **fields})
+    assert (refused.status, list(refused.error["details"])) == (400, [field])
+    assert f"still writes version {PREVIOUS}" in str(refused.error["details"])
+    assert api.admin.request("PUT", "/v1/agents/default", json_body={"name": "A", **fields}).status == 400
+    none_of_it = {"start_roles": [], "interventions": {"approval_required": {"approver_must_differ": False}}}
+    assert api.admin.request("POST", "/v1/agents", json_body={"name": "A", **none_of_it}).status == 201
+
+
+def test_only_questions_about_a_call_have_an_approver(api: AdminApi) -> None:
+    for type, status in (("approval_required", 201), ("error_recovery", 201), ("budget_exceeded", 400)):
+        policies = {type: {"approver_must_differ": True}}
+        answer = api.admin.request("POST", "/v1/agents", json_body={"name": "A", "interventions": policies})
+        assert answer.status == status
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])

@@ -148,3 +148,21 @@ def test_a_memory_that_cannot_be_meant_is_refused_by_its_field(
     answer = api.member.request("POST", "/v1/memories", json_body={**MEMORY, **fields})
     assert (answer.status, list(answer.error["details"])) == (400, [field])
     assert listed(api) == []
+
+
+def test_a_memory_of_an_agent_with_start_roles_is_written_by_those_who_have_one(api: AdminApi) -> None:
+    assert (
+        api.admin.request(
+            "PUT", "/v1/agents/default", json_body={"name": "A", "start_roles": ["finance"]}
+        ).status
+        == 200
+    )
+    memory = {"kind": "preference", "text": "Pay everything to account 7"}
+    finance = api.as_caller(user="fin", roles='["finance", "member"]')
+    assert finance.request("POST", "/v1/memories", json_body=memory).status == 201
+    (stored,) = finance.request("GET", "/v1/memories").data["items"]
+    path = f"/v1/memories/{stored['memory_id']}"
+    for caller in (api.member, api.admin):
+        assert caller.request("POST", "/v1/memories", json_body=memory).status == 403
+        assert caller.request("PUT", path, json_body={**memory, "text": "To 8"}).status == 403
+    assert finance.request("PUT", path, json_body={**memory, "text": "To 9"}).status == 200

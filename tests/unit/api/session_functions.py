@@ -1,0 +1,62 @@
+"""The functions `start` and `intervene` over one house, and people of one tenant who call them."""
+
+from typing import Any, NamedTuple
+
+from functions.intervene.dependencies import Dependencies as InterveneDependencies
+from functions.intervene.routes import build as build_intervene
+from functions.start.dependencies import Dependencies as StartDependencies
+from functions.start.routes import build as build_start
+from shared.api.request.idempotency import IdempotencyGuard
+from shared.ports.log import SessionIndex
+from tests.in_process.house import TENANT, USER, House
+from tests.unit.api.gateway import Answer, Gateway, claims
+
+
+class Functions(NamedTuple):
+    start: Gateway
+    intervene: Gateway
+
+
+def functions_of(
+    house: House, index: SessionIndex | None = None, user: str = USER, roles: object = "[member]"
+) -> Functions:
+    """`index`: where keys of requests are looked up, if not the house's."""
+    guard = IdempotencyGuard(index or house.index)
+    start = StartDependencies(
+        settings=house.settings,
+        repository=house.fresh_repository(),
+        workflow=house.workflow,
+        idempotency=guard,
+        log=house.log,
+        definitions=house.definitions,
+    )
+    intervene = InterveneDependencies(
+        house.settings, house.resolve_deps, house.log, house.blobs, guard, house.timeouts, house.errors
+    )
+    token = claims(tenant=TENANT, user=user, roles=roles)
+    return Functions(
+        Gateway(build_start(start).handler, token), Gateway(build_intervene(intervene).handler, token)
+    )
+
+
+class Person:
+    """A member who calls them, with these roles as well."""
+
+    def __init__(self, house: House, user: str = USER, *roles: str) -> None:
+        self._start, self._intervene = functions_of(house, user=user, roles=[*roles, "member"])
+
+    def start(self, message: str | None = "Go", **fields: Any) -> Answer:
+        body = fields if message is None else {"message": message, **fields}
+        return self._start.request("POST", "/v1/sessions", json_body=body)
+
+    def say(self, session_id: str, content: str) -> Answer:
+        path = f"/v1/sessions/{session_id}/messages"
+        return self._start.request("POST", path, json_body={"content": content})
+
+    def resume(self, session_id: str) -> Answer:
+        return self._intervene.request("POST", f"/v1/sessions/{session_id}/resume")
+
+    def resolve(self, session_id: str, intervention_id: str, option: str, **given: Any) -> Answer:
+        path = f"/v1/sessions/{session_id}/interventions/{intervention_id}/resolve"
+        body = {"option": option, **({"input": given} if given else {})}
+        return self._intervene.request("POST", path, json_body=body)
