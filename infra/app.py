@@ -10,9 +10,12 @@ Context values, each given as `-c name=value`:
 
 import sys
 
-from aws_cdk import App, Tags
+from aws_cdk import App, Stack, Tags
+from aws_cdk import aws_iam as iam
 
 from infra.environments import Environment, UnusableValue, select
+from infra.hardening.edge import EdgeStack
+from infra.hardening.encryption import encrypt
 from infra.nag_exceptions import acknowledge
 from infra.sessions import SessionsStack
 from infra.stateful import StatefulStack
@@ -23,10 +26,23 @@ def add_stacks(app: App, environment: Environment) -> None:
     """The stacks of `environment`, tagged, with the exceptions from cdk-nag's rules."""
     stateful, sessions = StatefulStack(app, environment), SessionsStack(app, environment)
     stateless = StatelessStack(app, environment, stateful, sessions)
-    for stack in (stateful, sessions, stateless):
+    stacks: list[Stack] = [stateful, sessions, stateless]
+    if environment.key is not None:
+        encrypt(environment, environment.key, stateful, sessions, stateless)
+    if environment.edge is not None and environment.domain is not None:
+        stacks.append(EdgeStack(app, environment, environment.edge, environment.domain))
+    for stack in stacks:
         Tags.of(stack).add("service", "acta")
         Tags.of(stack).add("environment", environment.name)
-    acknowledge(environment, stateful, sessions, stateless)
+        if environment.permissions_boundary is not None:
+            bound(stack, environment.permissions_boundary)
+    acknowledge(environment, *stacks)
+
+
+def bound(stack: Stack, policy_arn: str) -> None:
+    """No role of the stack may do more than the policy allows."""
+    policy = iam.ManagedPolicy.from_managed_policy_arn(stack, "Boundary", policy_arn)
+    iam.PermissionsBoundary.of(stack).apply(policy)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall, check_boundary
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 
 FunctionName = Literal[
@@ -167,11 +168,49 @@ class Environment:
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     """Overrides of `shared.settings.Settings`, by field name."""
 
+    # What an operator may add in AWS: docs/options.md.
+    log_callers: bool = True
+    """The access log has who asked: the token's subject, and the address that the request came from."""
+    key: CustomerKey | None = None
+    domain: Domain | None = None
+    """The API's own name; its own address at AWS is switched off."""
+    edge: Edge | None = None
+    sign_in_firewall: SignInFirewall | None = None
+    tool_network: Network | None = None
+    permissions_boundary: str | None = None
+    """The ARN of a managed policy that bounds every role."""
+
     def __post_init__(self) -> None:
         if not re.fullmatch(ENVIRONMENT_PATTERN, self.name) or "tool" in self.name.split("-"):
             raise ValueError(
                 "an environment's name is of lower-case letters, digits and single hyphens, and no part of it is tool"
             )
+        self._check_options()
+
+    def _check_options(self) -> None:
+        """Raises ValueError for options that do not go together."""
+        added = (
+            self.key,
+            self.domain,
+            self.edge,
+            self.sign_in_firewall,
+            self.tool_network,
+            self.permissions_boundary,
+        )
+        if self.is_local and any(added):
+            raise ValueError(
+                "the local environment takes no key, domain, edge, firewall, network or boundary"
+            )
+        if self.edge is not None and self.domain is None:
+            raise ValueError("edge needs a domain of the API, which CloudFront passes requests on to")
+        if self.edge is not None and self.domain is not None and self.edge.domain.name == self.domain.name:
+            raise ValueError(
+                "edge.domain and domain are two names: people use the first, CloudFront the second"
+            )
+        if self.sign_in_firewall is not None and not isinstance(self.auth, OwnPool):
+            raise ValueError("sign_in_firewall is for Acta's own user pool")
+        if self.permissions_boundary is not None:
+            check_boundary(self.permissions_boundary)
 
     def with_retry_base(self, seconds: str) -> "Environment":
         """This environment with another retry base. Raises UnusableValue unless it is a whole number, at least 1."""
@@ -202,6 +241,11 @@ class Environment:
     def longest_tool_seconds(self) -> int:
         """What a call of a tool may take."""
         return min(LONGEST_TOOL, self.sizes["tool"].timeout - MARGIN)
+
+    @property
+    def origin_hashes(self) -> str:
+        """`Settings.origin_hashes`."""
+        return ",".join(self.edge.origin_hashes) if self.edge is not None else ""
 
     @property
     def functions(self) -> tuple[FunctionName, ...]:

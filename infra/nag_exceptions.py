@@ -40,7 +40,7 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     named = tenant_functions(machine.removeprefix("acta-"))
     functions = f"arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:{named}"
     return {
-        "*": "X-Ray, log delivery and the account's concurrency have no resource-level permissions.",
+        "*": "X-Ray, log delivery, network interfaces and the account's concurrency are not to be had narrower.",
         executions: "An execution gets its name when it starts.",
         functions: "A tenant names its tool's function with this prefix; no function of Acta has it.",
         f"arn:<AWS::Partition>:bedrock:*::{CLAUDE_MODELS}": "An agent's definition names the model.",
@@ -56,7 +56,17 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     }
 
 
-def acknowledge(environment: Environment, stateful: Stack, sessions: Stack, stateless: Stack) -> None:
+EDGE: Mapping[str, str] = MappingProxyType(
+    {
+        "CFR1": "Who may use Acta is decided by tokens, not by countries.",
+        "CFR3": "The firewall logs each request; CloudFront's own log would have paths, and so names of files.",
+    }
+)
+
+
+def acknowledge(
+    environment: Environment, stateful: Stack, sessions: Stack, stateless: Stack, edge: Stack | None = None
+) -> None:
     """Tells cdk-nag all exceptions of the stacks."""
     optional = OPTIONAL_MFA if environment.auth == OwnPool(mfa="optional") else {}
     for rule, reason in {**STATEFUL, **optional}.items():
@@ -65,6 +75,9 @@ def acknowledge(environment: Environment, stateful: Stack, sessions: Stack, stat
         _acknowledge(sessions, rule, reason)
     for rule, reason in STATELESS.items():
         _acknowledge(stateless, rule, reason)
+    if edge is not None:
+        for rule, reason in EDGE.items():
+            _acknowledge(edge, rule, reason)
     for resource, reason in wildcards(stateful, sessions).items():
         _acknowledge(stateless, f"IAM5[Resource::{resource}]", reason)
 

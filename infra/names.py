@@ -45,6 +45,11 @@ def secret_name(environment: str, provider: str) -> str:
     return f"acta/{environment}/{provider}"
 
 
+def origin_secret_name(environment: str) -> str:
+    """The secret that CloudFront sends along. An operator makes it, in us-east-1."""
+    return f"acta/{environment}/origin"
+
+
 def notification_secret_name(environment: str) -> str:
     """The secret that notifications to a webhook are signed with."""
     return f"acta/{environment}/notifications"

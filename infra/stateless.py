@@ -1,8 +1,10 @@
 """The stack that a release replaces: the functions, the state machine, the HTTP API and the alarms."""
 
 from collections.abc import Mapping
+from typing import cast
 
 from aws_cdk import ArnFormat, CfnOutput, CfnParameter, Stack
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
@@ -12,6 +14,8 @@ from infra.api.user_pool import UserPool
 from infra.engine.recovery_triggers import call_recovery
 from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
 from infra.environments import Environment, ExternalIssuer, FunctionName
+from infra.hardening.firewall import guard_sign_in
+from infra.hardening.network import ToolNetwork
 from infra.lambdas.function import ActaFunction, Resources
 from infra.lambdas.prompts import Prompts
 from infra.names import READS_VERSION, stateless_stack, tenant_functions
@@ -55,6 +59,7 @@ class StatelessStack(Stack):
         call_recovery(self, functions["recover"], engine.machine)
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, functions)
+        self._options(environment, functions, stateful.user_pool)
         if environment.alarms:
             Alarms(self, environment.name, functions, engine.machine, api.http_api, delivery.queue)
 
@@ -71,6 +76,20 @@ class StatelessStack(Stack):
             outputs |= {"Issuer": issuer.url, "Audience": issuer.audience}
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
+
+    def _options(
+        self,
+        environment: Environment,
+        functions: Mapping[FunctionName, lambda_.IFunction],
+        pool: UserPool | None,
+    ) -> None:
+        """What the environment adds to the functions and the user pool."""
+        if environment.tool_network is not None:
+            function = cast(lambda_.CfnFunction, functions["tool"].node.default_child)
+            role = cast(iam.CfnRole, self.node.find_child("Tool").node.find_child("Role").node.default_child)
+            ToolNetwork(self, environment.tool_network, function, role)
+        if environment.sign_in_firewall is not None and pool is not None:
+            guard_sign_in(self, environment.name, environment.sign_in_firewall, pool.arn)
 
     def _tenant_function_arns(self, environment: str) -> str:
         """The functions of tenants' tools, of this account, region and environment only."""

@@ -49,6 +49,8 @@ class Settings(BaseModel):
     code may come a moment before its variables.
     """
     state_machine_arn: str = ""
+    origin_hashes: Annotated[str, Field(pattern=r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$")] = ""
+    """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
 

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from aws_cdk import Duration, RemovalPolicy, Tags
+from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack, Tags
 from aws_cdk import aws_apigatewayv2 as apigw
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
@@ -21,18 +22,18 @@ LOCAL_API_ID = "ac7a0000"
 """The local AWS takes the API's id from a tag, so that its address is known before it is deployed."""
 
 # Ids, counts and durations. The route's pattern and not the path, because a path may contain file names.
-ACCESS_LOG = json.dumps(
-    {
-        "request_id": "$context.requestId",
-        "route": "$context.routeKey",
-        "status": "$context.status",
-        "latency_ms": "$context.responseLatency",
-        "integration_status": "$context.integrationStatus",
-        "integration_error": "$context.integrationErrorMessage",
-        "bytes": "$context.responseLength",
-        "refused": "$context.authorizer.error",
-    }
-)
+ACCESS_LOG = {
+    "request_id": "$context.requestId",
+    "route": "$context.routeKey",
+    "status": "$context.status",
+    "latency_ms": "$context.responseLatency",
+    "integration_status": "$context.integrationStatus",
+    "integration_error": "$context.integrationErrorMessage",
+    "bytes": "$context.responseLength",
+    "refused": "$context.authorizer.error",
+}
+CALLER = {"subject": "$context.authorizer.claims.sub", "address": "$context.identity.sourceIp"}
+"""Who asked. The address is the client's, or with a front (`Environment.edge`) that of CloudFront."""
 
 REQUEST_HEADERS = [
     "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
@@ -49,7 +50,7 @@ class Issuer:
 
 
 class Api(Construct):
-    """`self.http_api`, and `self.url` without a slash at the end."""
+    """`self.http_api`, and `self.url` without a slash at the end: where people reach it."""
 
     def __init__(
         self,
@@ -66,12 +67,13 @@ class Api(Construct):
             api_name=f"acta-{environment.name}",
             create_default_stage=False,
             cors_preflight=_cors(environment),
+            disable_execute_api_endpoint=environment.domain is not None or None,
         )
         if environment.is_local:
             Tags.of(self.http_api).add("ms-custom-id", LOCAL_API_ID)
         self._routes = self._add_routes(issuer, functions)
-        self._stage()
-        self.url = self.http_api.api_endpoint
+        stage = self._stage()
+        self.url = self._address(stage)
 
     def _add_routes(
         self, issuer: Issuer, functions: Mapping[FunctionName, lambda_.IFunction]
@@ -115,7 +117,26 @@ class Api(Construct):
             "DetailedMetricsEnabled": self._environment.alarms,
         }
 
-    def _stage(self) -> None:
+    def _address(self, stage: apigw.HttpStage) -> str:
+        """Output `DomainTarget`: what the DNS record of the API's own name points to."""
+        environment = self._environment
+        if environment.domain is None:
+            return self.http_api.api_endpoint
+        domain = apigw.DomainName(
+            self,
+            "Domain",
+            domain_name=environment.domain.name,
+            certificate=acm.Certificate.from_certificate_arn(
+                self, "Certificate", environment.domain.certificate_arn
+            ),
+            security_policy=apigw.SecurityPolicy.TLS_1_2,
+        )
+        apigw.ApiMapping(self, "Mapping", api=self.http_api, domain_name=domain, stage=stage)
+        CfnOutput(Stack.of(self), "DomainTarget", value=domain.regional_domain_name)
+        reached = environment.domain if environment.edge is None else environment.edge.domain
+        return f"https://{reached.name}"
+
+    def _stage(self) -> apigw.HttpStage:
         environment = self._environment
         stage = apigw.HttpStage(
             self,
@@ -142,8 +163,12 @@ class Api(Construct):
                 removal_policy=RemovalPolicy.DESTROY,
             )
             resource.access_log_settings = apigw.CfnStage.AccessLogSettingsProperty(
-                destination_arn=log_group.log_group_arn, format=ACCESS_LOG
+                destination_arn=log_group.log_group_arn, format=json.dumps(self._access_log())
             )
+        return stage
+
+    def _access_log(self) -> dict[str, str]:
+        return {**ACCESS_LOG, **(CALLER if self._environment.log_callers else {})}
 
 
 def _cors(environment: Environment) -> apigw.CorsPreflightOptions | None:

@@ -56,5 +56,6 @@ class UserPool(Construct):
         for role in ROLES:
             cognito.CfnUserPoolGroup(self, role.capitalize(), user_pool_id=pool.user_pool_id, group_name=role)
         stack = Stack.of(self)
+        self.arn = pool.user_pool_arn
         self.audience = client.user_pool_client_id
         self.issuer_url = f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{pool.user_pool_id}"

@@ -97,6 +97,8 @@ class Synthesised:
     stateful: Template
     sessions: Template
     stateless: Template
+    edge: Template | None
+    """Where CloudFront stands in front of the API."""
     findings: tuple[str, ...]
     """What cdk-nag says, as `rule: construct`; empty locally, where it is not asked."""
 
@@ -140,8 +142,15 @@ def synthesised(environment: Environment, folder: Path) -> Synthesised:
         Template(json.loads((folder / f"Acta-{environment.name}-{kind}.template.json").read_text()))
         for kind in ("Stateful", "Sessions", "Stateless")
     )
-    findings = tuple(_findings(folder / "validation-report.json"))
-    return Synthesised(environment, stateful, sessions, stateless, findings)
+    edge = folder / f"Acta-{environment.name}-Edge.template.json"
+    return Synthesised(
+        environment,
+        stateful,
+        sessions,
+        stateless,
+        Template(json.loads(edge.read_text())) if edge.exists() else None,
+        findings=tuple(_findings(folder / "validation-report.json")),
+    )
 
 
 def _findings(report: Path) -> Iterator[str]:

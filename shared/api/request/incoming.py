@@ -1,4 +1,4 @@
-"""The request that is answered, with the checks that all routes share: route, caller, content type."""
+"""The request that is answered, with the checks that all routes share: origin, route, caller, content type."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, unquote
 from shared.api.request import identity
 from shared.api.request.identity import Caller
 from shared.api.request.json_body import body_bytes, json_text
+from shared.api.request.origin import check_origin
 from shared.api.routes import Route, find
 from shared.domain.errors import ValidationFailed
 from shared.domain.untrusted.path import PathRefused, check_path
@@ -38,13 +39,14 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
 
     Raises NotFound, MethodNotAllowed, Unauthorized, Forbidden, UnsupportedMediaType, ValidationFailed.
     """
+    headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
+    check_origin(headers, settings)
     path = _path(event)
     route = find(str(event["routeKey"]), str(event["requestContext"]["http"]["method"]).upper(), path)
     caller = None
     if route.role is not None:
         caller = identity.from_event(event, settings.tenant_claim, settings.roles_claim)
         caller.require(route.role)
-    headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
     body = body_bytes(event)
     takes_json = route.method in ("POST", "PUT") and not route.takes_bytes
     return Request(

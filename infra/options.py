@@ -1,0 +1,150 @@
+"""What an operator may add to an environment in AWS, as data: a key, addresses, a firewall, a network.
+
+Each is a field of `Environment` and off by default. What each one does and needs: docs/options.md. A value that cannot
+be meant raises ValueError when it is made, so a synthesis finds it before a deployment does.
+"""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+_HOST = re.compile(r"(?=.{4,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:(?P<region>[a-z0-9-]+):\d{12}:certificate/[\w-]+")
+_KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[\w-]+")
+_WEB_ACL = re.compile(r"arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global/webacl/[\w-]+/[\w-]+")
+_ID = r"-[0-9a-f]{8,17}"
+
+EDGE_REGION = "us-east-1"
+"""CloudFront takes certificates and firewalls of this region only."""
+LEAST_PER_ADDRESS = 10
+MOST_PER_ADDRESS = 2_000_000_000
+"""What a rate-based rule of the firewall can count. Source: AWS WAF developer guide, "Rate-based rule settings"."""
+
+
+@dataclass(frozen=True)
+class CustomerKey:
+    """A KMS key of the account encrypts what Acta stores. `arn`: an existing key, whose policy its owner writes; None:
+    Acta makes one, which AWS rotates each year.
+    """
+
+    arn: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.arn is not None:
+            _require(_KEY.fullmatch(self.arn), "CustomerKey.arn", "the ARN of a KMS key, not of an alias")
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A name of the operator's and the certificate for it in ACM, of the region where it is used."""
+
+    name: str
+    certificate_arn: str
+
+    def __post_init__(self) -> None:
+        _require(
+            _HOST.fullmatch(self.name), "Domain.name", "a host name in lower case, such as acta.example.com"
+        )
+        _require(
+            _CERTIFICATE.fullmatch(self.certificate_arn), "Domain.certificate_arn", "the ARN of a certificate"
+        )
+
+    @property
+    def region(self) -> str:
+        """Where the certificate is."""
+        found = _CERTIFICATE.fullmatch(self.certificate_arn)
+        assert found is not None
+        return found["region"]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """CloudFront with a firewall in front of the API. People use `domain`; requests that come another way are refused.
+
+    `origin_hashes`: SHA-256, in hex, of the secret that CloudFront sends along. The functions know the hashes only. The
+    secret is `acta/<env>/origin` of us-east-1. Two hashes while it is being replaced; the first is the one in use.
+    `requests_per_address`: within five minutes; more are refused with 403. `web_acl_arn`: a firewall of the operator's,
+    instead of Acta's.
+    """
+
+    domain: Domain
+    origin_hashes: tuple[str, ...]
+    requests_per_address: int = 3_000
+    web_acl_arn: str | None = None
+
+    def __post_init__(self) -> None:
+        _require(
+            self.domain.region == EDGE_REGION, "Edge.domain", f"a domain with a certificate of {EDGE_REGION}"
+        )
+        hashes = [each for each in self.origin_hashes if _SHA256.fullmatch(each)]
+        fits = len(hashes) == len(self.origin_hashes) and 1 <= len(hashes) <= 2
+        _require(fits, "Edge.origin_hashes", "one SHA-256 in hex, or two while the secret is being replaced")
+        _require_rate("Edge", self.requests_per_address)
+        if self.web_acl_arn is not None:
+            _require(
+                _WEB_ACL.fullmatch(self.web_acl_arn),
+                "Edge.web_acl_arn",
+                f"a web ACL of {EDGE_REGION}, scope CLOUDFRONT",
+            )
+
+
+@dataclass(frozen=True)
+class SignInFirewall:
+    """A firewall on Acta's own user pool. `requests_per_address`: within five minutes, to everything of the pool."""
+
+    requests_per_address: int = 300
+
+    def __post_init__(self) -> None:
+        _require_rate("SignInFirewall", self.requests_per_address)
+
+
+@dataclass(frozen=True)
+class Network:
+    """The function `tool` runs in these subnets and reaches what its security group allows, on port 443 and no other.
+
+    `prefix_list_ids`: AWS's lists of the addresses of DynamoDB and S3 in this region. `egress`: networks (CIDR) that
+    tools may reach besides, through what the subnets' routes lead to; none: tools reach nothing outside of AWS.
+    `route_table_ids`: of the subnets. Where some are given, Acta makes the endpoints for DynamoDB, S3, STS, Lambda and
+    Secrets Manager, for this account's resources alone; else the VPC has to have them.
+    """
+
+    vpc_id: str
+    subnet_ids: tuple[str, ...]
+    prefix_list_ids: tuple[str, ...]
+    egress: tuple[str, ...] = ()
+    route_table_ids: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require(re.fullmatch("vpc" + _ID, self.vpc_id), "Network.vpc_id", "the id of a VPC")
+        for field, prefix, ids, least in (
+            ("subnet_ids", "subnet", self.subnet_ids, 1),
+            ("prefix_list_ids", "pl", self.prefix_list_ids, 2),
+            ("route_table_ids", "rtb", self.route_table_ids, 0),
+        ):
+            fits = len(ids) >= least and all(re.fullmatch(prefix + _ID, each) for each in ids)
+            _require(fits, f"Network.{field}", f"ids that begin with {prefix}-, at least {least}")
+        for each in self.egress:
+            try:
+                ipaddress.ip_network(each)
+            except ValueError:
+                _require(None, "Network.egress", f"networks such as 203.0.113.0/24, not {each!r}")
+
+
+def check_boundary(arn: str) -> None:
+    """Raises ValueError unless it is the ARN of a managed policy."""
+    _require(
+        re.fullmatch(r"arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+", arn),
+        "permissions_boundary",
+        "the ARN of a managed policy",
+    )
+
+
+def _require_rate(option: str, requests: int) -> None:
+    fits = LEAST_PER_ADDRESS <= requests <= MOST_PER_ADDRESS
+    _require(fits, f"{option}.requests_per_address", f"{LEAST_PER_ADDRESS} to {MOST_PER_ADDRESS}")
+
+
+def _require(fits: object, field: str, what: str) -> None:
+    if not fits:
+        raise ValueError(f"{field} is {what}")
