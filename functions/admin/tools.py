@@ -8,6 +8,7 @@ from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.adapters.tools.tenant.definition import (
     Reachable,
     Unusable,
+    check_fixed,
     check_schema,
     check_timeout,
     to_config,
@@ -130,6 +131,7 @@ def _definition(
         check_timeout(body.timeout_seconds, allowed.seconds)
         check_schema(body.input_schema)
         config = to_config(body.kind, body.config, allowed.reachable, tenant)
+        check_fixed(config, body.input_schema)
         _check_is_read(config, allowed.write_version)
         high_stakes = _stakes(body, name, allowed.write_version)
     except Unusable as unusable:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.tool import ToolSpec
+from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.definitions import Snapshot
@@ -25,6 +25,8 @@ class BuiltinRegistry:
         check_input(spec, arguments)
         if spec.name in FILE_TOOLS:
             _check_path(arguments["path"])
+        if isinstance(spec, ToolDefinition) and isinstance(spec.config, HttpConfig):
+            _check_fixed(spec.name, spec.config.url, arguments)
 
 
 def _check_path(path: str) -> None:
@@ -33,6 +35,16 @@ def _check_path(path: str) -> None:
         check_path(path)
     except PathRefused as refused:
         raise ToolInputInvalid(f"{refused}. Use a relative path such as reports/may.md.") from None
+
+
+def _check_fixed(name: str, url: str, arguments: Mapping[str, Any]) -> None:
+    """Raises ToolInputInvalid where an argument would change a parameter that the admin has fixed in the tool's URL."""
+    from shared.adapters.tools.tenant.query import fixed_names
+
+    if fixed_names(url, arguments):
+        raise ToolInputInvalid(
+            f"the tool {name} has fixed some of these fields itself. Leave out what its schema does not name."
+        )
 
 
 class TenantRegistry(BuiltinRegistry):

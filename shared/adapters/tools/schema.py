@@ -11,7 +11,7 @@ from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
-from shared.domain.definitions.tool import ToolSpec
+from shared.domain.definitions.tool import ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
 
 if TYPE_CHECKING:
@@ -42,10 +42,26 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
 
 
 def _errors(spec: ToolSpec, arguments: Mapping[str, Any]) -> "list[ValidationError]":
-    validator = _compiled(json.dumps(spec.input_schema, sort_keys=True))
+    schema = closed(spec.input_schema) if isinstance(spec, ToolDefinition) else spec.input_schema
+    validator = _compiled(json.dumps(schema, sort_keys=True))
     return sorted(
         validator.iter_errors(dict(arguments)), key=lambda error: [str(part) for part in error.path]
     )
+
+
+_NAMES_FIELDS_ELSEWHERE = frozenset(
+    ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas")
+)
+
+
+def closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a tenant's tool, which takes no fields that it does not name unless it says so itself. A field that
+    another schema names which applies to the whole input (`allOf`, `$ref` …) is a named one.
+    """
+    if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+        return schema
+    keyword = "unevaluatedProperties" if _NAMES_FIELDS_ELSEWHERE & schema.keys() else "additionalProperties"
+    return {**schema, keyword: False}
 
 
 @lru_cache(maxsize=256)
@@ -68,6 +84,8 @@ def _problem(error: "ValidationError") -> str:
         case "additionalProperties" if wanted is False and isinstance(error.schema, dict):
             unknown = sorted(set(instance) - set(error.schema.get("properties", ())))
             return f"{_listed(f'{where}.{name}' if where else name for name in unknown)} is not a field"
+        case "unevaluatedProperties" if wanted is False:
+            return f"{field} has fields that {'it' if where else 'the tool'} does not take"
         case "type":
             return f"{field} must be of type {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
         case "enum":

@@ -25,7 +25,10 @@ def handler(event, context):
         raise ValueError("order 0 is nobody's")
     return {"weight": 12, "of": event["arguments"]["order"], "key": event["effect_id"][:4], "tenant": event["tenant"]}
 """
-SCHEMA = {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]}
+SCHEMA = {
+    "type": "object", "required": ["order"],
+    "properties": {"order": {"type": "integer"}, "seconds": {"type": "integer"}},
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,14 @@
 """Inputs against their tool's schema."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from shared.adapters.tools.registry import BuiltinRegistry
 from shared.adapters.tools.schema import check_input
 from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.tool import ToolSpec
+from shared.domain.definitions.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
 
 SPECS = builtins()
@@ -75,3 +77,68 @@ def test_a_reference_is_never_fetched() -> None:
     spec = ToolSpec(name="outside", description="", input_schema={"$ref": "http://127.0.0.1:9/schema.json"})
     with pytest.raises(ToolInputInvalid, match="cannot be checked against its schema"):
         check_input(spec, {})
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ORDER = {"type": "object", "properties": {"order": {"type": "integer"}}}
+WITH_NOTE = {
+    **ORDER,
+    "allOf": [{"$ref": "#/$defs/note"}],
+    "$defs": {"note": {"properties": {"note": {"type": "string"}}}},
+}
+
+
+def tool_of(schema: dict[str, Any], config: HttpConfig | LambdaConfig | None = None) -> ToolDefinition:
+    config = config or LambdaConfig(function="acta-prod-tool-pay")
+    return ToolDefinition(
+        name="pay", description="", input_schema=schema, kind="http" if isinstance(config, HttpConfig) else "lambda",
+        config=config, version=1, created_at=NOW, updated_at=NOW,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "problem"),
+    [
+        (ORDER, {"order": 7, "as": "root"}, "as is not a field"),
+        ({"type": "object"}, {"order": 7}, "order is not a field"),
+        (WITH_NOTE, {"order": 7, "note": "", "as": "root"}, "has fields that the tool does not take"),
+    ],
+)
+def test_a_tenant_s_tool_gets_no_field_that_its_schema_does_not_name(
+    schema: dict[str, Any], arguments: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ToolInputInvalid, match=problem):
+        check_input(tool_of(schema), arguments)
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        (ORDER, {"order": 7}),
+        (WITH_NOTE, {"order": 7, "note": "x"}),
+        ({**ORDER, "additionalProperties": True}, {"order": 7, "as": "root"}),
+        ({**ORDER, "additionalProperties": {"type": "string"}}, {"as": "root"}),
+        ({**ORDER, "unevaluatedProperties": True}, {"as": "root"}),
+        ({**ORDER, "patternProperties": {"^x-": {}}}, {"x-a": 1}),
+    ],
+)
+def test_it_gets_what_its_schema_names_or_lets_in(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
+    check_input(tool_of(schema), arguments)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(
+    "name",
+    ["scope", "Scope", "SCOPE", " scope", "scope[]", "scope[0]", "scope\0x", "account.id", "account id",
+     "account_id[x"],
+)  # fmt: skip
+def test_an_argument_never_changes_a_parameter_that_the_url_has_fixed(name: str, method: Any) -> None:
+    url = "https://pay.example.com/orders?scope=own;page=1&account_id=7&empty"
+    anything = {"type": "object", "additionalProperties": True}
+    tool = tool_of(anything, HttpConfig(url=url, method=method))
+    with pytest.raises(ToolInputInvalid, match="has fixed some of these fields"):
+        BuiltinRegistry().check(tool, {name: "all"})
+    for fixed in ("page", "empty"):
+        with pytest.raises(ToolInputInvalid, match="has fixed"):
+            BuiltinRegistry().check(tool, {fixed: "all"})
+    BuiltinRegistry().check(tool, {"scopes": "all", "order": 7})

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from shared.adapters.egress.address import AddressGuard, AddressRefused
 from shared.adapters.tools.schema import BadReference, check_references
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
+from shared.adapters.tools.tenant.query import fixed_names
 from shared.domain.definitions.tool import HIDDEN, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
 
 RESERVED_HEADERS = frozenset((
@@ -52,6 +53,17 @@ def to_config(
     except ValidationError as error:
         raise Unusable(_problems(error)) from None
     raise Unusable({"kind": [f"Tools of kind {kind} are not supported yet; there are http and lambda."]})
+
+
+def check_fixed(config: HttpConfig | LambdaConfig, schema: Mapping[str, Any]) -> None:
+    """Raises Unusable where the schema names a field that the URL's query has fixed: every call would be refused."""
+    if not isinstance(config, HttpConfig):
+        return
+    taken = fixed_names(config.url, schema.get("properties", ()))
+    if taken:
+        raise _wrong(
+            f"The query of config.url fixes these fields: {', '.join(taken)}. Leave them out here or there."
+        )
 
 
 def check_timeout(seconds: int, longest: int) -> None:

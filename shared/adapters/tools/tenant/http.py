@@ -8,9 +8,10 @@ import json
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import urldefrag, urlencode, urljoin
+from urllib.parse import urldefrag, urljoin
 
 from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
+from shared.adapters.tools.tenant.query import with_query
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.errors import ToolFailed, ToolUnanswered
 from shared.domain.untrusted.quoting import OutsideText, quoted
@@ -43,7 +44,7 @@ class HttpTool:
             "Idempotency-Key": context.effect_id,
         }
         if method == "GET":
-            url = _with_query(url, arguments)
+            url = with_query(url, arguments)
         else:
             headers["Content-Type"] = "application/json"
             body = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace")
@@ -150,16 +151,3 @@ def _redirect_url(tool: ToolDefinition, in_doubt: bool, url: str, location: str)
         raise ToolFailed(
             f"{tool.name} was redirected to something that is no URL. Try another way."
         ) from None
-
-
-def _with_query(url: str, arguments: Mapping[str, Any]) -> str:
-    """Adds the arguments to the URL. Texts are written as they are, null is left out, all other values as JSON."""
-    pairs = [
-        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in arguments.items()
-        if value is not None
-    ]
-    if not pairs:
-        return url
-    query = urlencode(pairs, errors="replace")
-    return f"{url}{'&' if '?' in url else '?'}{query}"

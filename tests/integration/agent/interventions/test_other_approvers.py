@@ -30,7 +30,8 @@ def paying_house(*turns: Turn, dies: str = "", tool: dict[str, Any] | None = Non
     house.definitions.tools.create(
         TENANT,
         ToolDefinition(
-            name="send_payment", description="Pays", input_schema={"type": "object"}, kind="lambda", effect="once",
+            name="send_payment", description="Pays", kind="lambda", effect="once",
+            input_schema={"type": "object", "additionalProperties": True},
             config=LambdaConfig(function="acta-tool-pay"), risk="write", high_stakes=True, version=1, created_at=now,
             updated_at=now, **fields,
         ),

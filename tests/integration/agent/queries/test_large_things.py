@@ -208,7 +208,8 @@ def test_a_result_of_two_megabytes_is_shown_in_part_and_paged_through_to_its_end
 def fetches(house: House, sink: Sink, limit: int) -> ToolDefinition:
     now = house.clock.now()
     return ToolDefinition(
-        name="fetch", description="Fetches a page", input_schema={"type": "object"}, kind="http",
+        name="fetch", description="Fetches a page", kind="http",
+        input_schema={"type": "object", "properties": {"page": {"type": "integer"}}},
         config=HttpConfig(url=sink.url("/pages"), method="GET"), effect="read", risk="network",
         result_limit_bytes=limit, repeatable=True, version=1, created_at=now, updated_at=now,
     )  # fmt: skip

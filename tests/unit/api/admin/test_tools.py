@@ -230,6 +230,7 @@ def test_an_agent_may_be_given_its_tenant_s_tools_and_no_other_s(api: AdminApi) 
          "config.headers"),
         ({"config": {"url": "https://pay.example.com/", "method": "GET", "headers": {"A": "x\r\nB: y"}}},
          "config.headers.A"),
+        ({"config": {"url": "https://pay.example.com/?Order=1", "method": "POST"}}, "input_schema"),
         ({"config": {"function": "acta-test-tool-refund"}}, "config.url"),
         *(({"kind": "lambda", "config": {"function": function}}, "config.function") for function in (
             "acta-test-admin", "acta-test-tool", "acta-test-tool-", "acta-test-tool-refund:1", "acta-tool-refund",
