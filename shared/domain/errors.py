@@ -22,6 +22,8 @@ Any of these messages may reach a log, so no message quotes prompts, replies, pl
 
 from collections.abc import Mapping, Sequence
 
+from shared.domain.untrusted.quoting import OutsideText
+
 
 class ActaError(Exception):
     """The base of all errors below."""
@@ -224,7 +226,13 @@ class ModelFeedback(ActaError):
 
 
 class ToolFailed(ModelFeedback):
-    """The tool ran and failed, or could not run."""
+    """The tool ran and failed, or could not run. `outside`: a text from outside that belongs to the message. The model
+    gets it quoted as data; the message itself has none.
+    """
+
+    def __init__(self, message: str, outside: OutsideText | None = None) -> None:
+        super().__init__(message)
+        self.outside = outside
 
 
 class ToolInputInvalid(ModelFeedback):

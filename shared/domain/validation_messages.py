@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from shared.domain.untrusted.similar_names import similar
+
 _WORDS: Mapping[str, str] = {
     "extra_forbidden": "There is no such field.",
     "missing": "This field is required.",
@@ -17,10 +19,8 @@ def too_long(text: str, limit: int) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence about a name that does not exist: the similar names in `known`, else all of them."""
-    import difflib  # here, because it is rarely needed and costs time at a cold start
-
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    near = similar(name, names, most=3, at_least=0.35)
     return f"Did you mean {', '.join(near)}?" if near else f"There are: {', '.join(names)}."
 
 

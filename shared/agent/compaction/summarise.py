@@ -24,7 +24,7 @@ from shared.domain.rules.compaction import entry_bytes, partition, total_bytes
 from shared.domain.rules.goal_marker import GOAL_COMPLETE
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
-from shared.domain.untrusted.quoting import quoted, without_padding
+from shared.domain.untrusted.quoting import one_line, quoted, without_padding
 from shared.ports.model import ModelReply, ModelRequest
 
 TIME_SHARE = 0.4
@@ -193,16 +193,21 @@ def _lines(entry: Entry, clip: int) -> list[str]:
     text = _clipped(entry.content.loaded, clip)
     match entry:
         case UserEntry():
-            return [f"User: {text}"]
+            return [f"User: {_indented(text)}"]
         case ToolEntry():
             failed = "" if entry.ok else " (failed)"
             where = f" (all of it: handle {entry.whole.blob})" if entry.whole is not None else ""
-            return [f"Result of {entry.name}{failed}{where}: {text}"]
+            return [f"Result of {one_line(entry.name)}{failed}{where}: {_indented(text)}"]
         case AssistantEntry():
-            said = [f"Agent: {text}"] if text.strip() else []
+            said = [f"Agent: {_indented(text)}"] if text.strip() else []
             return said + [
-                f"Agent calls {call.name} {_clipped(str(call.input), clip)}" for call in entry.calls
+                f"Agent calls {one_line(call.name)} {_clipped(str(call.input), clip)}" for call in entry.calls
             ]
+
+
+def _indented(text: str) -> str:
+    """No line of the text begins where the transcript says who speaks."""
+    return "\n  ".join(text.splitlines())
 
 
 def _is_summary(entry: Entry) -> bool:

@@ -16,7 +16,7 @@ from shared.agent.session.next_turn import count_open_calls, turn_again
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, log_start, take_back_start
-from shared.agent.tools.results_for_model import read_result, result_text
+from shared.agent.tools.results_for_model import failure_text, read_result, result_text
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback, ToolNotRun
@@ -253,7 +253,7 @@ def _run(
         else:
             said = runtime.toolbox.run(spec, arguments, context)
     except ModelFeedback as failure:
-        return CallResult(f"Error: {failure}", ok=False)
+        return CallResult(failure_text(failure), ok=False)
     result = result_text(
         said, spec.result_limit_bytes, lambda content: runtime.repository.keep(head, content)
     )

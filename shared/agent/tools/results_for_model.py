@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from shared.agent.session.repository import SessionRepository
 from shared.domain.definitions.builtins import MAX_PAGE_BYTES
-from shared.domain.errors import ToolFailed
+from shared.domain.errors import ModelFeedback, ToolFailed
 from shared.domain.session.conversation import Content
 from shared.domain.session.head import Head
 from shared.domain.untrusted.quoting import OutsideText, quoted
@@ -40,6 +40,14 @@ def result_text(said: str | OutsideText, limit: int, keep: Callable[[Content], C
         text = quoted(outside.kind, outside.name, text, size=content.bytes)
         notes += [outside.note] if outside.note else []
     return ResultText("\n".join([text, *notes]), whole)
+
+
+def failure_text(failure: ModelFeedback) -> str:
+    """What the model gets of a call that failed. What the failure repeats from outside is quoted as data."""
+    outside = failure.outside if isinstance(failure, ToolFailed) else None
+    if outside is None:
+        return f"Error: {failure}"
+    return f"Error: {failure}\n{quoted(outside.kind, outside.name, outside.cleaned, size=outside.size)}"
 
 
 def read_result(repository: SessionRepository, head: Head, arguments: Mapping[str, Any]) -> OutsideText:

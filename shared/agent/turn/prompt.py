@@ -12,6 +12,7 @@ from shared.domain.plan.plan import ExecutionPlan, PlanStep
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import Entry
 from shared.domain.session.head import Head
+from shared.domain.untrusted.visible import visible
 from shared.ports.model import ModelRequest, ToolDefinition
 
 PLAN_RETRIES = 3
@@ -105,15 +106,20 @@ def _turn_suffix(head: Head, notes: str, failing: str) -> str:
 
 def _plan_status(plan: ExecutionPlan) -> str:
     status = "executing" if plan.is_live else plan.status
-    lines = [f"Plan, version {plan.version} ({status}): {plan.goal}"]
+    lines = [f"Plan, version {plan.version} ({status}): {_words(plan.goal)}"]
     lines += map(_line, plan.steps)
     return "\n".join(lines)
 
 
 def _line(step: PlanStep) -> str:
     tool = f" ({step.tool})" if step.tool else ""
-    result = f" -> {step.result}" if step.result else ""
-    return f"{_MARKS[step.status]} {step.step_number}. {step.description}{tool}{result}"
+    result = f" -> {_words(step.result)}" if step.result else ""
+    return f"{_MARKS[step.status]} {step.step_number}. {_words(step.description)}{tool}{result}"
+
+
+def _words(text: str) -> str:
+    """The text on one line. What a model wrote into its plan cannot look like a line of the runtime's."""
+    return visible(" ".join(text.split()), keep_newlines=False)
 
 
 def hint(change: Change, text: str) -> None:

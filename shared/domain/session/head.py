@@ -16,6 +16,7 @@ from shared.domain.rules.outage import Outage
 from shared.domain.rules.tenant_hour import Lease
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
+from shared.domain.untrusted.visible import visible
 
 
 class OpenCall(StoredModel):
@@ -79,7 +80,7 @@ class Scratchpad(StoredModel):
         """
         if not self.notes:
             return ""
-        return "\n".join(["Your notes of this session:", *(f"- {note}" for note in self.notes)])
+        return "\n".join(["Your notes of this session:", *(f"- {visible(note)}" for note in self.notes)])
 
 
 MAX_GOAL_CHARS = 1_000

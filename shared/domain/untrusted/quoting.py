@@ -1,28 +1,31 @@
 """Text from outside reaches a model only as a quotation: between two marker lines that name its origin (design §7).
 
-    --- file: notes.md (812 bytes) ---
+    --- file: notes.md (812 bytes) #3f2a90c1 ---
     …
-    --- end of file: notes.md ---
+    --- end of file: notes.md #3f2a90c1 ---
 
-So the model can tell data from instructions. Where the text itself has something like a marker line, both lines get a
-mark that does not occur in the text. So no text can pretend that the quotation ends.
+So the model can tell data from instructions. Both lines have the same mark, and the mark does not occur between them,
+in whatever characters. So no text can pretend that the quotation ends: whether a line looks like a marker line is never
+asked. All work here grows with the length of the text and no faster.
 """
 
 import hashlib
-import re
+import unicodedata
 from itertools import groupby
 from typing import NamedTuple
 
+from shared.domain.untrusted.visible import is_hidden, visible
+
 MAX_BLANK_LINES = 2
 """More blank lines in a row become one, so that padding cannot push the text before it out of sight."""
-
-_LIKE_A_MARKER = re.compile(r"[-‐-―−]{2,}\s*(?:end\s+of\s|[a-z]{2,16}\s*:)", re.IGNORECASE)
+MAX_NAME_CHARS = 200
+"""Of a longer name the marker lines have the two ends."""
 
 
 class OutsideText(NamedTuple):
     """A text that a tool brings from outside. `kind`: one word for what it is (`file`, `weather`). `name`: which one.
     `exact`: the agent may have to copy the text, so all blank lines stay. `note`: a sentence by the tool itself, which
-    stands after the quotation.
+    stands after the quotation. `size`: the bytes of the complete text, where `text` is only its beginning.
     """
 
     kind: str
@@ -30,6 +33,7 @@ class OutsideText(NamedTuple):
     text: str
     exact: bool = False
     note: str = ""
+    size: int | None = None
 
     @property
     def cleaned(self) -> str:
@@ -44,11 +48,19 @@ def quoted(kind: str, name: str, text: str, size: int | None = None) -> str:
     `size`: the bytes of the complete text, where `text` is only its beginning.
     """
     count = len(text.encode()) if size is None else size
-    mark = f" #{unused_mark(text)}" if _LIKE_A_MARKER.search(text) else ""
+    label = f"{kind}: {one_line(name)}"
+    mark = unused_mark(f"{label}\n{text}")
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
-    label = f"{kind}: {_one_line(name)}"
-    return f"--- {label} ({count} {unit}){mark} ---\n{text}{end}--- end of {label}{mark} ---"
+    return f"--- {label} ({count} {unit}) #{mark} ---\n{text}{end}--- end of {label} #{mark} ---"
+
+
+def one_line(name: str, most: int = MAX_NAME_CHARS) -> str:
+    """A name from outside as it stands in a line of Acta's: hidden characters escaped, of a long one the two ends."""
+    shown = visible(
+        name if len(name) <= most else f"{name[: most // 2]}…{name[-(most // 2) :]}", keep_newlines=False
+    )
+    return shown if len(shown) <= 2 * most else f"{shown[:most]}…"
 
 
 def without_padding(text: str) -> str:
@@ -60,17 +72,27 @@ def without_padding(text: str) -> str:
     return "\n".join(kept) + ("\n" if text.endswith("\n") and kept else "")
 
 
-def _one_line(name: str) -> str:
-    return "".join(char if char.isprintable() else " " for char in name)
-
-
 def unused_mark(text: str) -> str:
-    """Eight hex digits that do not occur in the text, in either case. The same text always gets the same mark, whatever
-    process makes it.
+    """Eight hex digits that do not occur in the text, in whatever characters they are written. The same text always
+    gets the same mark, whatever process makes it.
     """
-    seed, lowered = text.encode("utf-8", "surrogatepass"), text.lower()
+    seed, plain = text.encode("utf-8", "surrogatepass"), in_plain_characters(text)
     while True:
         seed = hashlib.sha256(seed).digest()
         mark = seed.hex()[:8]
-        if mark not in lowered:
+        if mark not in plain:
             return mark
+
+
+def in_plain_characters(text: str) -> str:
+    """The text in lower case, without hidden characters, with letters and digits for other forms of the same: `３` and
+    `𝟑` are 3. Each character is looked at by itself: to normalise a whole text takes time that grows faster than it.
+    """
+    if text.isascii():
+        return text.lower()
+    forms = {
+        ord(char): "" if is_hidden(char, keep_newlines=True) else unicodedata.normalize("NFKC", char)
+        for char in set(text)
+        if not char.isascii()
+    }
+    return text.translate(forms).lower()

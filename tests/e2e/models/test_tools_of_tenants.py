@@ -10,6 +10,7 @@ import pytest
 from llmock.scenarios import Reply as ModelReply
 from llmock.scenarios import ToolCall
 
+from shared.domain.untrusted.quoting import quoted
 from tests.doubles.http_sink import Reply, Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
@@ -122,7 +123,7 @@ def test_an_http_tool_runs_once_under_its_key(boss: Person, llmock: Any, sink: S
     before = len(sink.heard)
     add(boss, "refund", "http", url=sink.url("/refunds"), method="POST")
     (result,) = run(boss, llmock, ToolCall("refund", {"order": 7}))
-    assert result == '--- answer: refund (15 bytes) ---\n{"refunded": 7}\n--- end of answer: refund ---'
+    assert result == quoted("answer", "refund", '{"refunded": 7}')
     (heard,) = sink.heard[before:]
     assert heard.body == {"order": 7}
     assert heard.headers["idempotency-key"].startswith("eff_")

@@ -3,9 +3,10 @@
 import pytest
 
 from shared.adapters.tools.builtin.files import BuiltinTools
+from shared.agent.tools.results_for_model import failure_text
 from shared.domain.definitions.builtins import UPDATE_PLAN, builtins
 from shared.domain.errors import StoreUnavailable, ToolFailed
-from shared.domain.untrusted.quoting import OutsideText
+from shared.domain.untrusted.quoting import OutsideText, quoted
 from shared.ports.files import FilePage
 from shared.ports.tools import CallContext
 from shared.settings import Settings
@@ -36,7 +37,7 @@ class Desk:
     def fails(self, name: str, **arguments: object) -> str:
         with pytest.raises(ToolFailed) as failed:
             self.run(name, **arguments)
-        return str(failed.value)
+        return failure_text(failed.value).removeprefix("Error: ")
 
 
 def test_a_listing_counts_and_names_every_file_below() -> None:
@@ -137,8 +138,12 @@ def test_a_file_that_is_no_text_is_named_for_what_it_is(data: bytes, kind: str) 
 @pytest.mark.parametrize("tool", ["read_file", "delete_file"])
 def test_a_missing_file_is_reported_with_near_names(tool: str) -> None:
     desk = Desk().has("reports/may.md", "notes.md", "other")
-    assert desk.fails(tool, path="note.md") == "there is no file note.md. Near names: notes.md."
-    assert desk.fails(tool, path="may.md") == "there is no file may.md. Near names: reports/may.md."
+    told = desk.fails(tool, path="note.md")
+    assert (
+        told
+        == f"there is no file note.md. These have near names:\n{quoted('listing', 'near names', 'notes.md')}"
+    )
+    assert "\nreports/may.md\n" in desk.fails(tool, path="may.md")
     assert (
         desk.fails(tool, path="zzz") == "there is no file zzz. Use list_files to see which files there are."
     )

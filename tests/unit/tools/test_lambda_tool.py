@@ -17,6 +17,7 @@ from botocore.exceptions import (
 
 from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.adapters.tools.tenant.lambda_ import MAX_BYTES, LambdaTool
+from shared.agent.tools.results_for_model import failure_text
 from shared.domain.definitions.tool import Effect, LambdaConfig, ToolDefinition
 from shared.domain.errors import AwsDenied, FunctionUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
 from shared.domain.untrusted.quoting import OutsideText
@@ -122,9 +123,11 @@ def test_an_exception_is_a_failure_without_its_stack() -> None:
     raised = {"errorType": "KeyError", "errorMessage": "no order 7", "stackTrace": ["secret place"]}
     with pytest.raises(ToolFailed) as failed:
         run(Lambdas(json.dumps(raised).encode(), failed=True))
-    assert "KeyError: no order 7" in str(failed.value)
-    assert "secret place" not in str(failed.value)
-    assert "--- answer: pay" in str(failed.value)
+    told = failure_text(failed.value)
+    assert told.startswith("Error: pay failed.\n--- answer: pay (")
+    assert "\nKeyError: no order 7\n" in told
+    assert "secret place" not in told
+    assert "no order" not in str(failed.value)
 
 
 def test_too_large_an_answer_is_not_taken() -> None:
@@ -226,8 +229,9 @@ def test_a_function_that_was_ended_midway_leaves_in_doubt_whether_it_happened(en
 
 def test_a_function_that_cannot_be_loaded_did_nothing_to_ask_about() -> None:
     raised = {"errorType": "Runtime.ImportModuleError", "errorMessage": "No module named 'app'"}
-    with pytest.raises(ToolFailed, match="No module named 'app'"):
+    with pytest.raises(ToolFailed) as failed:
         run(Lambdas(json.dumps(raised).encode(), failed=True))
+    assert "No module named 'app'" in failure_text(failed.value)
 
 
 @pytest.mark.parametrize("kind", ["Runtime.MarshalError", "Function.ResponseSizeTooLarge"])

@@ -11,6 +11,7 @@ import pytest
 
 from shared.adapters.egress.json_get import MAX_BYTES
 from shared.adapters.tools.builtin.weather import Weather
+from shared.agent.tools.results_for_model import failure_text
 from shared.domain.errors import ToolFailed
 
 PARIS = {"name": "Paris", "admin1": "Île-de-France", "country": "France", "country_code": "FR", "latitude": 48.85,
@@ -85,7 +86,7 @@ def weather(sky: Sky, location: str = "Paris", seconds: float = 20.0) -> str:
 def failure(sky: Sky, location: str = "Paris", seconds: float = 20.0) -> str:
     with pytest.raises(ToolFailed) as failed:
         weather(sky, location, seconds)
-    return str(failed.value)
+    return failure_text(failed.value)
 
 
 def test_the_weather_is_a_sentence_with_units_and_origin(sky: Sky) -> None:
@@ -118,7 +119,8 @@ def test_a_country_or_region_chooses_among_towns_of_one_name(sky: Sky, location:
 def test_a_place_in_another_country_is_not_silently_taken(sky: Sky) -> None:
     told = failure(sky, "Paris, Japan")
     assert "no Paris in Japan was found" in told
-    assert "Paris, Texas, United States" in told
+    assert "\nParis, Texas, United States\n" in told
+    assert "--- weather: Paris (" in told
 
 
 @pytest.mark.parametrize("results", [[], None, "x", [3]])

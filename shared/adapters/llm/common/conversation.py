@@ -69,7 +69,7 @@ def _texts(entries: Sequence[Entry], call_ids: frozenset[str]) -> tuple[str, ...
 
 def result_as_text(result: ToolEntry) -> str:
     """The result as a text, for a request that no longer holds its call."""
-    return f"Result of {result.name}:\n{result.content.loaded}"
+    return f"Result of {wire_tool_name(result.name)}:\n{result.content.loaded}"
 
 
 def with_tool_order(suffix: str, tool: str) -> str:

@@ -5,6 +5,7 @@ What becomes of a call that is `malformed` is decided in `shared/agent/turn/appl
 
 import json
 import math
+from collections import Counter
 from typing import Any, NoReturn
 
 from shared.domain.untrusted.nesting import MAX_DEPTH, is_too_deep
@@ -90,8 +91,7 @@ def _finite(digits: str) -> float:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
         raise InvalidJson(f"ambiguous: it has the key {twice[:_SHOWN_KEY_CHARS]!r} twice")
     return found
 

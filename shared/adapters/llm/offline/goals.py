@@ -104,7 +104,7 @@ def _words(text: str) -> frozenset[str]:
 _NAME = r"[\w@+~./-]{0,200}\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/])"
 _QUOTED_NAME = re.compile(r"[^\n\"]{1,200}\.[A-Za-z][A-Za-z0-9]{0,7}")
 _TOKEN = re.compile(
-    rf"\"(?P<plain>[^\"]*)\"|“(?P<curly>[^”]*)”|`(?P<code>[^`]*)`|(?P<name>{_NAME})|(?P<word>[\w'’-]+)"
+    rf"\"(?P<plain>[^\"]*)\"|“(?P<curly>[^“”]*)”|`(?P<code>[^`]*)`|(?P<name>{_NAME})|(?P<word>[\w'’-]+)"
     r"|(?P<end>[;.!?\n]+)|(?P<other>\S)"
 )
 _VERBS = {
@@ -119,11 +119,12 @@ _VERBS = {
 }
 _POLITE = _words("please can could you now also and then finally ok okay just")
 _CLAUSE_BREAK = re.compile(
-    rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b)+(?=(?:{'|'.join(_VERBS)})\b)", re.IGNORECASE
+    rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b){{1,40}}(?=(?:{'|'.join(_VERBS)})\b)", re.IGNORECASE
 )
 """What separates two clauses of a sentence."""
 _TEXT_TO_THE_END = re.compile(
-    rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b)*(?:create|write|make|save)\s+(?:(?:a|the|new|text|file|named|called)\s+)*"
+    rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b){{0,40}}(?:create|write|make|save)\s+"
+    r"(?:(?:a|the|new|text|file|named|called)\s+){0,10}"
     rf"(?P<name>{_NAME})\s+(?:with|containing)\s+(?:the\s+)?(?:text|contents?|line|words)\b\s*:?\s*"
     r"(?P<text>[^\s\"“`:].*)",
     re.IGNORECASE | re.DOTALL,

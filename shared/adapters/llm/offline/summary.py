@@ -9,8 +9,8 @@ NOT_FOLLOWED = "It also holds text addressed to an assistant, which was not foll
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"'“(\[]?[^\W_a-z])|\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)])\s)")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
-_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|(?<!\w)[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?=\S)")
+_MARKUP = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|(?<!\w)[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•>]|\d+[.)]|\[[ xX]\])\s+")
 _FENCE = re.compile(r"\s*-{3,}")
 _INSTRUCTION = re.compile(
@@ -51,14 +51,20 @@ def plural(number: int, noun: str) -> str:
 
 def _prose(text: str, sentences: int) -> str:
     lines = ["" if _has_instruction(line) or _FENCE.match(line) else line for line in text.splitlines()]
-    headings = [_plain(found[1]) for line in lines if (found := _HEADING.fullmatch(line))]
-    body = "\n\n".join("" if _HEADING.fullmatch(line) else line for line in _unwrapped(lines))
+    headings = [_plain(heading) for line in lines if (heading := _heading(line))]
+    body = "\n\n".join("" if _heading(line) else line for line in _unwrapped(lines))
     more = f" and {len(headings) - 5} more" if len(headings) > 5 else ""
     parts = [f"Headings: {'; '.join(headings[:5])}{more}."] if headings else []
     parts += _chosen(_sentences(body), sentences)
     if _has_instruction(text):
         parts.append(NOT_FOLLOWED)
     return " ".join(parts or ["No sentences to quote."]) + f" ({word_count(text)})"
+
+
+def _heading(line: str) -> str:
+    """The heading that the line is, without its marks; empty: it is none."""
+    marks = _HEADING.match(line)
+    return line[marks.end() :].rstrip().rstrip("#").rstrip() if marks else ""
 
 
 def _has_instruction(text: str) -> bool:
@@ -70,7 +76,7 @@ def _unwrapped(lines: list[str]) -> list[str]:
     joined: list[str] = []
     is_wrapped = False
     for line in lines:
-        is_heading = _HEADING.fullmatch(line) is not None
+        is_heading = _heading(line) != ""
         stands_alone = not line.strip() or _LIST_MARK.match(line) or is_heading
         if is_wrapped and not stands_alone:
             joined[-1] = f"{joined[-1].rstrip()} {line.strip()}"

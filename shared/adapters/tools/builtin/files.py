@@ -9,7 +9,8 @@ from shared.adapters.tools.builtin.weather import Weather
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
 from shared.domain.untrusted.path import PathRefused, check_folder, check_path
-from shared.domain.untrusted.quoting import OutsideText
+from shared.domain.untrusted.quoting import OutsideText, one_line
+from shared.domain.untrusted.similar_names import similar
 from shared.ports.files import FileInfo, FileMissing, FileStore
 from shared.ports.tools import CallContext
 from shared.settings import Settings
@@ -140,7 +141,7 @@ def files_under(files: FileStore, tenant: str, folder: str) -> Iterator[FileInfo
 def _nothing(files: FileStore, tenant: str, folder: str) -> str:
     name = folder.removesuffix("/")
     if name and any(file.path == name for file in files.list(tenant, name, 1).files):
-        raise ToolFailed(f"{name} is a file, not a folder. Use read_file to see what is in it.")
+        raise ToolFailed(f"{one_line(name)} is a file, not a folder. Use read_file to see what is in it.")
     return f"No files in /{folder}."
 
 
@@ -183,22 +184,22 @@ def usable_folder(path: str) -> str:
 
 
 def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:
-    """The error that the file does not exist, with similar names of files that do."""
+    """The error that the file does not exist, with similar names of files that do: they are others' words."""
     near = similar_paths(files, tenant, path)
-    hint = f"Near names: {', '.join(near)}." if near else "Use list_files to see which files there are."
-    return ToolFailed(f"there is no file {path}. {hint}")
+    if not near:
+        return ToolFailed(f"there is no file {one_line(path)}. Use list_files to see which files there are.")
+    names = OutsideText("listing", "near names", "\n".join(near), exact=True)
+    return ToolFailed(f"there is no file {one_line(path)}. These have near names:", names)
 
 
 def similar_paths(files: FileStore, tenant: str, path: str) -> list[str]:
     """Files with the same name in other folders, then similar paths, then similar names; at most `MAX_NEAR`."""
-    import difflib  # here, because it is rarely needed and costs time at a cold start
-
     listed = files.list(tenant, "", MAX_COMPARED).files
     names = {file.path: file.path.rsplit("/", 1)[-1].casefold() for file in listed}
     name = path.rsplit("/", 1)[-1].casefold()
     same_name = [one for one, its_name in names.items() if its_name == name]
-    similar_path = difflib.get_close_matches(path, names, MAX_NEAR, cutoff=0.6)
-    close = difflib.get_close_matches(name, set(names.values()), MAX_NEAR, cutoff=0.6)
+    similar_path = similar(path, names, MAX_NEAR)
+    close = similar(name, set(names.values()), MAX_NEAR)
     similar_name = [one for wanted in close for one, its_name in names.items() if its_name == wanted]
     return list(islice(dict.fromkeys([*same_name, *similar_path, *similar_name]), MAX_NEAR))
 
@@ -206,4 +207,4 @@ def similar_paths(files: FileStore, tenant: str, path: str) -> list[str]:
 def not_text(path: str, data: bytes) -> ToolFailed:
     """The error that the file is no text, with the kind of file that its first bytes show."""
     kind = next((name for magic, name in _KINDS if data.startswith(magic)), "binary data, not UTF-8 text")
-    return ToolFailed(f"{path} is {kind} ({len(data)} bytes). read_file reads UTF-8 text only.")
+    return ToolFailed(f"{one_line(path)} is {kind} ({len(data)} bytes). read_file reads UTF-8 text only.")

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from shared.adapters.egress.json_get import BoundedGet
 from shared.domain.errors import ToolFailed
+from shared.domain.untrusted.quoting import OutsideText
+from shared.domain.untrusted.visible import visible
 
 MAX_SECONDS = 10.0
 """For each of the two requests."""
@@ -83,8 +85,11 @@ class Weather:
             )
         fitting = [one for one in found if all(_is_in(one, other) for other in others)]
         if not fitting:
-            known = "; ".join(dict.fromkeys(_name(one) for one in found[:5]))
-            raise ToolFailed(f"no {_line(town)} in {_line(', '.join(others))} was found. There is: {known}.")
+            known = "\n".join(dict.fromkeys(_name(one) for one in found[:5]))
+            raise ToolFailed(
+                f"no {_line(town)} in {_line(', '.join(others))} was found. These are known:",
+                OutsideText("weather", town, known),
+            )
         try:
             return Place(_name(fitting[0]), float(fitting[0]["latitude"]), float(fitting[0]["longitude"]))
         except (KeyError, TypeError, ValueError):
@@ -144,4 +149,4 @@ def _unusable() -> ToolFailed:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())[:MAX_NAME_CHARS]
+    return visible(" ".join(text.split())[:MAX_NAME_CHARS], keep_newlines=False)

@@ -14,7 +14,7 @@ from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
 from shared.adapters.tools.tenant.query import with_query
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.errors import ToolFailed, ToolUnanswered
-from shared.domain.untrusted.quoting import OutsideText, quoted
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 
 if TYPE_CHECKING:
@@ -81,7 +81,10 @@ class HttpTool:
             return self._guard.resolve(url)
         except AddressRefused as refused:
             _raise_if(in_doubt)
-            raise ToolFailed(f"{tool.name} may not go there: {refused}. Try another way.") from None
+            why = OutsideText(
+                "address", tool.name, f"{refused}."
+            )  # after a redirect the host is others' word
+            raise ToolFailed(f"{tool.name} may not go there. Try another way.", why) from None
         except (OSError, UnicodeError):
             _raise_if(in_doubt)
             raise ToolFailed(f"the host of {tool.name} was not found. Try another way.") from None
@@ -134,10 +137,10 @@ def _result(tool: ToolDefinition, answer: "HttpAnswer") -> OutsideText:
     text = answer.body.decode("utf-8", "replace")
     if answer.status >= 300:
         head = answer.body[:SHOWN_BYTES].decode("utf-8", "ignore")
-        said = (
-            quoted("answer", tool.name, head, size=len(answer.body)) if head.strip() else "It said nothing."
-        )
-        raise ToolFailed(f"{tool.name} answered with status {answer.status}.\n{said}")
+        how = f"{tool.name} answered with status {answer.status}"
+        if not head.strip():
+            raise ToolFailed(f"{how}. It said nothing.")
+        raise ToolFailed(f"{how}.", OutsideText("answer", tool.name, head, size=len(answer.body)))
     return OutsideText(
         "answer", tool.name, text, note="" if text.strip() else f"[status {answer.status}, no content]"
     )

@@ -27,7 +27,7 @@ from shared.domain.errors import (
     ToolNotRun,
     ToolUnanswered,
 )
-from shared.domain.untrusted.quoting import OutsideText, quoted
+from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 
 MAX_BYTES = 2_097_152
@@ -156,6 +156,6 @@ def _failed(tool: ToolDefinition, body: bytes) -> NoReturn:
     by_lambda = not kind or kind.startswith(LAMBDA_ERRORS)
     if by_lambda and not has_run and kind not in NOT_STARTED and tool.effect != "read":
         raise ToolUnanswered("a tool of kind lambda ended without an answer")
-    said = quoted("answer", tool.name, f"{kind or 'Error'}: {raised.get('errorMessage', '')}"[:SHOWN_CHARS])
+    said = f"{kind or 'Error'}: {raised.get('errorMessage', '')}"[:SHOWN_CHARS]
     how = "has run, but its answer cannot be passed on" if has_run else "failed"
-    raise ToolFailed(f"{tool.name} {how}.\n{said}")
+    raise ToolFailed(f"{tool.name} {how}.", OutsideText("answer", tool.name, said))

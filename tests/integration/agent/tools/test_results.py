@@ -42,9 +42,11 @@ def test_a_large_result_is_shown_in_part_inside_its_fences() -> None:
     text = result.content.loaded
     assert result.whole is not None
     assert result.whole.bytes == len(LARGE.encode())
-    assert text.startswith(f"--- file: a.txt ({len(LARGE.encode())} bytes) ---\nZeile 0")
+    opening, _ = text.split("\n", 1)
+    assert opening.startswith(f"--- file: a.txt ({len(LARGE.encode())} bytes) #")
+    assert text.startswith(f"{opening}\nZeile 0")
     quoted, note = text.rsplit("\n", 1)
-    assert quoted.endswith("\n--- end of file: a.txt ---")
+    assert quoted.endswith(f"\n--- end of file: a.txt {opening[-13:]}")
     assert HANDLE.search(note)
     assert len(text.encode()) < 66_000
 

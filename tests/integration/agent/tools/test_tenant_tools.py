@@ -2,6 +2,7 @@
 
 from shared.domain.definitions.tool import Effect, HttpConfig, ToolDefinition
 from shared.domain.session.conversation import ToolEntry
+from shared.domain.untrusted.quoting import quoted
 from tests.doubles.http_sink import Reply, Sink
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
@@ -53,9 +54,7 @@ def test_an_added_tool_runs_once_under_its_effect_s_key_and_its_answer_is_quoted
     (heard,) = sink.heard
     assert heard.body == {"order": 7}
     assert heard.headers["idempotency-key"].startswith("eff_")
-    assert results(house, session) == [
-        '--- answer: refund (15 bytes) ---\n{"refunded": 7}\n--- end of answer: refund ---'
-    ]
+    assert results(house, session) == [quoted("answer", "refund", '{"refunded": 7}')]
     assert isinstance(house.model, ScriptedModel)
     offered = [tool.name for tool in house.model.requests[1].tools]
     assert offered[-1] == "refund"

@@ -1,0 +1,148 @@
+"""No pattern of the sources takes work that grows faster than the text it meets.
+
+The table names every pattern and the text that it is for. A pattern that is new has to be added to it, and so has a use
+of a library that is known to be slow. The work is counted, not timed (`backtracking.py`).
+"""
+
+import importlib
+from typing import NamedTuple
+
+import pytest
+
+from shared.agent.queries import poll
+from tests.growth.backtracking import MOST_STEPS, Growth, growth
+from tests.growth.inventory import PLACES, SLOW, Used, importers, patterns, texts, validated_by_rust
+
+LINEAR = 1.45
+"""The degree of growth that counts as linear between texts this short; twice as steep is about 1.7."""
+SIZES = (12, 24)
+"""Repetitions in the two texts that are compared."""
+MOST_WORK = 1_000_000_000
+"""Steps for the longest text that a pattern may meet, where they grow faster than it."""
+
+
+class Met(NamedTuple):
+    """`by`: the text that the pattern meets. `chars`: at most so many of it; None: any number, so the pattern has to be
+    linear. `held`: the constant with the patterns, where they are looked up one after the other.
+    """
+
+    by: str
+    chars: int | None = None
+    held: str = ""
+
+
+LLM = "shared/adapters/llm"
+TABLE = {
+    f"{LLM}/anthropic/bedrock.py _WORD_BOUNDARY": Met("the name of a class of the SDK"),
+    f"{LLM}/common/address_and_key.py _HEADER_VALUE": Met("a provider's key, from a secret"),
+    f"{LLM}/common/conversation.py _CALL_ID": Met("ids of calls, a provider's too"),
+    f"{LLM}/common/conversation.py _NOT_IN_NAMES": Met("names of tools that a model made up"),
+    f"{LLM}/errors.py _NAME": Met("names in a provider's error"),
+    f"{LLM}/errors.py _REQUEST_ID": Met("the id in a provider's error"),
+    f"{LLM}/model_catalogue.py context_window": Met("names of models", held="_WINDOWS"),
+    f"{LLM}/model_catalogue.py _UP_TO_CLAUDE_4": Met("names of models"),
+    f"{LLM}/model_catalogue.py _UP_TO_CLAUDE_5": Met("names of models"),
+    f"{LLM}/model_catalogue.py _SONNET_5_5": Met("names of models"),
+    f"{LLM}/model_catalogue.py _REASONS_ALWAYS": Met("names of models"),
+    f"{LLM}/model_catalogue.py _REASONS_BY_DEFAULT": Met("names of models"),
+    f"{LLM}/model_catalogue.py _REASONING": Met("names of models"),
+    f"{LLM}/model_catalogue.py _ONE_EFFORT": Met("names of models"),
+    f"{LLM}/model_catalogue.py _CACHES_AT_BREAKPOINTS": Met("names of models"),
+    f"{LLM}/offline/goals.py _QUOTED_NAME": Met("a quotation in a goal"),
+    f"{LLM}/offline/goals.py _TOKEN": Met("a goal"),
+    f"{LLM}/offline/goals.py _CLAUSE_BREAK": Met("a goal"),
+    f"{LLM}/offline/goals.py _TEXT_TO_THE_END": Met("a goal"),
+    f"{LLM}/offline/goals.py _not_understood": Met("a short goal"),
+    f"{LLM}/offline/results.py _OPENING_LINE": Met("the first line of a result"),
+    f"{LLM}/offline/results.py _ENTRY": Met("a line of a listing"),
+    f"{LLM}/offline/results.py is_cut_listing": Met("a listing"),
+    f"{LLM}/offline/results.py reason": Met("the first line of a result"),
+    f"{LLM}/offline/summary.py _WORD": Met("a file's text"),
+    f"{LLM}/offline/summary.py _SENTENCE_END": Met("a file's text"),
+    f"{LLM}/offline/summary.py _HEADING": Met("a line of a file"),
+    f"{LLM}/offline/summary.py _MARKUP": Met("a file's text"),
+    f"{LLM}/offline/summary.py _LIST_MARK": Met("a line of a file"),
+    f"{LLM}/offline/summary.py _FENCE": Met("a line of a file"),
+    f"{LLM}/offline/summary.py _INSTRUCTION": Met("a file's text"),
+    f"{LLM}/offline/summary.py _chosen": Met("a sentence of a file"),
+    f"{LLM}/react/reply.py _CODE_BLOCK": Met("a model's reply"),
+    "shared/adapters/tools/tenant/definition.py _PROPERTY": Met("names in a tenant's schema"),
+    "shared/agent/queries/history.py _CURSOR": Met("a query parameter"),
+    "shared/agent/queries/poll.py _CURSOR": Met("a query parameter"),
+    "shared/api/arguments.py _PATH_VARIABLE": Met("a variable of a request's path"),
+    "shared/api/request/identity.py _TENANT": Met("a claim"),
+    "shared/api/request/identity.py _ROLE": Met("a claim"),
+    "shared/api/response/etag.py _TAG": Met("a request's header"),
+    "shared/domain/definitions/memory.py _WORD": Met("goals, queries and memories"),
+    "shared/domain/rules/answer_time.py speed_of": Met("names of models", held="_SPEEDS"),
+    "shared/domain/rules/next_action.py ends_with_question": Met("a model's reply"),
+    "shared/domain/rules/prices.py _SNAPSHOT": Met("names of models"),
+    "shared/settings.py FUNCTION_PATTERN": Met("a setting of the deployment"),
+    "acta/cli/local_token.py ROLE_PATTERN": Met("an argument of the command line"),
+    "acta/cli/operations/repair.py ago": Met("an argument of the command line"),
+}
+FOUND = {used.key: used for used in patterns()}
+
+
+def test_every_pattern_of_the_sources_is_in_the_table_and_nothing_else_is() -> None:
+    assert sorted(FOUND) == sorted(TABLE)
+
+
+@pytest.mark.parametrize("key", sorted(TABLE))
+def test_the_work_of_a_pattern_grows_with_the_text_and_no_faster(key: str) -> None:
+    used, met = FOUND[key], TABLE[key]
+    for pattern in _patterns(used, met):
+        found = growth(pattern, used.flags, used.use, SIZES)
+        if met.chars is None:
+            assert found.degree <= LINEAR, found
+        assert found.steps < MOST_STEPS
+        assert _expected(found, met.chars or 0) <= MOST_WORK
+
+
+def _patterns(used: Used, met: Met) -> list[str]:
+    if used.pattern is not None:
+        return [used.pattern]
+    module = importlib.import_module(used.path.removesuffix(".py").replace("/", "."))
+    return [pattern for pattern, _ in getattr(module, met.held)]
+
+
+def _expected(found: Growth, chars: int) -> float:
+    """Steps for a text of so many characters, of which one repetition has one at least."""
+    growing: float = (chars / SIZES[1]) ** max(found.degree, 1.0)
+    return found.steps * growing
+
+
+def test_patterns_are_compiled_where_the_inventory_sees_them() -> None:
+    """By `re.name(…)`, and never by a name imported from it."""
+    assert [path for path, text in texts() if "from re import" in text] == []
+    assert importers(SLOW) == {}
+
+
+def test_patterns_of_fields_are_matched_by_rust_which_is_linear() -> None:
+    assert validated_by_rust()
+    assert [path for path, text in texts() if "regex_engine" in text] == []
+
+
+SLOW_ONES = {
+    "nested": (r"(a+)+$", "at one place"),
+    "the quotation's marks of earlier releases": (
+        r"[-‐-―−]{2,}\s*(?:end\s+of\s|[a-z]{2,16}\s*:)",
+        "anywhere",
+    ),
+    "spaces at the end": (r"\s+$", "anywhere"),
+    "two neighbours": (r"\d*\d*x", "at one place"),
+    "a lazy middle": (r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*", "at one place"),
+    "a quotation that does not end": (r"“[^”]*”", "anywhere"),
+}
+
+
+@pytest.mark.parametrize("name", SLOW_ONES)
+def test_a_slow_pattern_is_seen(name: str) -> None:
+    pattern, use = SLOW_ONES[name]
+    found = growth(pattern, 0, "anywhere" if use == "anywhere" else "at one place", SIZES)
+    assert found.degree > LINEAR or found.steps >= MOST_STEPS
+
+
+def test_a_pattern_that_stands_in_no_table_would_be_found() -> None:
+    assert {path.split("/")[0] for path, _ in texts()} == set(PLACES)
+    assert FOUND["shared/agent/queries/poll.py _CURSOR"].pattern == poll._CURSOR.pattern
