@@ -16,8 +16,9 @@ from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
 from infra.environments import Environment, ExternalIssuer, FunctionName
 from infra.hardening.firewall import guard_sign_in
 from infra.hardening.network import ToolNetwork
-from infra.lambdas.function import ActaFunction, Resources
+from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
+from infra.lambdas.roles import Resources
 from infra.names import READS_VERSION, stateless_stack, tenant_functions
 from infra.notifications import create_delivery, feed_notify
 from infra.sessions import SessionsStack
@@ -86,7 +87,9 @@ class StatelessStack(Stack):
         """What the environment adds to the functions and the user pool."""
         if environment.tool_network is not None:
             function = cast(lambda_.CfnFunction, functions["tool"].node.default_child)
-            role = cast(iam.CfnRole, self.node.find_child("Tool").node.find_child("Role").node.default_child)
+            role = cast(
+                iam.CfnRole, self.node.find_child("Tool").node.find_child("BaseRole").node.default_child
+            )
             ToolNetwork(self, environment.tool_network, function, role)
         if environment.sign_in_firewall is not None and pool is not None:
             guard_sign_in(self, environment.name, environment.sign_in_firewall, pool.arn)

@@ -48,6 +48,10 @@ class Settings(BaseModel):
     """Texts of sessions; it keeps no versions. Empty only while a deployment replaces the release before: a function's
     code may come a moment before its variables.
     """
+    tenant_role: str = ""
+    """The ARN of the function's second role, which a session policy narrows to one tenant's data (ADR 48). Empty: the
+    function has one role, and acts for all tenants with it.
+    """
     state_machine_arn: str = ""
     origin_hashes: Annotated[str, Field(pattern=r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$")] = ""
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""

@@ -7,6 +7,7 @@ from functions.intervene.routes import build
 from shared.agent.interventions.wait import ask
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.roll_over import roll_over
+from shared.bound_tenant import bound_to
 from shared.domain.errors import Refused
 from shared.domain.session.head import Wait
 from shared.engine_event import EngineEvent, engine_event
@@ -24,7 +25,8 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 def _work(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = engine_event(event)
     _api.telemetry.logger.info("engine", extra=step.ids)
-    return _do(step)
+    with bound_to(step.at.tenant):
+        return _do(step)
 
 
 def _do(step: EngineEvent) -> dict[str, Any]:

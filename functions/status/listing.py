@@ -10,6 +10,7 @@ from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, page
 from shared.api.response.views import session_view
+from shared.bound_tenant import carried
 from shared.domain.errors import FinalError, SchemaUnknown, ValidationFailed
 from shared.domain.session.head import CoarseState, Head, SessionState
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
@@ -39,7 +40,7 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
 
     def _heads(entries: tuple[IndexEntry, ...]) -> list[Head]:
         with ThreadPoolExecutor(READ_AT_ONCE) as pool:
-            return [head for head in pool.map(_head, entries) if head is not None]
+            return [head for head in pool.map(carried(_head), entries) if head is not None]
 
     def _head(entry: IndexEntry) -> Head | None:
         """None, too, for a session that cannot be read: one that is damaged, or of a later release, hides no other."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from functions.step.dependencies import models_deps, turn_deps
 from shared.agent.turn.turn import take_turn
+from shared.bound_tenant import bound_to
 from shared.domain.errors import Refused
 from shared.engine_event import engine_event, seconds_for_work
 from shared.settings import settings
@@ -20,7 +21,8 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     match step.op:
         case "plan" | "think":
             deps = turn_deps()._replace(on_key_refused=telemetry.key_refused)
-            return take_turn(deps, step.op, step.at, step.attempt, timeout).to_engine()
+            with bound_to(step.at.tenant):
+                return take_turn(deps, step.op, step.at, step.attempt, timeout).to_engine()
         case _:
             raise Refused(f"step does not do {step.op}")
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from functions.tool.dependencies import runtime
 from shared.agent.tools.execute import abandon_call, run_call
+from shared.bound_tenant import bound_to
 from shared.domain.errors import Refused
-from shared.engine_event import engine_event, seconds_for_work
+from shared.engine_event import EngineEvent, engine_event, seconds_for_work
 from shared.settings import settings
 from shared.telemetry import Telemetry
 
@@ -15,6 +16,12 @@ telemetry = Telemetry("tool")
 def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     step = engine_event(event)
     telemetry.logger.info("tool", extra=step.ids)
+    with bound_to(step.at.tenant):
+        _do(step, context)
+    return {}
+
+
+def _do(step: EngineEvent, context: Any) -> None:
     match step.op:
         case "tool":
             seconds = seconds_for_work(
@@ -25,7 +32,6 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
             abandon_call(runtime(), step.at, step.call_id, step.error)
         case _:
             raise Refused(f"tool does not do {step.op}")
-    return {}
 
 
 handler = telemetry.watch(handle)

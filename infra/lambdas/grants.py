@@ -2,6 +2,10 @@
 
 A call of AWS that a new version of an adapter makes and this table does not allow fails with `AccessDenied`.
 DynamoDB has no action for transactions: it checks the actions inside them.
+
+A function that works for one tenant at a time has two roles. Its own reaches no tenant's data. It may assume the second
+one, `TenantRole`, which a session policy narrows to the tenant whose work it does (ADR 48). `recover` and `notify` act
+for the deployment and have one role.
 """
 
 from collections.abc import Mapping
@@ -15,7 +19,11 @@ FILES = "files/*"
 SESSIONS = "sessions/*"
 """Object keys of long texts of sessions, in both buckets: `sessions/{tenant}/{session}/{hash}`."""
 
-READ = frozenset({"dynamodb:GetItem", "dynamodb:Query"})
+DEPLOYMENT = "D"
+"""The partition key of the table's items that belong to no tenant (`docs/data.md`)."""
+
+GET_ITEM = frozenset({"dynamodb:GetItem"})
+READ = GET_ITEM | {"dynamodb:Query"}
 COMMIT = READ | {"dynamodb:PutItem"}
 """A commit is a put under a number that is free, alone or in a transaction of puts."""
 DELETE = COMMIT | {"dynamodb:BatchWriteItem"}
@@ -52,9 +60,11 @@ ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
 class Grants:
     """IAM actions of one function, by what they act on:
 
+    - `by_tenant`: the function has a second role, and `table`, `files` and `sessions` are granted to that one
     - `table`; `index`: the table's index of live sessions
-    - `files`, `sessions`: objects under these keys. A function that may read them may also list them, and so tells a
-      missing key from a forbidden one. One that erases lists versions, too.
+    - `deployment`: items of the table that belong to no tenant
+    - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
+      prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
     - `engine`: the state machine or its executions
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
     - `load`: reads how much of the account's concurrency is in use
@@ -62,7 +72,9 @@ class Grants:
     - `notifications`: the stream, the queue and the receiver (`infra/notifications.py`)
     """
 
+    by_tenant: bool = True
     table: frozenset[str] = frozenset()
+    deployment: frozenset[str] = frozenset()
     index: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
@@ -79,19 +91,21 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # A message starts a run or answers the question that an execution waits for. A
         # question that expired may have ended the run, and then the execution is stopped.
         "start": Grants(table=COMMIT, sessions=PUT, engine=START | WAKE | STOP),
-        "status": Grants(table=READ, sessions=GET),
-        "step": Grants(table=REMEMBER, sessions=PUT, secrets=True, bedrock=True),
+        "status": Grants(table=READ, deployment=GET_ITEM, sessions=GET),
+        "step": Grants(table=REMEMBER, deployment=GET_ITEM, sessions=PUT, secrets=True, bedrock=True),
         "tool": Grants(table=REMEMBER, files=EDIT, sessions=PUT, tenant_functions=True),
         # A decision wakes the execution, a roll-over starts the next one, a cancel stops it. A deletion removes the
         # session's items and objects.
         "intervene": Grants(table=DELETE, sessions=ERASE, engine=START | WAKE | STOP),
-        # Agents, tools, prompts and memories, written with the tenant's revision. All but prompts can be deleted.
-        "admin": Grants(table=REMEMBER, files=EDIT),
+        # Agents, tools, prompts and memories, written with the tenant's revision. All but prompts can be deleted. At a
+        # deployment it stores the release's prompts.
+        "admin": Grants(table=REMEMBER, deployment=GET_ITEM | {"dynamodb:PutItem"}, files=EDIT),
         # The stream and the queue say which intervention changed. Its present state is read from the table.
-        "notify": Grants(table=frozenset({"dynamodb:GetItem"}), notifications=True),
+        "notify": Grants(by_tenant=False, table=GET_ITEM, notifications=True),
         # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once
         # more.
         "recover": Grants(
+            by_tenant=False,
             table=RECOVER,
             index=frozenset({"dynamodb:Query"}),
             sessions=ERASE,
@@ -99,6 +113,6 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             load=True,
         ),
         # Answers without looking at anything.
-        "fallback": Grants(),
+        "fallback": Grants(by_tenant=False),
     }
 )

@@ -25,6 +25,7 @@ from shared.api.request.incoming import Request, read_request
 from shared.api.response import errors
 from shared.api.response.envelope import Response
 from shared.api.routes import ROUTES, Function, Route
+from shared.bound_tenant import bound_to
 from shared.domain.errors import Forbidden, NotFound, NotYours, Unauthorized
 from shared.settings import Settings
 from shared.telemetry import Handler, Telemetry
@@ -103,7 +104,11 @@ class Api:
             raise NotFound("There is nothing at this path.")
         if request.route not in self._arguments:
             self._arguments[request.route] = Arguments(request.route, handle)
-        return handle(**self._arguments[request.route].bind(request))
+        arguments = self._arguments[request.route].bind(request)
+        if request.caller is None:
+            return handle(**arguments)
+        with bound_to(request.caller.tenant):
+            return handle(**arguments)
 
     def _failed(self, error: Exception) -> Response:
         shown = errors.caller_error(error)

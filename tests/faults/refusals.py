@@ -25,6 +25,11 @@ _DYNAMODB = {
     "failing": (500, "InternalServerError"),
     "denied": (400, "AccessDeniedException"),
 }
+_STS = {
+    "throttled": (400, "Throttling"),
+    "failing": (500, "InternalFailure"),
+    "denied": (403, "AccessDenied"),
+}
 _OTHERS = {**_DYNAMODB, "failing": (500, "InternalFailure")}
 
 
@@ -35,6 +40,11 @@ def refusal(request: Request, how: Refusal) -> Answer:
     if request.at == MODEL:
         status, name = _MODEL[how]
         return _json(status, {"type": "error", "error": {"type": name, "message": _SAID}})
+    if request.is_for_sts:
+        status, name = _STS[how]
+        inner = f"<Error><Code>{name}</Code><Message>{_SAID}</Message></Error>"
+        body = f'<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">{inner}</ErrorResponse>'
+        return Answer(status, {"Content-Type": "text/xml"}, body.encode())
     if not target:
         status, name = _S3[how]
         body = f'<?xml version="1.0"?><Error><Code>{name}</Code><Message>{_SAID}</Message></Error>'

@@ -6,6 +6,7 @@ from typing import Any
 from tests.faults.calls import AWS, Answer, Listing, Request, Subject, subject_of
 from tests.faults.point import Fault, Track
 from tests.faults.processes import Worker
+from tests.faults.refusals import refusal
 from tests.faults.sweep import Case, Verdict, deaths
 
 TOOL = Worker(7, "tool")
@@ -44,6 +45,19 @@ def test_a_read_of_the_log_is_distinguished_from_one_of_the_tenant() -> None:
 
     assert read("T#t#S#ses_01J00000000000000000000000", "C#0000000004") == "log from C#"
     assert read("T#t", "F#") == "tenant from F#"
+
+
+def test_keys_for_a_tenant_have_one_name_however_many_processes_ask_for_them() -> None:
+    def asked_by(worker: Worker) -> Request:
+        body = b"Action=AssumeRole&Version=2011-06-15&RoleSessionName=t-flt-0123456789ab"
+        return Request(AWS, "POST", "/", {"content-type": "application/x-www-form-urlencoded"}, body, worker)
+
+    listing = Listing()
+    calls = [listing.name(worker, subject_of(asked_by(worker))) for worker in (TOOL, OTHER)]
+    assert [call.name for call in calls if call is not None] == ["tool sts:AssumeRole tenant 1"] * 2
+    assert asked_by(TOOL).tag == "flt-0123456789ab"
+    refused = refusal(asked_by(TOOL), "denied")
+    assert (refused.status, b"<Code>AccessDenied</Code>" in refused.body) == (403, True)
 
 
 def test_a_write_that_is_tried_again_keeps_its_name_and_another_one_gets_the_next() -> None:

@@ -32,6 +32,10 @@ class Template:
         """Logical id -> resource, of one CloudFormation type."""
         return {name: each for name, each in self.body["Resources"].items() if each["Type"] == kind}
 
+    def resources_named(self, name: str, kind: str) -> list[str]:
+        """Logical ids that are this name and the hash that CDK adds."""
+        return [each for each in self.resources(kind) if HASH.sub("", each) == name]
+
     def properties(self, kind: str) -> list[Mapping[str, Any]]:
         return [each["Properties"] for each in self.resources(kind).values()]
 

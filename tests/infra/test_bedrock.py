@@ -7,7 +7,7 @@ import pytest
 
 from infra.environments import PROD
 from tests.infra.conftest import Synthesised, synthesised
-from tests.infra.test_grants import ALLOWED, actions, resources
+from tests.infra.test_grants import DATA, actions, resources
 
 INVOKE = {"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"}
 
@@ -22,7 +22,7 @@ def with_bedrock(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
 def _invoking(made: Synthesised) -> dict[str, list[str]]:
     return {
         function: resources(statement)
-        for function in ALLOWED
+        for function in DATA
         for statement in made.stateless.statements(function.capitalize())
         if INVOKE & actions(statement)
     }

@@ -24,6 +24,13 @@ BUCKETS_OF_SESSIONS = ("Texts", "Files")
 """Where this release stores texts of sessions, and where the release before does."""
 FILES = "Files.Arn/files/*"
 LIST_FILES = 'Files.Arn if {"StringLike": {"s3:prefix": "files/*"}}'
+WITH_KEYS = 'Table.Arn if {"Null": {"dynamodb:LeadingKeys": "false"}}'
+"""Which keys is what the session policy says."""
+OF_NO_TENANT = (
+    'Table.Arn if {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["D"]}, '
+    '"Null": {"dynamodb:LeadingKeys": "false"}}'
+)
+"""The table's items of the deployment. A request that names no key, such as a scan, has no leading keys at all."""
 MACHINE = "arn:aws:states:region:account:stateMachine:acta-prod"
 EXECUTIONS = "arn:aws:states:region:account:execution:acta-prod:*"
 LIST = {"s3:ListBucket"}
@@ -35,49 +42,42 @@ def on_sessions(actions: set[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for bucket in BUCKETS_OF_SESSIONS:
         found[f"{bucket}.Arn/sessions/*"] = actions
-        listing = LIST | LIST_VERSIONS if actions >= ERASE else LIST
-        found[f'{bucket}.Arn if {{"StringLike": {{"s3:prefix": "sessions/*"}}}}'] = listing
+        may_list = LIST | LIST_VERSIONS if actions >= ERASE else LIST
+        found[f'{bucket}.Arn if {{"StringLike": {{"s3:prefix": "sessions/*"}}}}'] = may_list
     return found
 
 
-ALLOWED: Mapping[str, Mapping[str, set[str]]] = {
-    "start": {
-        TABLE: COMMIT,
-        **on_sessions(PUT),
-        MACHINE: START,
-        EXECUTIONS: LOOK_UP | {"states:StopExecution"},
-    },
-    "status": {TABLE: READ, **on_sessions(GET)},
-    "step": {
-        TABLE: REMEMBER,
-        **on_sessions(PUT),
-        "AnthropicKey": READ_KEY,
-        "OpenaiKey": READ_KEY,
-    },
-    "tool": {
-        TABLE: REMEMBER,
-        **on_sessions(PUT),
-        FILES: EDIT,
-        LIST_FILES: LIST,
-        "arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"},
-    },
-    "intervene": {
-        TABLE: COMMIT | {"dynamodb:BatchWriteItem"},
-        **on_sessions(ERASE),
-        MACHINE: START,
-        EXECUTIONS: LOOK_UP | {"states:StopExecution"},
-    },
-    "admin": {TABLE: REMEMBER, FILES: EDIT, LIST_FILES: LIST},
+Granted = Mapping[str, set[str]]
+OWN: Mapping[str, Granted] = {
+    "start": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}},
+    "status": {OF_NO_TENANT: {"dynamodb:GetItem"}},
+    "step": {OF_NO_TENANT: {"dynamodb:GetItem"}, "AnthropicKey": READ_KEY, "OpenaiKey": READ_KEY},
+    "tool": {"arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"}},
+    "intervene": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}},
+    "admin": {OF_NO_TENANT: {"dynamodb:GetItem", "dynamodb:PutItem"}},
+    "recover": {MACHINE: START | {"states:ListExecutions"}, EXECUTIONS: LOOK_UP},
+    "fallback": {},
+}
+"""Function -> what it may act on whoever it works for -> its actions there, besides `common()`. For `notify`:
+test_notifications.py.
+"""
+DATA: Mapping[str, Granted] = {
+    "start": {WITH_KEYS: COMMIT, **on_sessions(PUT)},
+    "status": {WITH_KEYS: READ, **on_sessions(GET)},
+    "step": {WITH_KEYS: REMEMBER, **on_sessions(PUT)},
+    "tool": {WITH_KEYS: REMEMBER, **on_sessions(PUT), FILES: EDIT, LIST_FILES: LIST},
+    "intervene": {WITH_KEYS: COMMIT | {"dynamodb:BatchWriteItem"}, **on_sessions(ERASE)},
+    "admin": {WITH_KEYS: REMEMBER, FILES: EDIT, LIST_FILES: LIST},
     "recover": {
         TABLE: COMMIT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Scan"},
         f"{TABLE}/index/live": {"dynamodb:Query"},
         **on_sessions(ERASE),
-        MACHINE: START | {"states:ListExecutions"},
-        EXECUTIONS: LOOK_UP,
     },
     "fallback": {},
 }
-"""Function -> what it may act on -> its actions there, besides `common()`. For `notify`: test_notifications.py."""
+"""Function -> tenants' items and objects -> its actions there. All but `recover` have them one tenant at a time."""
+ONE_ROLE = ("recover", "fallback")
+BY_TENANT = tuple(name for name in DATA if name not in ONE_ROLE)
 
 
 MEASURE = {"cloudwatch:GetMetricData", "lambda:GetAccountSettings"}
@@ -101,9 +101,73 @@ def resources(statement: Any) -> list[str]:
     return [json.dumps(each) for each in listed(statement["Resource"])]
 
 
-@pytest.mark.parametrize("function", ALLOWED)
-def test_a_function_may_do_what_it_needs_and_nothing_else(function: str, prod: Synthesised) -> None:
-    assert prod.stateless.granted(function.capitalize()) == {**ALLOWED[function], **common(function)}
+@pytest.mark.parametrize("function", BY_TENANT)
+def test_a_functions_own_role_reaches_no_tenants_data(function: str, prod: Synthesised) -> None:
+    name = function.capitalize()
+    its_other_role = {f"{name}TenantRole.Arn": {"sts:AssumeRole"}}
+    granted = prod.stateless.granted(f"{name}BaseRole") | prod.stateless.granted(f"{name}Assume")
+    assert granted == {**OWN[function], **common(function), **its_other_role}
+    assert own_role(prod, function).startswith(f"{name}BaseRole")
+
+
+@pytest.mark.parametrize("function", BY_TENANT)
+def test_its_second_role_has_tenants_data_alone_and_only_the_function_may_assume_it(
+    function: str, prod: Synthesised
+) -> None:
+    name = function.capitalize()
+    assert prod.stateless.granted(f"{name}TenantRole") == DATA[function]
+    (role,) = prod.stateless.resources_named(f"{name}TenantRole", "AWS::IAM::Role")
+    properties = prod.stateless.resources("AWS::IAM::Role")[role]["Properties"]
+    (trust,) = properties["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Principal"] == {"AWS": {"Fn::GetAtt": [own_role(prod, function), "Arn"]}}
+    assert (trust["Effect"], trust["Action"]) == ("Allow", "sts:AssumeRole")
+    assert "Condition" not in trust
+
+
+@pytest.mark.parametrize("function", ONE_ROLE)
+def test_who_works_for_no_tenant_has_one_role(function: str, prod: Synthesised) -> None:
+    granted = prod.stateless.granted(function.capitalize())
+    assert granted == {**OWN[function], **DATA[function], **common(function)}
+
+
+@pytest.mark.parametrize("function", BY_TENANT)
+def test_a_function_knows_its_second_role_and_is_not_made_before_it_may_assume_it(
+    function: str, each: Synthesised
+) -> None:
+    made = function_resource(each, function)
+    (tenant_role,) = each.stateless.resources_named(f"{function.capitalize()}TenantRole", "AWS::IAM::Role")
+    (policy,) = each.stateless.resources_named(f"{function.capitalize()}AssumeTenantRole", "AWS::IAM::Policy")
+    variables = made["Properties"]["Environment"]["Variables"]
+    assert variables["ACTA_TENANT_ROLE"] == {"Fn::GetAtt": [tenant_role, "Arn"]}
+    assert variables["AWS_STS_REGIONAL_ENDPOINTS"] == "regional"
+    assert policy in made["DependsOn"]
+
+
+@pytest.mark.parametrize("function", BY_TENANT)
+def test_the_role_of_the_release_before_stays_as_long_as_its_workers_may_live(
+    function: str, each: Synthesised
+) -> None:
+    name = function.capitalize()
+    former = each.stateless.resources_named(f"{name}Role", "AWS::IAM::Role")
+    assert bool(former) == (each.environment.write_version == 1)
+    assert own_role(each, function) not in former
+    if former and each.environment.name == "prod":
+        assert each.stateless.granted(f"{name}Role") == {
+            **OWN[function],
+            **DATA[function],
+            **common(function),
+        }
+
+
+def own_role(each: Synthesised, function: str) -> str:
+    """The logical id of the role that the function runs with."""
+    role: str = function_resource(each, function)["Properties"]["Role"]["Fn::GetAtt"][0]
+    return role
+
+
+def function_resource(each: Synthesised, function: str) -> Mapping[str, Any]:
+    (name,) = each.stateless.resources_named(f"{function.capitalize()}Function", "AWS::Lambda::Function")
+    return each.stateless.resources("AWS::Lambda::Function")[name]
 
 
 def test_a_role_has_no_managed_policy(each: Synthesised) -> None:
@@ -113,7 +177,7 @@ def test_a_role_has_no_managed_policy(each: Synthesised) -> None:
 
 def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised) -> None:
     for role in each.stateless.resources("AWS::IAM::Role"):
-        for statement in each.stateless.statements(role.split("Role")[0]):
+        for statement in each.stateless.statements(role):
             assert all("*" not in action for action in actions(statement))
             for resource in resources(statement):
                 if resource == '"*"':
@@ -128,7 +192,7 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
                     assert any(end in resource for end in ends), resource
 
 
-@pytest.mark.parametrize("function", ALLOWED)
+@pytest.mark.parametrize("function", DATA)
 def test_files_and_sessions_are_apart(function: str, each: Synthesised) -> None:
     """Only `tool` works with both; `admin` serves files; all others know sessions only."""
     things = each.stateless.granted(function.capitalize())
@@ -137,7 +201,7 @@ def test_files_and_sessions_are_apart(function: str, each: Synthesised) -> None:
     assert prefixes == others.get(function, {"sessions"})
 
 
-@pytest.mark.parametrize("function", ALLOWED)
+@pytest.mark.parametrize("function", DATA)
 def test_who_reads_objects_lists_those_under_the_same_prefix_and_no_others(
     function: str, each: Synthesised
 ) -> None:
@@ -155,7 +219,7 @@ def test_who_reads_objects_lists_those_under_the_same_prefix_and_no_others(
 def test_only_step_reads_the_models_keys(prod: Synthesised) -> None:
     readers = {
         function
-        for function in ALLOWED
+        for function in DATA
         for statement in prod.stateless.statements(function.capitalize())
         if "secretsmanager:GetSecretValue" in actions(statement)
     }
@@ -165,7 +229,7 @@ def test_only_step_reads_the_models_keys(prod: Synthesised) -> None:
 def test_only_tool_invokes_functions_and_only_those_that_are_tools(prod: Synthesised) -> None:
     invoked = {
         (function, resource.rpartition(":")[2].strip('"]}'))
-        for function in ALLOWED
+        for function in DATA
         for statement in prod.stateless.statements(function.capitalize())
         if "lambda:InvokeFunction" in actions(statement)
         for resource in resources(statement)
@@ -202,7 +266,7 @@ def test_only_this_account_s_gateway_rules_and_state_machine_reach_a_function(ea
 def test_only_recover_reads_across_tenants_and_only_who_they_are(prod: Synthesised) -> None:
     indexes = {
         (function, *actions(statement), resource.rpartition("/index/")[2].strip('"]}'))
-        for function in ALLOWED
+        for function in DATA
         for statement in prod.stateless.statements(function.capitalize())
         for resource in resources(statement)
         if "/index/" in resource

@@ -10,7 +10,10 @@ import pytest
 
 from infra.environments import PROD, STAGING, Environment, ExternalIssuer, Topic, Webhook
 from infra.options import CustomerKey, SignInFirewall
+from tests.doubles.iam.policies import Ask, is_allowed
 from tests.infra.conftest import Synthesised, Template, listed, synthesised, text_of
+from tests.infra.test_grants import BY_TENANT
+from tests.infra.test_one_tenant_at_a_time import narrowed_to, policies
 from tests.infra.test_options import BOUNDARY, EDGE, FRONT, HASH, KEY_ARN, NETWORK, ORIGIN
 
 OPERATORS_ACL = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/ours/1-2-3"
@@ -114,16 +117,20 @@ def test_everything_that_is_stored_is_encrypted_with_the_key(
 
 
 def test_who_uses_what_is_stored_may_use_the_key_through_the_services_alone(everything: Synthesised) -> None:
-    by_function = {
-        function: [
+    roles = [
+        *(f"{function.capitalize()}TenantRole" for function in BY_TENANT),
+        *("StatusBaseRole", "StepBaseRole", "AdminBaseRole", "RecoverRole", "NotifyRole"),
+    ]
+    by_role = {
+        role: [
             statement
-            for statement in everything.stateless.statements(f"{function.capitalize()}Role")
+            for statement in everything.stateless.statements(role)
             if any(action.startswith("kms:") for action in listed(statement["Action"]))
         ]
-        for function in EVERYTHING.functions
+        for role in (*roles, "FallbackRole", "ToolBaseRole")
     }
-    assert by_function.pop("fallback") == []
-    for (only,) in by_function.values():
+    assert by_role.pop("FallbackRole") == by_role.pop("ToolBaseRole") == []
+    for (only,) in by_role.values():
         assert "kms:*" not in only["Action"]
         assert text_of(only["Resource"]) == "Key.Arn"
         via = [text_of(each) for each in only["Condition"]["StringEquals"]["kms:ViaService"]]
@@ -247,6 +254,23 @@ def test_the_front_takes_nothing_from_the_other_stacks(everything: Synthesised) 
     assert "Acta-prod-State" not in text
 
 
+@pytest.mark.parametrize("function", BY_TENANT)
+def test_who_reads_for_one_tenant_may_still_use_the_key(function: str, given: Synthesised) -> None:
+    """What a session policy does not name, no role gives."""
+    role = policies(given, f"{function.capitalize()}TenantRole")
+    (via,) = {
+        text_of(each)
+        for statement in given.stateless.statements(f"{function.capitalize()}TenantRole")
+        if statement["Sid"] == "Key"
+        for each in statement["Condition"]["StringEquals"]["kms:ViaService"]
+        if "s3" in text_of(each)
+    }
+    for action in ("kms:Decrypt", "kms:GenerateDataKey"):
+        ask = Ask(action, KEY_ARN, {"kms:ViaService": [via]})
+        assert is_allowed(ask, role, narrowed_to("acme"))
+        assert not is_allowed(ask._replace(context={}), role, narrowed_to("acme"))
+
+
 def test_the_user_pool_stands_behind_a_firewall(everything: Synthesised, prod: Synthesised) -> None:
     (acl,) = everything.stateless.properties("AWS::WAFv2::WebACL")
     assert (acl["Scope"], acl["Rules"][1]["Statement"]["RateBasedStatement"]["Limit"]) == ("REGIONAL", 200)
@@ -328,12 +352,12 @@ def test_endpoints_are_made_on_demand_for_this_accounts_resources_alone(
 
 
 def test_lambda_may_put_tool_into_the_network_and_the_code_in_it_may_not(everything: Synthesised) -> None:
-    statements = {each.get("Sid"): each for each in everything.stateless.statements("ToolRole")}
+    statements = {each.get("Sid"): each for each in everything.stateless.statements("ToolBaseRole")}
     assert set(statements["Join"]["Action"]) == set(statements["NotItself"]["Action"])
     assert statements["NotItself"]["Effect"] == "Deny"
     (function,) = statements["NotItself"]["Condition"]["ArnEquals"].values()
     assert text_of(function) == "arn:aws:lambda:region:account:function:acta-prod-tool"
-    for role in ("StepRole", "AdminRole"):
+    for role in ("StepBaseRole", "AdminBaseRole", "ToolTenantRole"):
         assert "Join" not in {each.get("Sid") for each in everything.stateless.statements(role)}
 
 

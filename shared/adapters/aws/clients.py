@@ -5,10 +5,14 @@ third longer, and nothing here needs it. botocore itself reads `AWS_ENDPOINT_URL
 """
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.adapters.aws.errors import translated
+from shared.bound_tenant import as_deployment
 from shared.settings import settings
+
+if TYPE_CHECKING:
+    from shared.adapters.aws.tenant_credentials import TenantCredentials
 
 CONNECT_SECONDS = 2
 READ_SECONDS = 6
@@ -17,22 +21,46 @@ ATTEMPTS = 3
 CONNECTIONS = 16
 
 
+HOLDS_TENANTS_DATA = ("dynamodb", "s3")
+"""What a tenant's credentials are for. Everything else a function asks with its own."""
+
+
 @cache
 def aws_client(service: str) -> Any:
     """The client that the whole process uses. `service`: `dynamodb`, `s3`, `stepfunctions`, `secretsmanager`, …"""
-    return make_client(service, read_seconds=settings().aws_read_seconds)
+    narrowed = tenant_credentials() if service in HOLDS_TENANTS_DATA else None
+    return make_client(service, read_seconds=settings().aws_read_seconds, credentials=narrowed)
+
+
+@cache
+def tenant_credentials() -> "TenantCredentials | None":
+    """None: the function's own role is the only one it has."""
+    chosen = settings()
+    if not chosen.tenant_role:
+        return None
+    from shared.adapters.aws.tenant_credentials import TenantCredentials
+
+    own = _session().get_credentials()
+    return TenantCredentials(chosen.tenant_role, chosen.bucket, chosen.session_buckets, own)
 
 
 def make_client(
-    service: str, *, read_seconds: float = READ_SECONDS, attempts: int = ATTEMPTS, **where: Any
+    service: str,
+    *,
+    read_seconds: float = READ_SECONDS,
+    attempts: int = ATTEMPTS,
+    credentials: "TenantCredentials | None" = None,
+    **where: Any,
 ) -> Any:
-    """A new client. `read_seconds`: how long one attempt waits for bytes. `where`: region, endpoint and credentials,
-    for tests and tools.
+    """A new client. `read_seconds`: how long one attempt waits for bytes. `credentials`: instead of the process's own.
+    `where`: region, endpoint and fixed keys, for tests and tools.
     """
-    import botocore.session
     from botocore.config import Config
 
-    return botocore.session.get_session().create_client(
+    session = _session()
+    if credentials is not None:
+        session.register_component("credential_provider", credentials)
+    client = session.create_client(
         service,
         config=Config(
             connect_timeout=CONNECT_SECONDS,
@@ -44,6 +72,25 @@ def make_client(
         ),
         **where,
     )
+    if credentials is not None:
+        client.meta.events.register("after-call.dynamodb", credentials.forget_denied)
+    return client
+
+
+def _session() -> Any:
+    """A new botocore session. All have what botocore has read of AWS in common: it takes most of a client's time."""
+    import botocore.session
+
+    session = botocore.session.get_session()
+    session.register_component("data_loader", _descriptions_of_aws())
+    return session
+
+
+@cache
+def _descriptions_of_aws() -> Any:
+    import botocore.session
+
+    return botocore.session.get_session().get_component("data_loader")
 
 
 def keeping_alive(client: Any) -> Any:
@@ -62,11 +109,14 @@ def keeping_alive(client: Any) -> Any:
 
 
 class Service:
-    """One AWS service. `client`: another client than the process's, for tests and tools."""
+    """One AWS service. `client`: another client than the process's, for tests and tools. `of_deployment`: it is asked
+    for what belongs to no tenant, with the function's own role, whichever tenant is bound.
+    """
 
-    def __init__(self, name: str, client: Any = None) -> None:
+    def __init__(self, name: str, client: Any = None, *, of_deployment: bool = False) -> None:
         self._name = name
         self._client = client
+        self._of_deployment = of_deployment
 
     @property
     def client(self) -> Any:
@@ -81,7 +131,10 @@ class Service:
         """
         method = getattr(self.client, operation)
         try:
-            return method(**parameters)
+            if not self._of_deployment:
+                return method(**parameters)
+            with as_deployment():
+                return method(**parameters)
         except Exception as error:
             reaction = translated(operation, error)
             if reaction is error:

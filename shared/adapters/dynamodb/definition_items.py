@@ -12,10 +12,10 @@ D                         P#{prompt}                the deployment's seed: v, z 
 from datetime import datetime
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.dynamodb.table_layout import Item, stored, tenant_pk
+from shared.adapters.dynamodb.table_layout import Item, stored
 from shared.adapters.dynamodb.transaction import Action, ConditionFailed, put, put_record, transact
 from shared.adapters.storage.documents import dump, load
-from shared.adapters.storage.keys import key_part
+from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.prompt import Prompt
 from shared.ports.clock import Clock

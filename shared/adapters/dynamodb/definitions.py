@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import definition_items as items
 from shared.adapters.dynamodb.definition_items import change_definition
-from shared.adapters.dynamodb.table_layout import Item, tenant_pk
+from shared.adapters.dynamodb.table_layout import Item
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.keys import tenant_pk
 from shared.domain.definitions import prompt as prompts
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
 from shared.domain.definitions.prompt import Prompt
@@ -67,6 +68,7 @@ class DynamoDefinitions:
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
+        self._deployment = Service("dynamodb", client, of_deployment=True)
         self._write_version = write_version
         self.tools = DynamoToolStore(table, clock, client, write_version=write_version)
         self._known: OrderedDict[str, _Known] = OrderedDict()
@@ -192,11 +194,11 @@ class DynamoDefinitions:
 
     def seed(self, name: str) -> Prompt:
         """Where no deployment has stored one: this release's."""
-        item = self._get(items.seed_key(name))
+        item = self._get(items.seed_key(name), self._deployment)
         return prompts.seed(name) if item is None else items.item_prompt(item)
 
     def store_seed(self, seed: Prompt) -> None:
-        self._dynamodb.call("put_item", TableName=self._table, Item=items.seed_item(seed))
+        self._deployment.call("put_item", TableName=self._table, Item=items.seed_item(seed))
 
     def _change(
         self, tenant: str, decisive: Action, record: IdempotencyRecord | None = None, *more: Action
@@ -204,8 +206,9 @@ class DynamoDefinitions:
         """Raises DefinitionChanged, KeyTaken."""
         change_definition(self._dynamodb, self._table, self._clock, tenant, decisive, record, *more)
 
-    def _get(self, key: Item) -> Item | None:
-        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
+    def _get(self, key: Item, service: Service | None = None) -> Item | None:
+        asked = service or self._dynamodb
+        answer = asked.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
         item: Item | None = answer.get("Item")
         return item
 

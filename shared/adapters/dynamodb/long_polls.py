@@ -19,7 +19,7 @@ class DynamoLongPolls:
 
     def __init__(self, table: str, client: Any = None) -> None:
         self._table = table
-        self._dynamodb = Service("dynamodb", client)
+        self._dynamodb = Service("dynamodb", client, of_deployment=True)
 
     def get(self, now: datetime) -> LongPolls:
         item = self._dynamodb.call("get_item", TableName=self._table, Key=_KEY).get("Item")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.query import query
-from shared.adapters.dynamodb.table_layout import Item, stored, tenant_pk
+from shared.adapters.dynamodb.table_layout import Item, stored
 from shared.adapters.dynamodb.transaction import (
     ATTEMPTS,
     FREE,
@@ -30,7 +30,7 @@ from shared.adapters.dynamodb.transaction import (
 )
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.documents import dump, load
-from shared.adapters.storage.keys import key_part
+from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.definitions import memory as ranking
 from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind
 from shared.domain.errors import StoreThrottled

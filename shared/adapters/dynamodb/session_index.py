@@ -11,7 +11,7 @@ from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.query import query
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.documents import skip_damaged
-from shared.adapters.storage.keys import key_part
+from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.session.head import CoarseState
@@ -190,7 +190,7 @@ class DynamoIndex:
         """Up to `limit` items, and the cursor after the last item that was looked at. One item more than `limit` is
         asked for, which shows whether the page is the last.
         """
-        pk, scope, limit = items.tenant_pk(tenant), kind + tenant, max(limit, 1)
+        pk, scope, limit = tenant_pk(tenant), kind + tenant, max(limit, 1)
         request: dict[str, Any] = {
             "TableName": self._table,
             "ConsistentRead": True,

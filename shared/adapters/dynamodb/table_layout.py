@@ -38,7 +38,7 @@ from shared.adapters.storage.documents import (
     to_commit,
     to_intervention,
 )
-from shared.adapters.storage.keys import HASHED, key_part, part_text
+from shared.adapters.storage.keys import HASHED, TENANT, key_part, part_text, tenant_pk
 from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.schema.convert import check_version
@@ -62,16 +62,12 @@ Item = dict[str, dict[str, Any]]
 LAST_NUMBER = 9_999_999_999
 MAX_ROUTE_BYTES = 800
 """A longer route is replaced by its hash. A sort key has at most 1,024 bytes, and an ordinary route here about 80."""
-TENANT, LISTING, INTERVENTION = "T#", "S#", "I#"
+LISTING, INTERVENTION = "S#", "I#"
 LIVE_INDEX = "live"
 COMMIT, RUNNING_TEXT, MARKER, ERASURE = "C#", "P", "A", "E"
 """Sort keys of a session's items; a commit's is followed by its number."""
 ERASED = "erased"
 """Deleted sessions in the index of live ones. Deletions are few, so they need no more than one partition of it."""
-
-
-def tenant_pk(tenant: str) -> str:
-    return f"{TENANT}{key_part(tenant)}"
 
 
 def session_pk(tenant: str, session_id: str) -> str:

@@ -5,10 +5,10 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.definition_items import change_definition
 from shared.adapters.dynamodb.query import query
-from shared.adapters.dynamodb.table_layout import Item, stored, tenant_pk
+from shared.adapters.dynamodb.table_layout import Item, stored
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.adapters.storage.documents import dump, load
-from shared.adapters.storage.keys import key_part
+from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.definitions.tool import ToolDefinition
 from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock

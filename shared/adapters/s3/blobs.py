@@ -12,7 +12,8 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.s3.objects import MISSING, StoredObject, erase_prefix, read_object
-from shared.adapters.storage.keys import key_part
+from shared.adapters.storage.keys import SESSIONS, key_part, tenant_prefix
+from shared.bound_tenant import carried
 from shared.domain.errors import PoisonedSession
 from shared.ports.blobs import BlobMissing
 
@@ -71,9 +72,10 @@ class S3Blobs:
             return {name: self._get(prefix + name) for name in wanted}
         from concurrent.futures import ThreadPoolExecutor
 
+        read = carried(lambda name: self._get(prefix + name))
         _ = self._s3.client  # makes the client now, so that the threads do not make one each
         with ThreadPoolExecutor(min(PARALLEL, len(wanted))) as pool:
-            return dict(zip(wanted, pool.map(lambda name: self._get(prefix + name), wanted), strict=True))
+            return dict(zip(wanted, pool.map(read, wanted), strict=True))
 
     def delete_all(self, tenant: str, session_id: str) -> None:
         prefix = _prefix(tenant, session_id)
@@ -100,4 +102,4 @@ class S3Blobs:
 
 
 def _prefix(tenant: str, session_id: str) -> str:
-    return f"sessions/{key_part(tenant)}/{key_part(session_id)}/"
+    return f"{tenant_prefix(SESSIONS, tenant)}{key_part(session_id)}/"

@@ -8,7 +8,7 @@ from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.s3.objects import MISSING, read_metadata, read_object
 from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.adapters.storage.keys import key_part
+from shared.adapters.storage.keys import FILES, tenant_prefix
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.files import FileInfo, FileMissing, FilePage
 
@@ -94,7 +94,7 @@ class S3Files:
 
 
 def _root(tenant: str) -> str:
-    return f"files/{key_part(tenant)}/"
+    return tenant_prefix(FILES, tenant)
 
 
 def _key(tenant: str, path: str) -> str:

@@ -11,6 +11,9 @@ from urllib.parse import quote, unquote
 MAX_PART_BYTES = 200
 """A longer part is replaced by its hash, because keys of S3 and sort keys of DynamoDB have at most 1,024 bytes."""
 HASHED = "%sha256-"
+TENANT = "T#"
+FILES, SESSIONS = "files", "sessions"
+"""How the keys of tenants' items begin, and of their objects: files, and texts of sessions."""
 
 
 @lru_cache(maxsize=1_024)
@@ -29,6 +32,16 @@ def key_part(text: str) -> str:
     if len(part) > MAX_PART_BYTES:
         return HASHED + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return part
+
+
+def tenant_pk(tenant: str) -> str:
+    """The partition of a tenant's items. Its other partitions begin with this and a `#`."""
+    return f"{TENANT}{key_part(tenant)}"
+
+
+def tenant_prefix(kind: str, tenant: str) -> str:
+    """Of the keys of all the tenant's objects of a kind, `FILES` or `SESSIONS`."""
+    return f"{kind}/{key_part(tenant)}/"
 
 
 def part_text(part: str) -> str | None:

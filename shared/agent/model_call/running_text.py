@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from shared.agent.session.engine_decision import position
+from shared.bound_tenant import carried
 from shared.domain.errors import EngineError
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
@@ -44,6 +45,7 @@ class _Listener:
         self._to = to
         self._at = at
         self._key = key
+        self._write = carried(self._put)  # the text is read on a thread that does not know whose it is
         self._text = ""
         self._due: datetime | None = None
         self._busy = False
@@ -62,7 +64,7 @@ class _Listener:
         except RuntimeError:  # no thread could be started: it stays busy and writes nothing more
             return
 
-    def _write(self, partial: Partial) -> None:
+    def _put(self, partial: Partial) -> None:
         try:
             self._to.partials.put(self._at.tenant, self._at.session_id, partial)
         except Exception:

@@ -42,6 +42,8 @@ def exchange(
 ) -> Exchange:
     """`headers` by lower-case name."""
     prefix, _, operation = headers.get("x-amz-target", "").rpartition(".")
+    if body.startswith(b"Action=AssumeRole"):
+        return Exchange("sts", "AssumeRole", sent, received, status)
     if prefix not in _TARGET:
         _, _, key = path.partition("?")[0].lstrip("/").partition("/")  # behind the bucket's name
         operation = _S3_OPERATIONS.get(method, method) if key else "ListObjects"

@@ -1,0 +1,159 @@
+"""AWS credentials that reach one tenant's data: the function's second role, narrowed by a session policy (ADR 48).
+
+A function's own role has no right to any tenant's items or objects. It may assume the second one, `…-tenant`. What AWS
+then allows is what both that role and the session policy allow. Source: IAM User Guide, "Policies and permissions",
+session policies; "Roles terms and concepts", role chaining.
+"""
+
+import json
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import DENIED, AwsRefused
+from shared.adapters.storage.keys import FILES, SESSIONS, tenant_pk, tenant_prefix
+from shared.bound_tenant import Binding, bound
+from shared.domain.errors import AwsDenied
+
+LIFE_SECONDS = 3_600
+"""The most that a role may get that assumes another one."""
+LONGEST_INVOCATION = 960
+"""Seconds; a Lambda's 900 and a little more. Credentials that an invocation begins with outlast it: what it has begun
+and paid for is stored, whatever becomes of STS meanwhile.
+"""
+TENANTS_KEPT = 200
+
+
+class Keys(NamedTuple):
+    """What botocore signs with."""
+
+    access_key: str
+    secret_key: str
+    token: str
+    account_id: str | None = None
+
+
+class _Kept(NamedTuple):
+    """`asked`, `until`: seconds since 1970."""
+
+    keys: Keys
+    asked: float
+    until: float
+
+    def serve(self, binding: Binding) -> bool:
+        """Those that were given to this invocation do, however long they last."""
+        return self.asked >= binding.since or self.until > binding.since + LONGEST_INVOCATION
+
+
+class TenantCredentials:
+    """Stands where a botocore client has its credentials, for every request anew: those of the tenant that is bound;
+    where none is bound, the process's `own`. Never those for want of the others.
+
+    `bucket`: of the files. `session_buckets`: of sessions' texts. `own`: botocore's credentials.
+    """
+
+    method = "assume-role"
+
+    def __init__(
+        self, role_arn: str, bucket: str, session_buckets: Sequence[str], own: Any, sts: Service | None = None
+    ) -> None:
+        self._role_arn = role_arn
+        self._buckets = bucket, tuple(session_buckets)
+        self._own = own
+        self._sts = sts or Service("sts")
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._lock = Lock()
+
+    def get_frozen_credentials(self) -> Any:
+        """Raises what AssumeRole was answered with: AwsDenied, StoreThrottled, StoreUnavailable."""
+        binding = bound()
+        if binding is None:
+            return self._own.get_frozen_credentials()
+        with self._lock:
+            kept = self._kept.get(binding.tenant)
+            if kept is None or not kept.serve(binding):
+                kept = self._kept[binding.tenant] = self._assume(binding.tenant)
+            self._kept.move_to_end(binding.tenant)
+            if len(self._kept) > TENANTS_KEPT:
+                self._kept.popitem(last=False)
+            return kept.keys
+
+    def get_deferred_property(self, name: str) -> Any:
+        """botocore asks for the account, to address an endpoint of its own. Acta uses the region's."""
+        return lambda: None
+
+    def load_credentials(self) -> "TenantCredentials":
+        """As botocore's `credential_provider`."""
+        return self
+
+    def forget_denied(self, parsed: Mapping[str, Any], **_: Any) -> None:
+        """After each answer of DynamoDB, which every invocation asks first. Credentials that were withdrawn, or ended
+        by another clock than this one, are asked for anew by the next attempt.
+        """
+        binding = bound()
+        if binding is not None and parsed.get("Error", {}).get("Code") in DENIED:
+            with self._lock:
+                self._kept.pop(binding.tenant, None)
+
+    def _assume(self, tenant: str) -> _Kept:
+        asked = time.time()
+        policy = session_policy(tenant, self._role_arn.split(":")[1], *self._buckets)
+        try:
+            answer = self._sts.call(
+                "assume_role",
+                RoleArn=self._role_arn,
+                RoleSessionName=session_name(tenant),
+                DurationSeconds=LIFE_SECONDS,
+                Policy=policy,
+            )
+        except AwsRefused as refused:  # whatever it is that STS does not take, an operator has to see to it
+            raise AwsDenied(f"assume_role: {refused.code}") from None
+        given = answer["Credentials"]
+        keys = Keys(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
+        return _Kept(keys, asked, given["Expiration"].timestamp())
+
+
+def session_name(tenant: str) -> str:
+    """Under which AWS's trail has the tenant's requests; 2 to 64 characters, not unique."""
+    return re.sub(r"[^\w+=,.@-]", "-", f"t-{tenant}", flags=re.ASCII)[:64]
+
+
+def session_policy(tenant: str, partition: str, bucket: str, session_buckets: Sequence[str]) -> str:
+    """What the tenant's keys in the table and the buckets begin with, and nothing else. Which actions, on which table,
+    is the role's to say, and so is that a request has keys, of which `ForAllValues` says nothing. `kms`: where the
+    deployment encrypts with a key of its own, who reads has to be allowed that key, too.
+
+    At most 2,048 characters (STS API Reference, AssumeRole), which the longest names just fit into. So it has no
+    `Version`: in the policy language without one, nothing in a name is a variable either.
+    """
+    keys = tenant_pk(tenant)
+    objects = [(bucket, FILES), *((each, SESSIONS) for each in session_buckets)]
+    statements = [
+        {
+            "Effect": "Allow",
+            "Action": "dynamodb:*",
+            "Resource": "*",
+            "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [keys, f"{keys}#*"]}},
+        },
+        {
+            "Effect": "Allow",
+            "Action": ["s3:*", "kms:*"],
+            "Resource": [
+                *(f"arn:{partition}:s3:::{name}/{tenant_prefix(kind, tenant)}*" for name, kind in objects),
+                f"arn:{partition}:kms:*:*:*",
+            ],
+        },
+        {
+            "Effect": "Allow",
+            "Action": "s3:*",  # only a listing has a prefix
+            "Resource": "*",
+            "Condition": {
+                "StringLike": {"s3:prefix": [f"{tenant_prefix(kind, tenant)}*" for kind in (FILES, SESSIONS)]}
+            },
+        },
+    ]
+    return json.dumps({"Statement": statements}, separators=(",", ":"))

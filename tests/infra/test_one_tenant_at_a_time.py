@@ -1,0 +1,133 @@
+"""The synthesised roles and the session policy together, as IAM evaluates them: which tenant's data they reach (F2)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from shared.adapters.aws.tenant_credentials import session_policy
+from tests.doubles.iam.policies import Ask, Document, is_allowed
+from tests.doubles.iam.requests import BUCKETS, LEADING_KEYS, TABLES
+from tests.infra.conftest import Synthesised, listed, text_of
+from tests.infra.test_grants import BY_TENANT
+
+ACME, OTHER = "acme", "other"
+ARNS = {
+    "Table.Arn": f"{TABLES}/acta",
+    "Files.Arn": f"{BUCKETS}acta-files",
+    "Texts.Arn": f"{BUCKETS}acta-texts",
+}
+
+
+def narrowed_to(tenant: str) -> Document:
+    policy: Document = json.loads(session_policy(tenant, "aws", "acta-files", ("acta-texts", "acta-files")))
+    return policy
+
+
+def policies(each: Synthesised, role: str) -> tuple[Document, ...]:
+    """Of the role whose logical id begins like this, with ARNs."""
+    return ({"Statement": [with_arns(statement) for statement in each.stateless.statements(role)]},)
+
+
+def with_arns(statement: Mapping[str, Any]) -> Mapping[str, Any]:
+    conditions = {
+        operator: {key: [text_of(value) for value in listed(values)] for key, values in keys.items()}
+        for operator, keys in statement.get("Condition", {}).items()
+    }
+    resources = [arn(resource) for resource in listed(statement["Resource"])]
+    return {**statement, "Resource": resources, "Condition": conditions}
+
+
+def arn(resource: Any) -> str:
+    text = text_of(resource)
+    if text.startswith("arn:"):
+        return text
+    name, slash, rest = text.partition("/")
+    return ARNS.get(name, name) + slash + rest
+
+
+def asks(each: Synthesised, function: str, tenant: str) -> Iterator[Ask]:
+    """Everything that the function's second role may do, done to this tenant's data."""
+    for statement in each.stateless.statements(f"{function.capitalize()}TenantRole"):
+        for action in listed(statement["Action"]):
+            for resource in map(arn, listed(statement["Resource"])):
+                if action.startswith("dynamodb:"):
+                    for key in (f"T#{tenant}", f"T#{tenant}#S#ses_1"):
+                        yield Ask(action, resource, {LEADING_KEYS: [key]})
+                elif "List" in action:
+                    prefix = statement["Condition"]["StringLike"]["s3:prefix"].replace("*", f"{tenant}/ses_1")
+                    yield Ask(action, resource, {"s3:prefix": [prefix]})
+                else:
+                    yield Ask(action, resource.replace("*", f"{tenant}/ses_1/text"))
+
+
+@pytest.mark.parametrize("function", BY_TENANT)
+def test_what_a_function_may_do_it_may_do_to_the_tenant_it_works_for_and_to_no_other(
+    function: str, each: Synthesised
+) -> None:
+    role = policies(each, f"{function.capitalize()}TenantRole")
+    own, others = list(asks(each, function, ACME)), list(asks(each, function, OTHER))
+    assert own
+    assert [ask for ask in own if not is_allowed(ask, role, narrowed_to(ACME))] == []
+    assert [ask for ask in others if is_allowed(ask, role, narrowed_to(ACME))] == []
+
+
+@pytest.mark.parametrize("function", BY_TENANT)
+def test_without_a_tenant_it_reaches_the_data_of_none(function: str, each: Synthesised) -> None:
+    role = policies(each, f"{function.capitalize()}BaseRole")
+    assert [ask for ask in asks(each, function, ACME) if is_allowed(ask, role)] == []
+
+
+@pytest.mark.parametrize("function", BY_TENANT)
+def test_one_write_may_not_name_the_tenants_items_and_anothers(function: str, each: Synthesised) -> None:
+    role = policies(each, f"{function.capitalize()}TenantRole")
+    for keys in ([f"T#{ACME}", f"T#{OTHER}"], [f"T#{ACME}", "D"], ["D"], [f"T#{ACME}x"], ["T#"], [""]):
+        for action in ("PutItem", "BatchWriteItem", "GetItem", "Query"):
+            ask = Ask(f"dynamodb:{action}", ARNS["Table.Arn"], {LEADING_KEYS: keys})
+            assert not is_allowed(ask, role, narrowed_to(ACME)), keys
+
+
+@pytest.mark.parametrize("function", BY_TENANT)
+@pytest.mark.parametrize("role", ["BaseRole", "TenantRole"])
+def test_nothing_without_a_key_is_answered(function: str, role: str, each: Synthesised) -> None:
+    """A scan, the index of all live sessions, a listing of a whole bucket or of all tenants."""
+    granted = policies(each, f"{function.capitalize()}{role}")
+    narrowed = narrowed_to(ACME) if role == "TenantRole" else None
+    for ask in (
+        Ask("dynamodb:Scan", ARNS["Table.Arn"]),
+        Ask("dynamodb:GetItem", ARNS["Table.Arn"]),
+        Ask("dynamodb:Query", f"{ARNS['Table.Arn']}/index/live", {LEADING_KEYS: ["active"]}),
+        *(
+            Ask(action, ARNS[bucket], context)
+            for action in ("s3:ListBucket", "s3:ListBucketVersions")
+            for bucket in ("Files.Arn", "Texts.Arn")
+            for context in ({}, {"s3:prefix": [""]}, {"s3:prefix": ["files/"]}, {"s3:prefix": ["sessions/"]})
+        ),
+    ):
+        assert not is_allowed(ask, granted, narrowed), ask
+
+
+def test_a_tenants_folder_that_is_named_like_another_tenants_is_not_its_own(each: Synthesised) -> None:
+    """`*` in an ARN stands for slashes, too."""
+    role = policies(each, "ToolTenantRole")
+    for key in (f"files/{OTHER}/files/{ACME}/a.md", f"sessions/{OTHER}/files/{ACME}/a", f"files/{ACME}"):
+        for action in ("s3:GetObject", "s3:PutObject"):
+            ask = Ask(action, f"{ARNS['Files.Arn']}/{key}")
+            assert not is_allowed(ask, role, narrowed_to(ACME)), key
+
+
+@pytest.mark.parametrize(("function", "may_write"), [("status", False), ("step", False), ("admin", True)])
+def test_who_reads_the_deployments_own_items_reads_them_with_its_own_role(
+    function: str, may_write: bool, each: Synthesised
+) -> None:
+    role = policies(each, f"{function.capitalize()}BaseRole")
+
+    def may(action: str, *keys: str) -> bool:
+        return is_allowed(Ask(f"dynamodb:{action}", ARNS["Table.Arn"], {LEADING_KEYS: keys}), role)
+
+    assert may("GetItem", "D")
+    assert may("PutItem", "D") == may_write
+    assert not may("GetItem", "D", f"T#{ACME}")
+    assert not may("GetItem", "D#")
+    assert not may("DeleteItem", "D")
