@@ -12,6 +12,10 @@ class FileMissing(LookupError):
     """There is no file at this path."""
 
 
+class FileExists(Exception):
+    """There is a file at this path. Nothing was written."""
+
+
 class FileInfo(NamedTuple):
     path: str
     bytes: int
@@ -41,6 +45,10 @@ class FileStore(Protocol):
         told what it did the first time, and nothing is written again while the file is still that one; None: an id of
         its own.
         """
+        ...
+
+    def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
+        """Writes a file that is not there yet. `write_id`: as with `write`. Raises FileExists."""
         ...
 
     def delete(self, tenant: str, path: str) -> None:

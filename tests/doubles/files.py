@@ -6,7 +6,7 @@ from typing import NamedTuple
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.untrusted.path import check_path
 from shared.ports.clock import Clock
-from shared.ports.files import FileInfo, FileMissing, FilePage
+from shared.ports.files import FileExists, FileInfo, FileMissing, FilePage
 
 
 class _File(NamedTuple):
@@ -44,6 +44,12 @@ class MemoryFiles:
             return there.was_new
         self._files[key] = _File(data, self._clock.now(), write_id, there is None)
         return there is None
+
+    def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
+        there = self._files.get((tenant, check_path(path)))
+        if there is not None and (write_id is None or there.write_id != write_id):
+            raise FileExists("a file is there")
+        self.write(tenant, path, data, write_id)
 
     def delete(self, tenant: str, path: str) -> None:
         if self._files.pop((tenant, check_path(path)), None) is None:

@@ -10,7 +10,7 @@ from shared.adapters.s3.objects import MISSING, read_metadata, read_object
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.keys import FILES, tenant_prefix
 from shared.domain.untrusted.path import PathRefused, check_path
-from shared.ports.files import FileInfo, FileMissing, FilePage
+from shared.ports.files import FileExists, FileInfo, FileMissing, FilePage
 
 MAX_KEY_BYTES = 1_024
 MAX_PAGE = 1_000
@@ -57,15 +57,24 @@ class S3Files:
         # answer was lost, and the SDK or a later attempt has repeated it.
         mine = write_id or uuid4().hex
         target = {"Bucket": self._bucket, "Key": _key(tenant, path)}
+        done = self._put_new(target, data, mine)
+        if done is None:
+            self._put(target, data, mine, is_new=False)
+        return done is True
+
+    def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
+        target = {"Bucket": self._bucket, "Key": _key(tenant, path)}
+        if self._put_new(target, data, write_id or uuid4().hex) is None:
+            raise FileExists("a file is there")
+
+    def _put_new(self, target: dict[str, str], data: bytes, mine: str) -> bool | None:
+        """Writes the file where there is none. Returns what `_earlier` says where there is one, else True."""
         try:
             self._put(target, data, mine, is_new=True)
         except AwsRefused as refused:
             if refused.code not in _PRESENT:
                 raise
-            done = self._earlier(target, mine)
-            if done is None:
-                self._put(target, data, mine, is_new=False)
-            return done is True
+            return self._earlier(target, mine)
         return True
 
     def _put(self, target: dict[str, str], data: bytes, mine: str, *, is_new: bool) -> None:

@@ -44,6 +44,7 @@ of Acta's or of a person's (design §8).
 
 APPROVAL = {
     "high_stakes": "{name} is a high-stakes tool: the call runs only when a person approves it.",
+    "replaces_file": "{name} replaces a file: the call runs only when a person approves it.",
     "plan_step": "The plan's current step asks for permission before {name} runs.",
 }
 

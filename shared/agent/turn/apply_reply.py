@@ -193,5 +193,5 @@ def _has_to_run(call: ToolCall) -> bool:
 
 
 def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:
-    asks = approval.approval_reason(change.head.plan, specs[call.name]) is not None
+    asks = approval.approval_reason(change.head.plan, specs[call.name], call.input or {}) is not None
     return OpenCall(call_id=call.call_id, name=call.name, approval="needed" if asks else "")

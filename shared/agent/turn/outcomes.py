@@ -35,7 +35,7 @@ def open_questions(context: TurnContext, change: Change, calls: tuple[ToolCall, 
     """Opens what a person has to decide before the calls run: approvals and the review."""
     for call in calls:
         tool, seconds = context.specs[call.name], context.timeouts.approval
-        reason = approval_reason(change.head.plan, tool)
+        reason = approval_reason(change.head.plan, tool, call.input or {})
         if reason is not None:
             open_approval(change, call, context.rules, seconds, tool=tool, why=reason, said=said)
     open_review_if_due(context, change, said, calls)

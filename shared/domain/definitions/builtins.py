@@ -11,6 +11,7 @@ from shared.domain.plan.plan import MAX_STEPS
 
 UPDATE_PLAN = "update_plan"
 READ_RESULT = "read_result"
+CREATE_FILE = "create_file"
 REMEMBER, RECALL = "remember", "recall"
 MAX_PAGE_BYTES = 16_384
 """The most that one call of `read_result` returns."""
@@ -92,10 +93,16 @@ def builtins() -> Mapping[str, ToolSpec]:
             input_schema=_object(("path",), path=_PATH),
         ),
         ToolSpec(
-            name="create_file",
-            description="Write a text file to the user's storage; replaces the file if it is there.",
+            name=CREATE_FILE,
+            description=(
+                "Write a new text file to the user's storage. A file that is there is replaced only with replace true, "
+                "and a person is asked first."
+            ),
             input_schema=_object(
-                ("path", "content"), path=_PATH, content=_text("The whole text of the file")
+                ("path", "content"),
+                path=_PATH,
+                content=_text("The whole text of the file"),
+                replace={"type": "boolean", "description": "Replace the file that is there; default false"},
             ),
             effect="idempotent",
             risk="write",

@@ -5,23 +5,30 @@ permission. Where it marks the step as finished, or replaces the plan by a versi
 is still owed: the next call of that tool asks a person, whichever step it belongs to.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
+from shared.domain.definitions.builtins import CREATE_FILE
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.interventions.options_and_defaults import Policy
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
 
-ApprovalReason = Literal["high_stakes", "plan_step"]
+ApprovalReason = Literal["high_stakes", "replaces_file", "plan_step"]
 
 ANY_RISKY_TOOL = ""
 """Stands for every tool that is not read-only. A step without a tool asks for this permission."""
 
 
-def approval_reason(plan: ExecutionPlan | None, tool: ToolSpec) -> ApprovalReason | None:
-    """Why a person must approve a call of `tool`; None: nobody has to."""
+def approval_reason(
+    plan: ExecutionPlan | None, tool: ToolSpec, arguments: Mapping[str, Any]
+) -> ApprovalReason | None:
+    """Why a person must approve a call of `tool` with these arguments; None: nobody has to."""
     if tool.high_stakes:
         return "high_stakes"
+    if (
+        tool.name == CREATE_FILE and arguments.get("replace") is True
+    ):  # what was in the file is lost as by a deletion
+        return "replaces_file"
     asks = plan is not None and needs_permission(plan, tool.name, risky=tool.is_risky)
     return "plan_step" if asks else None
 

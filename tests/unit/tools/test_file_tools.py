@@ -149,19 +149,34 @@ def test_a_missing_file_is_reported_with_near_names(tool: str) -> None:
     )
 
 
-def test_a_new_file_is_created_and_an_old_one_replaced() -> None:
+def test_a_new_file_is_created_and_an_old_one_replaced_where_the_call_says_so() -> None:
     desk = Desk()
     assert desk.run("create_file", path="a/notes.md", content="Grüße") == "Created a/notes.md, 7 bytes."
-    assert desk.run("create_file", path="a/notes.md", content="x") == "Replaced a/notes.md, 1 byte."
+    desk.context = desk.context._replace(effect_id="another")
+    replaced = desk.run("create_file", path="a/notes.md", content="x", replace=True)
+    assert replaced == "Replaced a/notes.md, 1 byte."
     assert desk.files.read("acme", "a/notes.md") == b"x"
+
+
+@pytest.mark.parametrize("more", [{}, {"replace": False}])
+def test_a_file_that_is_there_is_not_overwritten_by_a_call_that_does_not_say_so(
+    more: dict[str, bool],
+) -> None:
+    desk = Desk().has("payroll.csv")
+    before = desk.files.read("acme", "payroll.csv")
+    failure = desk.fails("create_file", path="payroll.csv", content="", **more)
+    assert failure.startswith("there is a file payroll.csv already.")
+    assert "replace true" in failure
+    assert desk.files.read("acme", "payroll.csv") == before
 
 
 def test_a_call_that_is_made_again_says_what_it_did_the_first_time() -> None:
     desk = Desk().has("old.md")
-    for path, done in (("new.md", "Created"), ("old.md", "Replaced")):
+    for path, done, replace in (("new.md", "Created", False), ("old.md", "Replaced", True)):
         for rerun in (False, True):
             desk.context = desk.context._replace(effect_id=path, rerun=rerun)
-            assert desk.run("create_file", path=path, content="x") == f"{done} {path}, 1 byte."
+            said = desk.run("create_file", path=path, content="x", replace=replace)
+            assert said == f"{done} {path}, 1 byte."
 
 
 def test_a_file_over_the_limit_is_not_written() -> None:

@@ -51,6 +51,11 @@ def is_cut_listing(result: str) -> bool:
     return re.match(r"\d+ entr(?:y|ies) of more\b", file_text(result).text) is not None
 
 
+def is_taken(result: str) -> bool:
+    """Whether `create_file` found a file at its path."""
+    return re.match(r"Error: there is a file .+ already\.", result) is not None
+
+
 def reason(result: str) -> str:
     """Why a call failed: the first sentence of its result, without a full stop and at most 300 characters."""
     first = result.strip().split("\n")[0].removeprefix("Error:").strip()

@@ -29,6 +29,7 @@ from shared.adapters.llm.offline.results import (
     file_text,
     first_line,
     is_cut_listing,
+    is_taken,
     listed,
     reason,
 )
@@ -277,7 +278,15 @@ def _write_job(log: CallLog, path: str, text: Callable[[], str | None]) -> Job:
 
     def calls() -> list[RequestedCall]:
         content = text()
-        return [] if content is None else [RequestedCall("create_file", {"path": path, "content": content})]
+        if content is None:
+            return []
+        create = RequestedCall("create_file", {"path": path, "content": content})
+        made = log.result(create)
+        if (
+            made is not None and not made.ok and is_taken(made.text)
+        ):  # to replace it is what the person has asked for
+            return [RequestedCall("create_file", {"path": path, "content": content, "replace": True})]
+        return [create]
 
     def answer() -> str:
         outcome = _outcome_of(log, calls())

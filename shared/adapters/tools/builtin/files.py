@@ -11,7 +11,7 @@ from shared.domain.errors import ToolFailed
 from shared.domain.untrusted.path import PathRefused, check_folder, check_path
 from shared.domain.untrusted.quoting import OutsideText, one_line
 from shared.domain.untrusted.similar_names import similar
-from shared.ports.files import FileInfo, FileMissing, FileStore
+from shared.ports.files import FileExists, FileInfo, FileMissing, FileStore
 from shared.ports.tools import CallContext
 from shared.settings import Settings
 
@@ -36,7 +36,8 @@ class BuiltinTools:
                     return self._read(tenant, usable_path(arguments["path"]))
                 case "create_file":
                     path = usable_path(arguments["path"])
-                    return self._create(tenant, path, arguments["content"], context.effect_id)
+                    replace = arguments.get("replace") is True
+                    return self._create(tenant, path, arguments["content"], context.effect_id, replace)
                 case "delete_file":
                     return self._delete(tenant, usable_path(arguments["path"]), context.rerun)
                 case "get_weather":
@@ -61,9 +62,9 @@ class BuiltinTools:
             raise not_text(path, data)
         return OutsideText("file", path, text, exact=True)
 
-    def _create(self, tenant: str, path: str, content: str, effect_id: str) -> str:
-        """`effect_id`: names the write together with its content, so that however often it is made, the result says
-        what the first one did.
+    def _create(self, tenant: str, path: str, content: str, effect_id: str, replace: bool) -> str:
+        """`replace`: a person has approved that a file at this path is replaced. `effect_id`: names the write together
+        with its content, so that however often it is made, the result says what the first one did.
         """
         try:
             data = content.encode()
@@ -76,8 +77,20 @@ class BuiltinTools:
                 f"the content has {len(data)} bytes, a file at most {self._max_file_bytes}. Split it up."
             )
         write_id = f"{effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
-        done = "Created" if self._files.write(tenant, path, data, write_id) else "Replaced"
-        return f"{done} {path}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}."
+        write = self._files.write if replace else self._new
+        is_new = write(tenant, path, data, write_id)
+        return f"{'Created' if is_new else 'Replaced'} {path}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}."
+
+    def _new(self, tenant: str, path: str, data: bytes, write_id: str) -> bool:
+        """True. Raises ToolFailed where a file is at this path already."""
+        try:
+            self._files.create(tenant, path, data, write_id)
+        except FileExists:
+            raise ToolFailed(
+                f"there is a file {one_line(path)} already. Choose another path, or call create_file with replace "
+                "true: then a person is asked before the file is replaced."
+            ) from None
+        return True
 
     def _delete(self, tenant: str, path: str, rerun: bool) -> str:
         try:

@@ -7,7 +7,7 @@ import pytest
 
 from shared.adapters.s3.files import S3Files
 from shared.domain.untrusted.path import PathRefused
-from shared.ports.files import FileMissing
+from shared.ports.files import FileExists, FileMissing
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 
 pytestmark = pytest.mark.contract
@@ -39,6 +39,19 @@ def test_a_write_that_is_repeated_is_told_what_it_did_the_first_time(stores: Sto
     assert stores.files.write(tenant, "a.md", b"y", "second") is True
 
 
+def test_a_file_is_created_once_and_never_over_another_one(stores: Stores, tenant: str) -> None:
+    for _ in range(2):
+        stores.files.create(tenant, "a.md", b"x", "first")
+    for write_id in ("second", None):
+        with pytest.raises(FileExists):
+            stores.files.create(tenant, "a.md", b"y", write_id)
+    assert stores.files.read(tenant, "a.md") == b"x"
+    stores.files.create(tenant, "b.md", b"y")
+    stores.files.delete(tenant, "a.md")
+    stores.files.create(tenant, "a.md", b"z", "third")
+    assert (stores.files.read(tenant, "a.md"), stores.files.read(tenant, "b.md")) == (b"z", b"y")
+
+
 class LosesAnswers:
     """An S3 client whose every put is done, then its answer is lost: it makes the request again, as the SDK does."""
 
@@ -61,6 +74,8 @@ def test_on_aws_a_write_whose_answer_was_lost_knows_that_the_file_is_its_own(
     assert files.write(tenant, "a.md", b"x", write_id) is True
     assert files.read(tenant, "a.md") == b"x"
     assert files.write(tenant, "a.md", b"y") is False
+    files.create(tenant, "b.md", b"x", write_id)
+    assert files.read(tenant, "b.md") == b"x"
 
 
 def test_a_listing_gives_size_and_time(stores: Stores, tenant: str) -> None:

@@ -27,7 +27,7 @@ class Step:
 
 @dataclass
 class Agent:
-    """`approve`: what the person answers when asked whether to delete a path."""
+    """`approve`: what the person answers when asked whether to delete or replace a path."""
 
     files: dict[str, str]
     approve: Callable[[str], bool] = lambda path: True
@@ -152,6 +152,11 @@ class Agent:
             case "read_file":
                 return self._read(given["path"])
             case "create_file":
+                if given["path"] in self.files:
+                    if not given.get("replace"):
+                        return f"Error: there is a file {given['path']} already. Choose another path."
+                    if not self.approve(given["path"]):
+                        return "Error: rejected by a person: keep it"
                 self.files[given["path"]] = given["content"]
                 return f"Created {given['path']}, {len(given['content'].encode())} bytes."
             case "delete_file":

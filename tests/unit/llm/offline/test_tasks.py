@@ -51,6 +51,18 @@ def test_writing_goals_leave_the_file_they_ask_for(goal: str, path: str, text: s
     assert run.files[path].rstrip("\n") == text.rstrip("\n")
 
 
+@pytest.mark.parametrize(("approved", "text"), [(True, "Hello"), (False, "Mine")])
+def test_a_file_that_is_there_is_replaced_only_where_a_person_approves_it(approved: bool, text: str) -> None:
+    run = Agent({"hello.txt": "Mine"}, approve=lambda path: approved).run(
+        "Create hello.txt with the text Hello"
+    )
+
+    asks = [call.get("replace", False) for call in run.calls("create_file")]
+    assert (run.state, asks) == ("completed", [False, True])
+    assert run.files["hello.txt"].rstrip("\n") == text
+    assert ("not written" in run.answer) == (not approved)
+
+
 @pytest.mark.parametrize(
     ("goal", "answer"),
     [
