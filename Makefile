@@ -13,7 +13,8 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo house test test-thorough test-model faults mixed-fleet check format bench picture lock clean
+.PHONY: help setup demo house test test-thorough test-model faults mixed-fleet check format bench picture lock audit \
+	sbom clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -68,7 +69,14 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/step.in -o requirements/step.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/bench.in -o requirements/bench.txt
 	@$(UV_COMPILE) $(UPGRADE) --no-deps requirements/model.in -o requirements/model.txt
+	@$(UV_COMPILE) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
 	@echo "lock: done"
 
+audit: setup ## ask public advisories about every pinned package (needs the network)
+	@$(BIN)/python -m infra.local.toolchain audit && $(BIN)/python -m infra.packaging.audit
+
+sbom: setup ## what each zip and the tools contain, as CycloneDX JSON in build/sbom
+	@$(BIN)/python -m infra.packaging.sbom
+
 clean: ## remove everything that was made, the local stack's data included
-	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model node_modules build cdk.out .acta
+	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit node_modules build cdk.out .acta

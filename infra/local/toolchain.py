@@ -160,9 +160,13 @@ def make_all() -> None:
 
 
 def main() -> int:
+    """With the word `audit`: that environment alone, which no other target needs."""
     try:
         with only_one():
-            make_all()
+            if sys.argv[1:] == ["audit"]:
+                make_side_environment("audit", "Python environment of the audit")
+            else:
+                make_all()
     except SetupFailed as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
