@@ -71,6 +71,8 @@ class Settings(BaseModel):
     openai_secret: str = ""
     openai_api: Literal["", "responses", "chat"] = ""
     """Empty: Responses for OpenAI itself, Chat Completions for other servers (`OPENAI_BASE_URL`)."""
+    weather: bool = False
+    """The tool `get_weather` is offered: functions call the public weather service at these two addresses."""
     weather_base_url: str = "https://api.open-meteo.com"
     geocoding_base_url: str = "https://geocoding-api.open-meteo.com"
 

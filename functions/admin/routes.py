@@ -17,14 +17,14 @@ def build(deps: Dependencies) -> Api:
     add_files(api, deps.files, deps.settings.max_file_bytes)
     settings = deps.settings
     reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
-    allowed = Allowed(reachable, settings.longest_tool_seconds, settings.write_version)
+    allowed = Allowed(reachable, settings.longest_tool_seconds, settings.write_version, settings.weather)
     add_tools(api, deps.tools, deps.idempotency, deps.clock, allowed)
     add_agents(
         api,
         deps.definitions,
         deps.idempotency,
         deps.clock,
-        lambda tenant: registered(deps.tools, tenant),
+        lambda tenant: registered(deps.tools, tenant, weather=settings.weather),
         settings,
     )
     add_prompts(api, deps.definitions, deps.idempotency, deps.clock)

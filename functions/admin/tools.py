@@ -18,7 +18,7 @@ from shared.api.request.bodies import CreateTool, PutTool
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.response.definition_views import tool_view
 from shared.api.response.envelope import Response, no_content, page, success
-from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.builtins import builtins, offered_builtins
 from shared.domain.definitions.tool import (
     MAX_TENANT_TOOLS,
     HttpConfig,
@@ -35,20 +35,21 @@ FUNCTIONS_OF_ENVIRONMENTS_SINCE = 2
 """The schema version whose readers know functions called `acta-<env>-tool-…`."""
 
 
-def registered(store: ToolStore, tenant: str) -> dict[str, ToolSpec]:
+def registered(store: ToolStore, tenant: str, *, weather: bool) -> dict[str, ToolSpec]:
     """What an agent of the tenant may be given, by name: first the built-in tools, then the tenant's."""
     own = {tool.name: tool for tool in store.all(tenant) if tool.name not in builtins()}
-    return {**builtins(), **own}
+    return {**offered_builtins(weather=weather), **own}
 
 
 class Allowed(NamedTuple):
     """What tools may do here. `reachable`: what they may call; `seconds`: the longest that a call may take;
-    `write_version`: the schema version in which definitions are stored.
+    `write_version`: the schema version in which definitions are stored; `weather`: `get_weather` is offered.
     """
 
     reachable: Reachable
     seconds: int
     write_version: int
+    weather: bool
 
 
 def add_tools(
@@ -67,12 +68,14 @@ def add_tools(
     @api.get("/v1/tools")
     def list_tools() -> Response:
         """All on one page: a tenant has at most `MAX_TENANT_TOOLS`."""
-        return page([tool_view(spec) for spec in registered(store, api.caller.tenant).values()], None)
+        found = registered(store, api.caller.tenant, weather=allowed.weather)
+        return page([tool_view(spec) for spec in found.values()], None)
 
     @api.get("/v1/tools/{name}")
     def read_tool(name: str) -> Response:
-        if name in builtins():
-            return success(tool_view(builtins()[name]))
+        offered = offered_builtins(weather=allowed.weather)
+        if name in offered:
+            return success(tool_view(offered[name]))
         return tools.answer(tools.get(name))
 
     @api.post("/v1/tools")

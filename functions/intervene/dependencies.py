@@ -53,7 +53,7 @@ def dependencies() -> Dependencies:
             repository=repository,
             session_index=session_index,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
-            registry=TenantRegistry(definitions.snapshot),
+            registry=TenantRegistry(definitions.snapshot, weather=chosen.weather),
             definitions=definitions,
             max_answer_chars=chosen.max_message_chars,
         ),

@@ -51,7 +51,7 @@ def turn_deps() -> TurnDeps:
         choose_model=_choose_model,
         definitions=definitions,
         memories_of_run=RelevantMemories(DynamoMemories(chosen.table, clock)),
-        registry=TenantRegistry(definitions.last_snapshot),
+        registry=TenantRegistry(definitions.last_snapshot, weather=chosen.weather),
         timeouts=timeouts,
         tenant_hour=TenantHour(repository, session_index, timeouts, chosen.tenant_tokens_per_hour),
         attempts=DynamoAttempts(chosen.table, write_version=chosen.write_version),

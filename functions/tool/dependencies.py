@@ -39,7 +39,7 @@ def runtime() -> ToolRuntime:
             clock,
             write_version=chosen.write_version,
         ),
-        registry=TenantRegistry(definitions.snapshot),
+        registry=TenantRegistry(definitions.snapshot, weather=chosen.weather),
         policies=policies,
         outage_limits=chosen.outage_limits,
         toolbox=TenantTools(

@@ -93,6 +93,7 @@ class ActaFunction(Construct):
             "longest_model_seconds": environment.longest_model_seconds,
             "longest_tool_seconds": environment.longest_tool_seconds,
             "write_version": environment.write_version,
+            "weather": environment.weather,
             "origin_hashes": environment.origin_hashes,
             **environment.settings,
             "offline": environment.offline,  # what the zip contains, whatever the overrides say

@@ -76,7 +76,7 @@ class House:
         self.memories = MemoryMemories(table, self.clock)
         self.memories_of_run = RelevantMemories(self.memories)
         self.definitions = MemoryDefinitions(table, self.clock)
-        self.registry: Registry = TenantRegistry(self.definitions.snapshot)
+        self.registry: Registry = TenantRegistry(self.definitions.snapshot, weather=self.settings.weather)
         self.timeouts = Timeouts(
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
         )

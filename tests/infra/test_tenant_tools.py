@@ -60,3 +60,11 @@ def test_a_list_that_a_function_s_variables_cannot_hold_is_refused_before_it_is_
 def test_no_environment_has_a_name_under_which_its_functions_could_be_another_one_s_tools(name: str) -> None:
     with pytest.raises(ValueError, match="no part of it is tool"):
         replace(PROD, name=name)
+
+
+def test_no_environment_in_aws_calls_the_weather_service_unless_it_says_so(each: Synthesised) -> None:
+    told = {
+        function: each.stateless.function(function)["Environment"]["Variables"]["ACTA_WEATHER"]
+        for function in each.environment.functions
+    }
+    assert set(told.values()) == {"true" if each.environment.is_local else "false"}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.builtins import builtins, offered_builtins
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
 from shared.domain.untrusted.path import PathRefused, check_path
@@ -51,20 +51,26 @@ class TenantRegistry(BuiltinRegistry):
     """A Registry with the tenant's own tools, too.
 
     `snapshot`: reads a tenant's definitions. It is `Definitions.last_snapshot` where the turn has read them already,
-    else `Definitions.snapshot`.
+    else `Definitions.snapshot`. `weather`: `get_weather` is offered.
     """
 
-    def __init__(self, snapshot: Callable[[str], Snapshot]) -> None:
+    def __init__(self, snapshot: Callable[[str], Snapshot], *, weather: bool) -> None:
         self._snapshot = snapshot
+        self._offered = offered_builtins(weather=weather)
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
-        return _LazySpecs(lambda: {tool.name: tool for tool in self._snapshot(tenant).tools()})
+        def added() -> Mapping[str, ToolSpec]:
+            return {tool.name: tool for tool in self._snapshot(tenant).tools()}
+
+        return _LazySpecs(self._offered, added)
 
 
 class _LazySpecs(Mapping[str, ToolSpec]):
     """Reads the tenant's definitions only when a tool is asked for that is not built in: most calls need none."""
 
-    def __init__(self, load: Callable[[], Mapping[str, ToolSpec]]) -> None:
+    def __init__(self, offered: Mapping[str, ToolSpec], load: Callable[[], Mapping[str, ToolSpec]]) -> None:
+        """`offered`: built-in tools."""
+        self._offered = offered
         self._load = load
         self._loaded: Mapping[str, ToolSpec] | None = None
 
@@ -76,11 +82,11 @@ class _LazySpecs(Mapping[str, ToolSpec]):
         return self._loaded
 
     def __getitem__(self, name: str) -> ToolSpec:
-        return builtins()[name] if name in builtins() else self._added[name]
+        return self._offered[name] if name in builtins() else self._added[name]
 
     def __iter__(self) -> Iterator[str]:
-        yield from builtins()
+        yield from self._offered
         yield from self._added
 
     def __len__(self) -> int:
-        return len(builtins()) + len(self._added)
+        return len(self._offered) + len(self._added)

@@ -12,6 +12,7 @@ from shared.domain.plan.plan import MAX_STEPS
 UPDATE_PLAN = "update_plan"
 READ_RESULT = "read_result"
 CREATE_FILE = "create_file"
+GET_WEATHER = "get_weather"
 REMEMBER, RECALL = "remember", "recall"
 MAX_PAGE_BYTES = 16_384
 """The most that one call of `read_result` returns."""
@@ -116,7 +117,7 @@ def builtins() -> Mapping[str, ToolSpec]:
             high_stakes=True,
         ),
         ToolSpec(
-            name="get_weather",
+            name=GET_WEATHER,
             description="Current weather at a place.",
             input_schema=_object(
                 ("location",), location=_text("Town, or town and country", minLength=1, maxLength=200)
@@ -169,3 +170,12 @@ def builtins() -> Mapping[str, ToolSpec]:
         ),
     )
     return MappingProxyType({spec.name: spec for spec in specs})
+
+
+def offered_builtins(*, weather: bool) -> Mapping[str, ToolSpec]:
+    """The built-in tools of a deployment. `weather`: its functions may call the public weather service. A tool that is
+    not offered keeps its name: no tool of a tenant's has it.
+    """
+    if weather:
+        return builtins()
+    return {name: spec for name, spec in builtins().items() if name != GET_WEATHER}

@@ -3,7 +3,7 @@
 import pytest
 
 from functions.admin.routes import build
-from shared.domain.definitions.builtins import builtins
+from shared.domain.definitions.builtins import offered_builtins
 from shared.domain.untrusted.path import PathRefused
 from shared.settings import Settings
 from tests.doubles.clock import FakeClock
@@ -210,7 +210,7 @@ def test_files_need_a_token_and_a_role(files: MemoryFiles) -> None:
 
 def test_the_registry_lists_the_builtin_tools(admin: Gateway) -> None:
     page = admin.request("GET", "/v1/tools").data
-    assert [tool["name"] for tool in page["items"]] == list(builtins())
+    assert [tool["name"] for tool in page["items"]] == list(offered_builtins(weather=False))
     assert page["next_cursor"] is None
 
 

@@ -34,7 +34,7 @@ FUNCTION = {**TOOL, "kind": "lambda", "config": {"function": "acta-test-tool-ref
 
 
 SETTINGS = Settings(
-    env="test", table="t", bucket="b", http_tool_hosts="pay.example.com",
+    env="test", table="t", bucket="b", weather=True, http_tool_hosts="pay.example.com",
     tenant_tools={"acme": ("acta-test-tool-refund",), "*": ("acta-test-tool-weigh",)},
 )  # fmt: skip
 
@@ -298,3 +298,13 @@ def test_a_function_is_not_stored_under_a_name_that_the_release_before_cannot_re
     answer = AdminApi(settings).admin.request("POST", "/v1/tools", json_body=FUNCTION)
     assert answer.status == 400
     assert "while the deployment still writes version 1" in answer.error["details"]["config.function"][0]
+
+
+def test_the_weather_is_a_tool_only_where_the_deployment_lets_it_out() -> None:
+    api = AdminApi(SETTINGS.model_copy(update={"weather": False}))
+    listed = [tool["name"] for tool in api.admin.request("GET", "/v1/tools").data["items"]]
+    assert listed == [name for name in builtins() if name != "get_weather"]
+    assert api.admin.request("GET", "/v1/tools/get_weather").status == 404
+    body = {"name": "Clerk", "goal": "Go", "tools": ["get_weather"]}
+    assert "tools" in str(api.admin.request("POST", "/v1/agents", json_body=body).error["details"])
+    assert api.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": "get_weather"}).status == 409
