@@ -21,6 +21,7 @@ from tests.bench.figures import (
     long_sessions,
     prefix,
     scenarios,
+    tenants,
     yardsticks,
     zips,
 )
@@ -33,7 +34,7 @@ SIZES = ("2KB", "40KB")
 COUNTS = (5, 20, 100)
 SOME = 20
 AT_ONCE = 3
-IN_PROCESS = ("prefix", "scenarios")
+IN_PROCESS = ("prefix", "scenarios", "tenants")
 DEPLOYED = ("turns", "long", "cancels", "zips", "imports")
 """`turns` with its CPU and the yardsticks, which are compared with it."""
 
@@ -75,6 +76,8 @@ def measure(sections: set[str]) -> Results:
     if "prefix" in sections:
         with phase("requests to the providers"):
             results["prefix"] = prefix.measure()
+    if "tenants" in sections:
+        results["tenants"] = tenants.measure()
     if "scenarios" in sections:
         results["scenarios"] = scenarios.measure()
     if sections.isdisjoint(DEPLOYED):

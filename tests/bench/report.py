@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.bench import growth
-from tests.bench.figures import cancels, long_sessions, prefix, scenarios
+from tests.bench.figures import cancels, long_sessions, prefix, scenarios, tenants
 from tests.bench.table import cell, columns, heading, number
 
 TURN = (
@@ -22,6 +22,7 @@ TURN = (
     ("S3 requests", "s3_requests", ""),
     ("  the file itself", "s3_file_requests", ""),
     ("  large result put / got", "", ""),
+    ("STS requests", "sts_requests", "0, warm"),
     ("transitions", "transitions", "<= 4"),
     ("history events", "history_events", ""),
     ("executions of the run", "executions", ""),
@@ -68,6 +69,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         _yardsticks(results["yardsticks"], results["turns"])
     if "prefix" in results:
         prefix.report(results["prefix"])
+    if "tenants" in results:
+        tenants.report(results["tenants"])
     if "imports" in results:
         _imports(results["coldstart"], results["imports"], results.get("zip", {}))
     if "scenarios" in results:

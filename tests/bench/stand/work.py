@@ -139,7 +139,8 @@ def _traffic(turn: Sequence[Exchange]) -> Figures:
         "s3_blob_puts": sum(1 for each in blobs if each.operation == "PutObject"),
         "s3_blob_gets": sum(1 for each in blobs if each.operation == "GetObject"),
         "s3_file_requests": len(objects) - len(blobs),
-        "other_requests": sum(1 for each in turn if each.service not in ("dynamodb", "s3")),
+        "sts_requests": sum(1 for each in turn if each.service == "sts"),
+        "other_requests": sum(1 for each in turn if each.service not in ("dynamodb", "s3", "sts")),
     }
 
 
