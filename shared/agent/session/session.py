@@ -38,6 +38,8 @@ class Session:
         self._calls: tuple[ToolCall, ...] = ()
         self._keys: dict[str, Recorded] = {}
         self._loaded = 0
+        self.called_at = first.at
+        """When the last reply was committed, and so its calls were asked for. Of a reply before `first`: no later."""
         self.number = first.number - 1
         self.head: Head = first.head
         self.fold(first, compacted)
@@ -58,6 +60,7 @@ class Session:
                     self._deliver(commit.delivered)
                     self.entries.append(entry)
                     self._calls = entry.calls
+                    self.called_at = commit.at
         if compacted is not None:
             self._take_over(compacted)
         self._keys[commit.key] = Recorded(commit.number, commit.decision)

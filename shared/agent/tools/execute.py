@@ -18,7 +18,7 @@ from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, log_start, take_back_start
 from shared.agent.tools.results_for_model import failure_text, read_result, result_text
 from shared.domain.definitions.builtins import READ_RESULT
-from shared.domain.definitions.tool import ToolSpec
+from shared.domain.definitions.tool import ToolDefinition, ToolSpec
 from shared.domain.errors import ModelFeedback, ToolNotRun
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.outage import Cause, OutageLimits
@@ -34,6 +34,12 @@ from shared.ports.tools import CallContext, Registry, Toolbox
 LOST = (
     "Error: the tool did not answer ({error}). Whether it had an effect is unknown; check before you repeat it, or "
     "try another way."
+)
+
+
+CHANGED = (
+    "Error: the tool {name} was changed after this call was asked for, so the approval does not hold and the call was "
+    "not run. Make the call again if it is still right; a person is asked anew."
 )
 
 
@@ -72,8 +78,9 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
     call = _as_it_runs(repository, session, call, open_call)
     amended = open_call.amended is not None
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
-    effect = spec.effect if spec is not None else None
-    if spec is None and is_in_doubt(open_call, effect):
+    is_other_tool = _is_changed_since(spec, open_call, session.called_at)
+    effect = spec.effect if spec is not None and not is_other_tool else None
+    if effect is None and is_in_doubt(open_call, effect):
         ask_whether_it_happened(runtime, session, at, call, spec)
         return
     started = repository.clock.now()
@@ -85,7 +92,11 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
             return
         case "first" | "again" as start:
             try:
-                result = _run(runtime, spec, call, session.head, deadline_seconds, rerun=start == "again")
+                result = (
+                    CallResult(CHANGED.format(name=call.name), ok=False)
+                    if is_other_tool
+                    else _run(runtime, spec, call, session.head, deadline_seconds, rerun=start == "again")
+                )
             except ToolNotRun as turned_away:
                 if effect == "once":
                     take_back_start(repository, session, at, call)
@@ -195,6 +206,15 @@ def _joins(change: Change, call_id: str) -> bool:
 
 def _waits(head: Head, now: datetime) -> bool:
     return head.outage is not None and head.outage.is_ahead(now)
+
+
+def _is_changed_since(spec: ToolSpec | None, open_call: OpenCall, asked_at: datetime) -> bool:
+    """Whether an admin has changed the tool since the call was asked for, which a person has approved. An approval is
+    for the tool as it was then (design §8).
+    """
+    if open_call.approval != "given" or not isinstance(spec, ToolDefinition):
+        return False
+    return spec.updated_at > asked_at
 
 
 def _as_it_runs(

@@ -1,8 +1,11 @@
 """A whole run with a tool that a tenant's admin added, against a server that counts what is done to it."""
 
+from collections.abc import Sequence
+
 from shared.domain.definitions.tool import Effect, HttpConfig, ToolDefinition
 from shared.domain.session.conversation import ToolEntry
 from shared.domain.untrusted.quoting import quoted
+from shared.ports.model import ModelReply
 from tests.doubles.http_sink import Reply, Sink
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
@@ -15,8 +18,15 @@ SCRIPT = [
 ]
 
 
-def house_with_refund(sink: Sink, effect: Effect = "once") -> House:
-    house = House(ScriptedModel(SCRIPT), env="local", http_tool_allow=sink.at)
+def house_with_refund(
+    sink: Sink,
+    effect: Effect = "once",
+    *,
+    script: Sequence[ModelReply] = SCRIPT,
+    high_stakes: bool = False,
+    allow: str = "",
+) -> House:
+    house = House(ScriptedModel(script), env="local", http_tool_allow=allow or sink.at)
     house.definitions.tools.create(
         TENANT,
         ToolDefinition(
@@ -31,6 +41,7 @@ def house_with_refund(sink: Sink, effect: Effect = "once") -> House:
             config=HttpConfig(url=sink.url("/refunds"), method="POST"),
             effect=effect,
             risk="write",
+            high_stakes=high_stakes,
             version=1,
             created_at=house.clock.now(),
             updated_at=house.clock.now(),
@@ -68,6 +79,40 @@ def test_a_call_that_runs_once_and_got_no_answer_is_asked_about() -> None:
         (doubt,) = house.head(session).interventions
         assert (doubt.type, len(sink.heard)) == ("error_recovery", 1)
         house.resolve(session, doubt, "record", result="Refunded.")
+        house.run()
+    assert (house.head(session).state, len(sink.heard)) == ("completed", 1)
+
+
+def test_an_approval_is_for_the_tool_as_it_was_when_the_call_was_asked_for() -> None:
+    """An admin leads the tool elsewhere while a person looks at the call."""
+    again = [*SCRIPT[:2], says("Once more.", call("refund", order=7)), *SCRIPT[2:]]
+    with Sink() as sink, Sink() as elsewhere:
+        house = house_with_refund(sink, script=again, high_stakes=True, allow=f"{sink.at},{elsewhere.at}")
+        session = house.start("Pay back order 7").session_id
+        house.run()
+        (asked,) = house.head(session).interventions
+        house.clock.advance(60)
+        (old,) = house.definitions.tools.all(TENANT)
+        moved = HttpConfig(url=elsewhere.url("/refunds"), method="POST")
+        changed = {"config": moved, "version": 2, "updated_at": house.clock.now()}
+        house.definitions.tools.replace(TENANT, old, old.model_copy(update=changed))
+        house.resolve(session, asked, "approve")
+        house.run()
+        (anew,) = house.head(session).interventions
+        assert (anew.type, sink.heard, elsewhere.heard) == ("approval_required", [], [])
+        assert (results(house, session)[0] or "").startswith("Error: the tool refund was changed")
+        house.resolve(session, anew, "approve")
+        house.run()
+    assert (house.head(session).state, len(elsewhere.heard)) == ("completed", 1)
+
+
+def test_a_tool_that_was_changed_before_the_call_was_asked_for_runs_once_approved() -> None:
+    with Sink() as sink:
+        house = house_with_refund(sink, high_stakes=True)
+        session = house.start("Pay back order 7").session_id
+        house.run()
+        house.clock.advance(60)
+        house.resolve(session, house.head(session).interventions[0], "approve")
         house.run()
     assert (house.head(session).state, len(sink.heard)) == ("completed", 1)
 
