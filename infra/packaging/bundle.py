@@ -30,7 +30,10 @@ LOCKS = {"step": "step.txt"}
 """Function -> its lock under `requirements/`; all others share `SHARED_LOCK`. Only `step` has the providers' SDKs."""
 SHARED_LOCK = "functions.txt"
 
-OPTIONAL = {"jsonschema": ("attr", "attrs", "jsonschema", "jsonschema_specifications", "referencing", "rpds")}
+OPTIONAL = {
+    "jsonschema": ("attr", "attrs", "jsonschema", "jsonschema_specifications", "referencing", "rpds"),
+    "re2": ("re2", "google_re2"),
+}
 """A library -> its folders and those of its dependencies, left out of the zip of a function that does not import it."""
 
 OFFLINE = "shared.adapters.llm.offline"

@@ -33,6 +33,7 @@ class Met(NamedTuple):
 
 LLM = "shared/adapters/llm"
 TABLE = {
+    "shared/adapters/aws/tenant_credentials.py session_name": Met("a tenant's name, from a checked claim"),
     f"{LLM}/anthropic/bedrock.py _WORD_BOUNDARY": Met("the name of a class of the SDK"),
     f"{LLM}/common/address_and_key.py _HEADER_VALUE": Met("a provider's key, from a secret"),
     f"{LLM}/common/conversation.py _CALL_ID": Met("ids of calls, a provider's too"),
@@ -56,6 +57,7 @@ TABLE = {
     f"{LLM}/offline/results.py _OPENING_LINE": Met("the first line of a result"),
     f"{LLM}/offline/results.py _ENTRY": Met("a line of a listing"),
     f"{LLM}/offline/results.py is_cut_listing": Met("a listing"),
+    f"{LLM}/offline/results.py is_taken": Met("a result"),
     f"{LLM}/offline/results.py reason": Met("the first line of a result"),
     f"{LLM}/offline/summary.py _WORD": Met("a file's text"),
     f"{LLM}/offline/summary.py _SENTENCE_END": Met("a file's text"),
@@ -67,6 +69,7 @@ TABLE = {
     f"{LLM}/offline/summary.py _chosen": Met("a sentence of a file"),
     f"{LLM}/react/reply.py _CODE_BLOCK": Met("a model's reply"),
     "shared/adapters/tools/tenant/definition.py _PROPERTY": Met("names in a tenant's schema"),
+    "shared/adapters/tools/tenant/query.py _SEPARATORS": Met("the query of a tool's URL"),
     "shared/agent/queries/history.py _CURSOR": Met("a query parameter"),
     "shared/agent/queries/poll.py _CURSOR": Met("a query parameter"),
     "shared/api/arguments.py _PATH_VARIABLE": Met("a variable of a request's path"),

@@ -20,7 +20,7 @@ class BuiltinRegistry:
 
     def check(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
         # The schema library is imported here, because few workers need it.
-        from shared.adapters.tools.schema import check_input
+        from shared.adapters.tools.schema.check import check_input
 
         check_input(spec, arguments)
         if spec.name in FILE_TOOLS:

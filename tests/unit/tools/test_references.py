@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.schema import MAX_CHAIN, check_input
+from shared.adapters.tools.schema.check import check_input
+from shared.adapters.tools.schema.references import MAX_CHAIN
 from shared.adapters.tools.tenant.definition import Unusable, check_schema
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolInputInvalid

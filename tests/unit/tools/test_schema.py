@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.tools.registry import BuiltinRegistry
-from shared.adapters.tools.schema import check_input
+from shared.adapters.tools.schema.check import check_input
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid

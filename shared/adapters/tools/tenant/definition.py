@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from shared.adapters.egress.address import AddressGuard, AddressRefused
-from shared.adapters.tools.schema import BadReference, check_references
+from shared.adapters.tools.schema.patterns import BadPattern
+from shared.adapters.tools.schema.references import BadReference, check_references
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
 from shared.adapters.tools.tenant.query import fixed_names
 from shared.domain.definitions.tool import HIDDEN, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
@@ -73,15 +74,17 @@ def check_timeout(seconds: int, longest: int) -> None:
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
-    """Raises Unusable unless this is the JSON Schema of an object and each reference leads to a schema inside it."""
-    from jsonschema import Draft202012Validator, SchemaError
+    """Raises Unusable unless this is the JSON Schema of an object, each reference leads to a schema inside it, and
+    inputs can be checked by it in a limited amount of work.
+    """
+    from jsonschema import Draft202012Validator, FormatChecker, SchemaError
 
     if len(json.dumps(schema).encode()) > MAX_SCHEMA_BYTES:
         raise _wrong(f"The schema has more than {MAX_SCHEMA_BYTES:,} bytes.")
     if schema.get("type") != "object":
         raise _wrong('A tool\'s input is an object: the schema needs "type": "object".')
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))
     except SchemaError as error:
         where = "/".join(str(part) for part in error.absolute_path)
         raise _wrong(f"This is no JSON Schema (2020-12): {where or 'the whole'} breaks its rules.") from None
@@ -96,7 +99,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         raise _wrong("A $ref leads inside the schema only: it begins with #.")
     try:
         check_references(schema)
-    except BadReference as found:
+    except (BadReference, BadPattern) as found:
         raise _wrong(str(found)) from None
 
 

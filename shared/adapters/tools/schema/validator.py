@@ -1,0 +1,239 @@
+"""The validator of tenants' JSON Schemas: the package `jsonschema`, with its work counted (ADR 53).
+
+A schema of 16 KB can ask for more evaluations than there are atoms: references that fan out, alternatives of
+alternatives. So every evaluated schema, every keyword with the values it looks through, and every message costs units
+(`work.py`). Five keywords are our own, because the package gives them to Python's `re`, or compares each item with
+each.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from shared.adapters.tools.schema.patterns import compiled
+from shared.adapters.tools.schema.work import spend
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
+
+Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
+UNITS_A_MESSAGE = 20
+"""All messages are kept until the check is over."""
+MESSAGE_CHARS_A_UNIT = 200
+"""A message quotes the value that is wrong."""
+EXACT = ("const", "enum", "default", "examples")
+"""Keywords whose values are data, not schemas."""
+
+
+@lru_cache(maxsize=256)
+def validator_of(schema: str) -> "Validator":
+    """`schema`: as JSON. Its anchors and ids are found here, once: else each reference would be looked for in all of
+    it.
+    """
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
+    parsed = without_dialects(json.loads(schema))
+    root = DRAFT202012.create_resource(parsed)
+    uri = root.id() or ""
+    registry: Any = Registry().with_resource(uri, root).crawl()
+    made: Validator = _counting()(parsed, registry=registry, _resolver=registry.resolver(uri))
+    return made
+
+
+@cache
+def _counting() -> Any:
+    """The class of validators that count."""
+    from jsonschema import Draft202012Validator, validators
+
+    create: Any = validators.create
+    own: dict[str, Keyword] = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "unevaluatedProperties": _unevaluated_properties,
+        "uniqueItems": _unique_items,
+    }
+    keywords = {**Draft202012Validator.VALIDATORS, **own}
+    return create(
+        meta_schema=Draft202012Validator.META_SCHEMA,
+        validators={name: _counted(keyword, _cost(name)) for name, keyword in keywords.items()},
+        type_checker=Draft202012Validator.TYPE_CHECKER,
+        id_of=Draft202012Validator.ID_OF,
+        applicable_validators=_applicable,
+    )
+
+
+def _applicable(schema: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    spend(1 + len(schema))
+    return schema.items()
+
+
+def _counted(keyword: Keyword, cost: Callable[[Any, Any], int]) -> Keyword:
+    def counted(validator: Any, value: Any, instance: Any, schema: Any) -> "Iterator[ValidationError]":
+        spend(cost(value, instance))
+        for error in keyword(validator, value, instance, schema) or ():
+            spend(UNITS_A_MESSAGE + len(error.message) // MESSAGE_CHARS_A_UNIT)
+            yield error
+
+    return counted
+
+
+def _cost(name: str) -> Callable[[Any, Any], int]:
+    """The units of one keyword: what it looks through itself. Schemas below it cost by themselves."""
+    match name:
+        case "$ref" | "$dynamicRef":
+            return lambda value, instance: 1 + value.count("/")
+        case "const" | "enum":
+            return lambda value, instance: nodes(value)
+        case "uniqueItems":
+            return lambda value, instance: nodes(instance)
+        case _:
+            return lambda value, instance: 1 + _length(value) + _length(instance)
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, dict | list) else 0
+
+
+def nodes(value: Any) -> int:
+    """How many values a JSON value has, itself included."""
+    count, waiting = 0, [value]
+    while waiting:
+        item = waiting.pop()
+        count += 1
+        if isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
+    return count
+
+
+def without_dialects(schema: Any) -> Any:
+    """The schema without `$schema`. The package would check a part that names a dialect without counting."""
+    if isinstance(schema, list):
+        return [without_dialects(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: value if key in EXACT else without_dialects(value)
+        for key, value in schema.items()
+        if not (key == "$schema" and isinstance(value, str))
+    }
+
+
+def _pattern(validator: Any, value: str, instance: Any, schema: Any) -> "Iterator[ValidationError]":
+    if isinstance(instance, str) and not compiled(value).found_in(instance):
+        yield _error(f"the text does not match {value!r}")
+
+
+def _pattern_properties(
+    validator: Any, value: Mapping[str, Any], instance: Any, schema: Any
+) -> "Iterator[ValidationError]":
+    if not isinstance(instance, dict):
+        return
+    for pattern, inner in value.items():
+        found = compiled(pattern)
+        for name, each in instance.items():
+            if found.found_in(name):
+                yield from validator.descend(each, inner, path=name, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
+) -> "Iterator[ValidationError]":
+    if not isinstance(instance, dict):
+        return
+    known = schema.get("properties", {})
+    patterns = [compiled(pattern) for pattern in schema.get("patternProperties", {})]
+    others = [
+        name
+        for name in instance
+        if name not in known and not any(pattern.found_in(name) for pattern in patterns)
+    ]
+    if value is False and others:
+        yield _error(f"{len(others)} fields are not known, {others[0]!r} among them")
+    elif value is not False:
+        for name in others:
+            yield from validator.descend(instance[name], value, path=name)
+
+
+def _unevaluated_properties(
+    validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
+) -> "Iterator[ValidationError]":
+    if not isinstance(instance, dict):
+        return
+    known = _evaluated(validator, instance, schema)
+    wrong = [
+        name
+        for name, each in instance.items()
+        if name not in known and not _holds(validator, each, value, path=name)
+    ]
+    if wrong:
+        yield _error(f"{len(wrong)} fields are not known, {wrong[0]!r} among them")
+
+
+def _evaluated(validator: Any, instance: Mapping[str, Any], schema: Any) -> set[str]:
+    """The names that the schema names, or one that applies to the same value and holds."""
+    if not isinstance(schema, dict):
+        return set()
+    spend(1 + len(schema))
+    names: set[str] = instance.keys() & schema.get("properties", {}).keys()
+    patterns = [compiled(pattern) for pattern in schema.get("patternProperties", {})]
+    names |= {name for name in instance if any(pattern.found_in(name) for pattern in patterns)}
+    for keyword in ("additionalProperties", "unevaluatedProperties"):
+        if keyword in schema:
+            names |= {name for name, each in instance.items() if _holds(validator, each, schema[keyword])}
+    for keyword in ("$ref", "$dynamicRef"):
+        if keyword in schema:
+            found = validator._resolver.lookup(schema[keyword])
+            inside = validator.evolve(schema=found.contents, _resolver=found.resolver)
+            names |= _evaluated(inside, instance, found.contents)
+    for each in _that_hold(validator, instance, schema):
+        names |= _evaluated(validator, instance, each)
+    return names
+
+
+def _that_hold(validator: Any, instance: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The schemas inside that apply to the same value and hold."""
+    yield from (inner for name, inner in schema.get("dependentSchemas", {}).items() if name in instance)
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        yield from (inner for inner in schema.get(keyword, ()) if _holds(validator, instance, inner))
+    if "if" in schema:
+        holds = _holds(validator, instance, schema["if"])
+        followed = ("if", "then") if holds else ("else",)
+        yield from (schema[keyword] for keyword in followed if keyword in schema)
+
+
+def _holds(validator: Any, instance: Any, schema: Any, path: str | None = None) -> bool:
+    return next(validator.descend(instance, schema, path=path), None) is None
+
+
+def _unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> "Iterator[ValidationError]":
+    if value is True and isinstance(instance, list):
+        texts = [json.dumps(_comparable(item), sort_keys=True) for item in instance]
+        if len(set(texts)) < len(texts):
+            yield _error("the items are not all different")
+
+
+def _comparable(value: Any) -> Any:
+    """Equal values of JSON become equal texts: 1 and 1.0 are one number."""
+    if isinstance(value, dict):
+        return {key: _comparable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_comparable(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+@cache
+def _error_class() -> Any:
+    from jsonschema import ValidationError
+
+    return ValidationError
+
+
+def _error(message: str) -> "ValidationError":
+    made: ValidationError = _error_class()(message)
+    return made
