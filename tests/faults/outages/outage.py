@@ -1,15 +1,17 @@
 """A service that is away for as long as it lasts, for the sessions that share it and for nobody else."""
 
+import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple, get_args
 
 from tests.faults.calls import LAMBDA, MODEL, Answer, Call, Request, Subject
 from tests.faults.refusals import refusal
 
-Service = Literal["model", "dynamodb", "s3", "states", "lambda", "secrets"]
+Service = Literal["model", "dynamodb", "s3", "states", "lambda", "secrets", "sts"]
 Kind = Literal["throttled", "failing", "unreachable", "slow", "denied"]
 """`unreachable`: the connection is closed at once. `slow`: what is asked happens, and nobody hears of it in time."""
 SERVICES: tuple[Service, ...] = get_args(Service)
@@ -21,6 +23,8 @@ ENOUGH = 4
 """Sessions of which a step has used up its retries."""
 LOOK_SECONDS = 0.1
 LONGEST_GATE_SECONDS = 120.0
+LIVE_SECONDS = 600.0
+"""Of a tenant's keys here: less than an invocation may take."""
 HEARD_SECONDS = 2.5
 """Held for longer than this, a request to the model is closed without an answer: its caller, who waits for 4 seconds,
 may be about to give up, and whether it heard a reply would be chance.
@@ -132,6 +136,13 @@ class Gate:
             self.opened.wait(LONGEST_GATE_SECONDS)
 
 
+def short_lived(answer: Answer) -> Answer:
+    """A tenant's keys that no later invocation is content with, so that each asks STS."""
+    until = datetime.now(UTC) + timedelta(seconds=LIVE_SECONDS)
+    stamp = f"<Expiration>{until:%Y-%m-%dT%H:%M:%SZ}</Expiration>".encode()
+    return answer._replace(body=re.sub(rb"<Expiration>.*?</Expiration>", stamp, answer.body))
+
+
 class Surroundings:
     """What one session meets: its gates, then the outage. The `disturbed_by` of its track. `now`: in seconds."""
 
@@ -157,4 +168,4 @@ class Surroundings:
             outage.gave_up.add(request.tag or "")
         if outage.meets(subject):
             return outage.answer(request, subject, carry_out)
-        return carry_out(request)
+        return short_lived(carry_out(request)) if request.is_for_sts else carry_out(request)

@@ -30,6 +30,8 @@ def asked(service: str) -> Request:
         "states": "AWSStepFunctions.StartExecution",
         "secrets": "secretsmanager.GetSecretValue",
     }
+    if service == "sts":
+        return Request(AWS, "POST", "/", {}, f"Action=AssumeRole&RoleSessionName=t-{TAG}".encode(), STEP)
     body = json.dumps({"Key": {"sk": {"S": "P"}}, "at": TAG}).encode()
     return Request(AWS, "POST", "/", {"x-amz-target": headers[service]}, body, STEP)
 
@@ -71,6 +73,20 @@ def test_while_secrets_are_away_the_model_refuses_the_key_that_a_process_keeps()
     assert away is not None
     assert (away.status, outage.refused) == (500, 1)
     assert (done, outage.unheard[TAG]) == ([], 0)
+
+
+def test_a_tenants_keys_last_for_one_invocation_so_that_an_outage_of_sts_is_met() -> None:
+    until = b"<Expiration>2099-01-01T00:00:00Z</Expiration>"
+    outage = Outage(OutageCase("sts", "denied"))
+    given = Surroundings(outage, ())(
+        asked("sts"), subject_of(asked("sts")), None, lambda _: Answer(200, {}, until)
+    )
+    assert given is not None
+    assert given.body != until
+    outage.begin()
+    refused = answer(outage, asked("sts"), [])
+    assert refused is not None
+    assert b"AccessDenied" in refused.body
 
 
 def test_an_invocation_is_refused_by_the_engines_name_for_it() -> None:
@@ -169,4 +185,4 @@ def test_outages_are_named_by_service_and_kind_and_all_without_a_name() -> None:
 
     assert named("outage:lambda:denied", "outage:states:slow") == ["states slow", "lambda denied"]
     assert [name for name in named("outage:s3") if not name.startswith("s3 ")] == []
-    assert len(named()) == len(named("outage")) == 29
+    assert len(named()) == len(named("outage")) == 34
