@@ -9,7 +9,7 @@ from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.api.response.views import instant
 from shared.domain.errors import NotFound, PayloadTooLarge, ValidationFailed
-from shared.domain.untrusted.path import PathRefused, check_path
+from shared.domain.untrusted.path import PathRefused, check_new_path, check_path
 from shared.ports.files import FileMissing, FileStore
 
 MAX_PAGE = 1_000
@@ -48,7 +48,7 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
 
     @api.put("/v1/files/{path+}")
     def write_file() -> Response:
-        path, data = api.request.file_path, api.request.body
+        path, data = check_new_path(api.request.file_path), api.request.body
         if len(data) > max_bytes:
             raise PayloadTooLarge(f"A file may have {max_bytes:,} bytes; this one has {len(data):,}.")
         is_new = files.write(api.caller.tenant, path, data)

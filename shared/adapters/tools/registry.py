@@ -6,7 +6,7 @@ from typing import Any
 from shared.domain.definitions.builtins import builtins, offered_builtins
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
-from shared.domain.untrusted.path import PathRefused, check_path
+from shared.domain.untrusted.path import PathRefused, check_new_path, check_shown_path
 from shared.ports.definitions import Snapshot
 
 FILE_TOOLS = ("read_file", "create_file", "delete_file")
@@ -24,15 +24,17 @@ class BuiltinRegistry:
 
         check_input(spec, arguments)
         if spec.name in FILE_TOOLS:
-            _check_path(arguments["path"])
+            _check_path(spec.name, arguments["path"])
         if isinstance(spec, ToolDefinition) and isinstance(spec.config, HttpConfig):
             _check_fixed(spec.name, spec.config.url, arguments)
 
 
-def _check_path(path: str) -> None:
-    """Raises ToolInputInvalid before a person is asked to approve a call with a path that the store refuses."""
+def _check_path(tool: str, path: str) -> None:
+    """Raises ToolInputInvalid before a person is asked to approve a call with a path that is refused, or that they
+    would not see as it is.
+    """
     try:
-        check_path(path)
+        check_new_path(path) if tool == "create_file" else check_shown_path(path)
     except PathRefused as refused:
         raise ToolInputInvalid(f"{refused}. Use a relative path such as reports/may.md.") from None
 

@@ -45,7 +45,7 @@ def caller_error(error: Exception) -> CallerError | None:
     match error:
         case CallerError():
             return error
-        case PathRefused():  # the store's own rule: the length of its keys
+        case PathRefused():  # the rules for new files, and the store's own: the length of its keys
             return ValidationFailed(f"This is not a usable file path: {error}.", {"path": [f"{error}."]})
         case Fenced():  # deleted since the request began
             return SessionNotFound("There is no such session.")

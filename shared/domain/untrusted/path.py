@@ -1,7 +1,12 @@
 """File paths: they are relative, and only the normalised spelling is accepted (design §7).
 
 A path with another spelling is refused, not corrected. So the store uses exactly the path that a person has approved.
+New files have stricter names than those that releases before stored: what is there can still be read and deleted.
 """
+
+import unicodedata
+
+from shared.domain.untrusted.visible import escape, is_hidden
 
 MAX_PATH_BYTES = 1_024
 
@@ -31,6 +36,27 @@ def check_path(path: str) -> str:
         raise PathRefused("the path has an empty part (// or a trailing /)")
     if any(part != part.strip() for part in parts):
         raise PathRefused("a part of the path begins or ends with a space")
+    return path
+
+
+def check_shown_path(path: str) -> str:
+    """As `check_path`, and nothing of it is hidden: who decides on it sees what it is. Raises PathRefused."""
+    check_path(path)
+    hidden = next((char for char in path if is_hidden(char, keep_newlines=False)), None)
+    if hidden is not None:
+        raise PathRefused(f"the path has the hidden character {escape(hidden)}")
+    return path
+
+
+def check_new_path(path: str) -> str:
+    """As `check_shown_path`, and the path is in Unicode's form NFC: no two new files have names that look alike only
+    because their accents are stored in two ways. Raises PathRefused.
+    """
+    check_shown_path(path)
+    if not unicodedata.is_normalized("NFC", path):
+        raise PathRefused(
+            "the path is not in Unicode's form NFC; write each accented letter as one character"
+        )
     return path
 
 

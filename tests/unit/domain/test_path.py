@@ -2,7 +2,13 @@
 
 import pytest
 
-from shared.domain.untrusted.path import PathRefused, check_folder, check_path
+from shared.domain.untrusted.path import (
+    PathRefused,
+    check_folder,
+    check_new_path,
+    check_path,
+    check_shown_path,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +35,29 @@ def test_any_other_spelling_is_refused_for_the_rule_it_breaks(path: str, why: st
     with pytest.raises(PathRefused) as refused:
         check_path(path)
     assert why in str(refused.value)
+
+
+HIDDEN = {
+    "turned round": "a\u202etxt.exe", "isolated": "a\u2066b", "no width": "pay\u200broll.csv", "joined": "a\u200db",
+    "byte order": "\ufeffa", "soft hyphen": "a\u00adb", "wide space": "a\u2003b", "blank letter": "a\u3164b",
+    "tag": "a\U000e0041b", "variation": "a\ufe0fb", "private": "a\ue000b",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_hidden_characters_are_in_no_path_that_a_person_decides_on_or_that_is_new(name: str) -> None:
+    assert check_path(HIDDEN[name]) == HIDDEN[name], "what is stored can be read and deleted over the API"
+    for check in (check_shown_path, check_new_path):
+        with pytest.raises(PathRefused, match=r"hidden character \\[xuU]"):
+            check(HIDDEN[name])
+
+
+def test_a_new_path_is_spelled_in_one_way() -> None:
+    composed, apart = "Ärger.txt", "A\u0308rger.txt"
+    assert check_new_path(composed) == composed
+    assert check_shown_path(apart) == apart
+    with pytest.raises(PathRefused, match="NFC"):
+        check_new_path(apart)
 
 
 @pytest.mark.parametrize(

@@ -226,3 +226,15 @@ def test_a_store_that_does_not_answer_is_the_engines_matter() -> None:
 
 def test_the_plan_is_not_a_tool_that_runs() -> None:
     assert "there is no tool update_plan here" in Desk().fails(UPDATE_PLAN, action="create")
+
+
+def test_hidden_names_of_earlier_releases_are_shown_and_not_acted_on() -> None:
+    desk = Desk().has("pay\u200broll.csv", "A\u0308rger.txt")
+    assert desk.run("list_files").splitlines()[1:] == [
+        "A\u0308rger.txt  10 bytes",
+        "pay\\u200broll.csv  12 bytes",
+    ]
+    for tool in ("read_file", "delete_file"):
+        assert "hidden character" in desk.fails(tool, path="pay\u200broll.csv")
+    assert desk.run("delete_file", path="A\u0308rger.txt") == "Deleted A\u0308rger.txt."
+    assert "NFC" in desk.fails("create_file", path="A\u0308rger.txt", content="x")

@@ -1,16 +1,17 @@
 """The built-in tools for files and the weather (design §7). A result is a sentence of Acta's or a text from outside."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from shared.adapters.tools.builtin.weather import Weather
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
-from shared.domain.untrusted.path import PathRefused, check_folder, check_path
+from shared.domain.untrusted.path import PathRefused, check_folder, check_new_path, check_shown_path
 from shared.domain.untrusted.quoting import OutsideText, one_line
 from shared.domain.untrusted.similar_names import similar
+from shared.domain.untrusted.visible import visible
 from shared.ports.files import FileExists, FileInfo, FileMissing, FileStore
 from shared.ports.tools import CallContext
 from shared.settings import Settings
@@ -35,7 +36,7 @@ class BuiltinTools:
                 case "read_file":
                     return self._read(tenant, usable_path(arguments["path"]))
                 case "create_file":
-                    path = usable_path(arguments["path"])
+                    path = usable_path(arguments["path"], check_new_path)
                     replace = arguments.get("replace") is True
                     return self._create(tenant, path, arguments["content"], context.effect_id, replace)
                 case "delete_file":
@@ -135,9 +136,13 @@ def list_files(files: FileStore, tenant: str, path: str, recursive: bool) -> str
         head = (
             f"{_count(len(shown), 'entry', 'entries')} of more in /{folder}; list a folder to see the others:"
         )
-    return "\n".join(
-        [head, *(f"{name}  {_count(sizes[name], 'byte')}" if name in sizes else name for name in shown)]
-    )
+    return "\n".join([head, *(_line(name, sizes.get(name)) for name in shown)])
+
+
+def _line(name: str, size: int | None) -> str:
+    """A file with its size, or a folder. A name that an earlier release took may have hidden characters."""
+    shown = visible(name, keep_newlines=False)
+    return shown if size is None else f"{shown}  {_count(size, 'byte')}"
 
 
 def files_under(files: FileStore, tenant: str, folder: str) -> Iterator[FileInfo]:
@@ -178,10 +183,10 @@ _KINDS = (
 )
 
 
-def usable_path(path: str) -> str:
+def usable_path(path: str, check: Callable[[str], str] = check_shown_path) -> str:
     """Raises ToolFailed."""
     try:
-        return check_path(path)
+        return check(path)
     except PathRefused as refused:
         raise ToolFailed(f"{refused}. Use a relative path such as reports/may.md.") from None
 
@@ -201,7 +206,8 @@ def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:
     near = similar_paths(files, tenant, path)
     if not near:
         return ToolFailed(f"there is no file {one_line(path)}. Use list_files to see which files there are.")
-    names = OutsideText("listing", "near names", "\n".join(near), exact=True)
+    lines = "\n".join(_line(name, None) for name in near)
+    names = OutsideText("listing", "near names", lines, exact=True)
     return ToolFailed(f"there is no file {one_line(path)}. These have near names:", names)
 
 

@@ -1,5 +1,7 @@
 """The admin function: files, tools, health."""
 
+from urllib.parse import unquote
+
 import pytest
 
 from functions.admin.routes import build
@@ -224,3 +226,14 @@ def test_one_tool_can_be_read_by_name(admin: Gateway) -> None:
     )
     assert tool["input_schema"]["required"] == ["path"]
     assert admin.request("GET", "/v1/tools/unknown").error["code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("raw", ["pay%E2%80%8Broll.csv", "a%E2%80%AEtxt.exe", "A%CC%88rger.txt"])
+def test_a_new_file_is_called_what_it_looks_like_and_one_of_before_can_be_read_and_deleted(
+    admin: Gateway, files: MemoryFiles, raw: str
+) -> None:
+    answer = admin.request("PUT", f"/v1/files/{raw}", body=b"1")
+    assert (answer.status, list(answer.error["details"])) == (400, ["path"])
+    files.write("acme", unquote(raw), b"1")
+    assert admin.request("GET", f"/v1/files/{raw}").body == b"1"
+    assert admin.request("DELETE", f"/v1/files/{raw}").status == 204
