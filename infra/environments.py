@@ -122,6 +122,23 @@ LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
 
 
 @dataclass(frozen=True)
+class SessionCaps:
+    """What one session may be given at most, by an admin too. None: as in `shared/settings.py`. An agent may have lower
+    caps of its own, which its tenant's admins set and may pass.
+    """
+
+    max_steps: int | None = None
+    token_budget: int | None = None
+    cost_budget_usd: float | None = None
+    max_output_tokens: int | None = None
+    """Of one model call."""
+
+    @property
+    def settings(self) -> Mapping[str, "SettingValue"]:
+        return {f"cap_{name}": value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
 class Environment:
     """Everything that may differ between two deployments. Rate limits are requests per second to one route, burst
     limits requests at once; the gateway answers 429 beyond them.
@@ -163,6 +180,10 @@ class Environment:
     every tenant. Empty: no tenant has such tools."""
     notifications: Webhook | Topic | LocalWebhook | None = None
     """Where interventions are sent. None: nowhere, and no function, queue or topic is deployed for it."""
+    caps: SessionCaps = SessionCaps()
+    allowed_models: tuple[str, ...] = ()
+    """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
+    like one of its provider's (`shared/domain/rules/allowed_models.py`)."""
     retry_base_seconds: int = 2
     """The first pause before the state machine retries; later pauses double. Whole seconds, at least 1."""
     write_version: int = PREVIOUS

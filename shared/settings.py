@@ -14,10 +14,20 @@ from functools import cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from shared.domain.definitions.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS, function_prefix
+from shared.domain.rules.allowed_models import AllowedModels
 from shared.domain.rules.answer_time import AnswerTime
+from shared.domain.rules.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
 from shared.domain.rules.outage import OutageLimits
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 
@@ -100,8 +110,22 @@ class Settings(BaseModel):
     """Of a session, in each window of time. Enough for 50 turns (ADR 38)."""
     token_window_seconds: Annotated[float, Field(ge=0)] = 3_600
     """After which a session's token budget renews. 0: it never does."""
-    tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 0
+    cost_budget_usd: Annotated[float, Field(ge=0, le=MAX_COST_BUDGET_USD)] = 0
+    """US dollars that a session may cost where nobody names a limit. 0: none; its tokens are limited all the same."""
+    tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 5_000_000
     """Tokens that all sessions of a tenant may use in an hour. 0: no such limit."""
+    cap_max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] = MAX_MAX_STEPS
+    """The most that anybody, an admin too, may give one session; agents may have lower caps of their own. So the next
+    three.
+    """
+    cap_token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)] = 5_000_000
+    cap_cost_budget_usd: Annotated[float, Field(gt=0, le=MAX_COST_BUDGET_USD)] = 1_000
+    cap_max_output_tokens: Annotated[int, Field(ge=1)] = 128_000
+    """Of one model call."""
+    allowed_models: str = ""
+    """Names of the models that agents may have, exact, separated by commas; `model` is allowed anyhow. Empty: those
+    that are called like a provider's own (`shared/domain/rules/allowed_models.py`), locally any.
+    """
     step_deadline_seconds: Seconds = 120
     """The least that a model call may take. It gets more where its output limit needs more."""
     first_token_seconds: Seconds = 30
@@ -204,6 +228,28 @@ class Settings(BaseModel):
             raise ValueError("only the local environment may use http")
         return value
 
+    @model_validator(mode="after")
+    def _within_caps(self) -> "Settings":
+        for name in ("token_budget", "cost_budget_usd", "max_output_tokens"):
+            if getattr(self, name) > getattr(self, f"cap_{name}"):
+                raise ValueError(f"{name} is above cap_{name}, which is {getattr(self, f'cap_{name}')}")
+        return self
+
+    @property
+    def caps(self) -> Caps:
+        """What one session may be given at most."""
+        return Caps(
+            max_steps=self.cap_max_steps,
+            token_budget=self.cap_token_budget,
+            cost_budget_usd=self.cap_cost_budget_usd,
+        )
+
+    @property
+    def allowed(self) -> AllowedModels:
+        """The models that agents may have."""
+        names = (name.strip() for name in self.allowed_models.split(","))
+        return AllowedModels(frozenset(filter(None, names)), self.model, self.env == "local")
+
     @property
     def outage_limits(self) -> OutageLimits:
         """How long an outage is waited out."""
@@ -229,7 +275,10 @@ class Settings(BaseModel):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            wrong = ", ".join(f"{PREFIX}{str(e['loc'][0]).upper()} ({e['msg']})" for e in error.errors())
+            wrong = ", ".join(
+                f"{PREFIX}{str(e['loc'][0]).upper()} ({e['msg']})" if e["loc"] else e["msg"]
+                for e in error.errors()
+            )
             raise SettingsError(f"environment variables missing or not usable: {wrong}") from None
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field
 
@@ -19,6 +19,7 @@ from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import AGENT
 from shared.domain.interventions.options_and_defaults import Policy, default_problem
+from shared.domain.rules.caps import NO_CAPS, Caps, Limited, beyond
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
 from shared.settings import Settings
@@ -66,6 +67,8 @@ def add_agents(
         _check_policies(body, settings.write_version)
         _check_providers(body, offline=settings.offline)
         _check_output(body, settings)
+        _check_caps(body, settings)
+        _check_models(body, settings)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
 
         key = idempotency_key(api.request, 201)
@@ -94,6 +97,8 @@ def add_agents(
         _check_policies(body, settings.write_version)
         _check_providers(body, offline=settings.offline)
         _check_output(body, settings)
+        _check_caps(body, settings)
+        _check_models(body, settings)
         old = agents.get_as_read(agent_id)
         agents.check_version(body.version, old.version)
         new = _definition(body, agent_id, old.version + 1, old.created_at or now, now)
@@ -126,6 +131,7 @@ def _definition(
         fallbacks=tuple(Fallback(**dict(one)) for one in body.fallbacks),
         tools=tuple(dict.fromkeys(body.tools)),
         limits=Limits(**dict(body.limits)),
+        caps=Caps(**dict(body.caps)),
         high_stakes=tuple(dict.fromkeys(body.high_stakes)),
         start_roles=tuple(dict.fromkeys(body.start_roles)),
         protocol=body.protocol,
@@ -146,19 +152,52 @@ def _check_providers(body: AgentBody, *, offline: bool) -> None:
 
 def _check_output(body: AgentBody, settings: Settings) -> None:
     """An answer that no call has the time for would be paid for and lost, at every attempt."""
-    wanted = body.limits.max_output_tokens
+    wanted, field = body.limits.max_output_tokens, "limits.max_output_tokens"
     if wanted is None:
         return
+    if wanted > settings.cap_max_output_tokens:
+        sentence = f"The most in this deployment is {settings.cap_max_output_tokens:,}."
+        raise ValidationFailed(f"The request is not valid: {field}.", {field: [sentence]})
     fallbacks = [one.model for one in body.fallbacks]
     models = {(_named(body, purpose, settings), *fallbacks) for purpose in WITH_LONG_ANSWERS}
     most = min(settings.answer_time.most_tokens(each) for each in models)
     if wanted > most:
-        field = "limits.max_output_tokens"
         sentence = (
             f"The most is {most}: an answer has {settings.longest_model_seconds:.0f} seconds here, and the slowest of "
             f"the agent's models may need more for {wanted} tokens."
         )
         raise ValidationFailed(f"The request is not valid: {field}.", {field: [sentence]})
+
+
+def _check_caps(body: AgentBody, settings: Settings) -> None:
+    """What the agent gives where nobody names a limit is within its caps, and those are within the deployment's."""
+    caps = body.caps.model_dump(exclude_none=True)
+    refuse_what_is_not_stored({"caps": ("AgentDefinition", "caps")} if caps else {}, settings.write_version)
+    limits = Limited(body.limits.max_steps, body.limits.token_budget, body.limits.cost_budget_usd)
+    found = {
+        "caps": beyond(Limited(**caps), NO_CAPS, settings.caps, is_admin=True),
+        "limits": beyond(limits, body.caps, settings.caps, is_admin=False),
+    }
+    wrong = {f"{part}.{field}": [why] for part, fields in found.items() for field, why in fields.items()}
+    if wrong:
+        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
+
+
+def _check_models(body: AgentBody, settings: Settings) -> None:
+    provider = body.provider or settings.provider or None
+    named = [("model", provider, body.model)]
+    named += [(f"models.{purpose}", provider, getattr(body.models, purpose)) for purpose in get_args(Purpose)]
+    named += [
+        (f"fallbacks.{number}.model", one.provider or provider, one.model)
+        for number, one in enumerate(body.fallbacks)
+    ]
+    wrong = {
+        field: [why]
+        for field, of, model in named
+        if model is not None and (why := settings.allowed.refusal(of, model)) is not None
+    }
+    if wrong:
+        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
 
 
 def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:

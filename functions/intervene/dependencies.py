@@ -56,6 +56,7 @@ def dependencies() -> Dependencies:
             registry=TenantRegistry(definitions.snapshot, weather=chosen.weather),
             definitions=definitions,
             max_answer_chars=chosen.max_message_chars,
+            caps=chosen.caps,
         ),
         log=log,
         blobs=blobs,

@@ -12,6 +12,7 @@ from shared.api.response.envelope import Response, success
 from shared.api.response.views import session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
 from shared.domain.errors import SessionNotFound, ValidationFailed
+from shared.domain.rules.caps import Limited, beyond, chosen
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
 
@@ -31,7 +32,8 @@ def build(deps: Dependencies) -> Api:
         if agent is None:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
         require_start_role(agent.start_roles, api.caller.roles)
-        requester, new = requester_of(api.request), _new_session(body, agent, deps.settings)
+        is_admin = "admin" in api.caller.roles
+        requester, new = requester_of(api.request), _new_session(body, agent, deps.settings, is_admin)
 
         def act() -> Json:
             return session_view(start(repository, workflow, requester, new))
@@ -59,15 +61,29 @@ def build(deps: Dependencies) -> Api:
     return api
 
 
-def _new_session(body: StartSession, agent: AgentDefinition, settings: Settings) -> NewSession:
-    """Limits that the request does not name are the agent's, else the deployment's."""
-    limits = agent.limits
+def _new_session(
+    body: StartSession, agent: AgentDefinition, settings: Settings, is_admin: bool
+) -> NewSession:
+    """Limits that the request does not name are the agent's, else the deployment's. Raises ValidationFailed where it
+    names more than the caps allow.
+    """
+    named = Limited(body.max_steps, body.token_budget, body.cost_budget_usd)
+    wrong = beyond(named, agent.caps, settings.caps, is_admin=is_admin)
+    if wrong:
+        details = {field: [sentence] for field, sentence in wrong.items()}
+        raise ValidationFailed(f"More than a session may be given: {', '.join(wrong)}.", details)
+    usual = Limited(
+        agent.limits.max_steps or DEFAULT_MAX_STEPS,
+        agent.limits.token_budget or settings.token_budget,
+        agent.limits.cost_budget_usd or settings.cost_budget_usd or None,
+    )
+    limits = chosen(named, usual, agent.caps, settings.caps)
     return NewSession(
         agent_id=agent.agent_id,
         message=body.message,
-        max_steps=body.max_steps or limits.max_steps or DEFAULT_MAX_STEPS,
-        token_budget=body.token_budget or limits.token_budget or settings.token_budget,
-        cost_budget_usd=body.cost_budget_usd or limits.cost_budget_usd,
+        max_steps=limits.max_steps or DEFAULT_MAX_STEPS,
+        token_budget=limits.token_budget or settings.token_budget,
+        cost_budget_usd=limits.cost_budget_usd,
         review_every=body.review_every or 0,
         metadata=body.metadata or {},
     )

@@ -57,6 +57,7 @@ def turn_deps() -> TurnDeps:
         attempts=DynamoAttempts(chosen.table, write_version=chosen.write_version),
         roll_over_events=chosen.roll_over_events,
         max_output_tokens=chosen.max_output_tokens,
+        cap_max_output_tokens=chosen.cap_max_output_tokens,
         answer_time=chosen.answer_time,
         context_window=lambda model: chosen.context_window_tokens or context_window(model),
         running_text=_running_text(chosen, clock),
@@ -81,7 +82,11 @@ def _choose_model(agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]
 
     return with_fallbacks(
         first,
-        [named(one.provider or agent.provider, one.model) for one in agent.fallbacks],
+        [
+            named(one.provider or agent.provider, one.model)
+            for one in agent.fallbacks
+            if settings().allowed.may_call(one.model)
+        ],
         settings().answer_time,
     )
 

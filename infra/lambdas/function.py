@@ -95,9 +95,12 @@ class ActaFunction(Construct):
             "write_version": environment.write_version,
             "weather": environment.weather,
             "origin_hashes": environment.origin_hashes,
+            **environment.caps.settings,
             **environment.settings,
             "offline": environment.offline,  # what the zip contains, whatever the overrides say
         }
+        if environment.allowed_models:
+            values["allowed_models"] = ",".join(environment.allowed_models)
         if name in KNOW_TENANT_TOOLS and environment.tenant_tools:
             values["tenant_tools"] = environment.tenant_tools
         if tenant_role:

@@ -9,8 +9,8 @@
     │   └── FinalError       never retried
     │       └── Fenced, Refused, PoisonedSession
     ├── SessionError         the run ends `failed` with `code`; for a key or a quota it waits once it has had a reply
-    │   └── AgentMissing, PriceUnknown, ModelRefused, ProviderRejected, ContextTooLong, ProviderKeyRefused,
-    │       ProviderQuotaExceeded
+    │   └── AgentMissing, PriceUnknown, ModelRefused, ProviderRejected, ModelNotAllowed, ContextTooLong,
+    │       ProviderKeyRefused, ProviderQuotaExceeded
     ├── ToolNotRun           `run_call` takes the call's start back and raises what the engine is told
     ├── ModelFeedback        the model gets the message as the result of its call, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
@@ -189,6 +189,13 @@ class ProviderRejected(SessionError):
 
     code = "PROVIDER_REJECTED"
     remedy = "Check that the agent's model exists at this provider and takes tools."
+
+
+class ModelNotAllowed(ProviderRejected):
+    """The deployment has a list of models, and this one is not in it. No provider was asked."""
+
+    code = "MODEL_NOT_ALLOWED"
+    remedy = "Give the agent a model of the list, or have the list extended, and write to the session again."
 
 
 class ContextTooLong(ProviderRejected):

@@ -94,10 +94,8 @@ class House:
             self._policies,
             self.settings.outage_limits,
         )
-        longest = self.settings.max_message_chars
-        self.resolve_deps = ResolveDeps(
-            self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions, longest
-        )
+        desk = self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions
+        self.resolve_deps = ResolveDeps(*desk, self.settings.max_message_chars, self.settings.caps)
         self.user, self.roles = USER, frozenset({"member"})
         self.comment: str | None = None
         """What whoever decides says about it."""
@@ -128,6 +126,7 @@ class House:
             attempts=self.attempts,
             roll_over_events=self.settings.roll_over_events,
             max_output_tokens=self.settings.max_output_tokens,
+            cap_max_output_tokens=self.settings.cap_max_output_tokens,
             answer_time=self.settings.answer_time,
             context_window=lambda model: self.settings.context_window_tokens,
             running_text=self._running_text(),

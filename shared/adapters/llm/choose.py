@@ -13,7 +13,13 @@ from shared.adapters.llm.common.address_and_key import is_official
 from shared.adapters.llm.keys import KEY_SOURCES, RotatingModel, Secrets, key_of
 from shared.adapters.llm.model_catalogue import DEFAULT_MODELS, takes_tools_in_chat
 from shared.domain.definitions.agent import Protocol
-from shared.domain.errors import AwsDenied, ProviderKeyRefused, ProviderRejected, SessionError
+from shared.domain.errors import (
+    AwsDenied,
+    ModelNotAllowed,
+    ProviderKeyRefused,
+    ProviderRejected,
+    SessionError,
+)
 from shared.ports.model import Model, ModelReply, ModelRequest
 from shared.settings import Settings
 
@@ -53,7 +59,8 @@ def choose_for(
     `provider`, `model` None: the deployment's. A provider that is not the deployment's has its own default model. The
     same arguments give the same object, with its connections, as long as the process lives. Where the provider has no
     key the model's first call raises ProviderKeyRefused; where its secret may not be read, AwsDenied, so that the
-    agent's other models can be asked; where it is `offline` and the environment does not have it, ProviderRejected.
+    agent's other models can be asked; where it is `offline` and the environment does not have it, ProviderRejected;
+    where the deployment does not allow it, ModelNotAllowed.
     """
     chosen = provider or _default_provider(settings, environ, secrets)
     named = model or ""
@@ -68,6 +75,10 @@ def choose_for(
     if not chosen:
         return _NO_PROVIDER, named or DEFAULT_MODELS[_NO_PROVIDER.provider]
     name = named or DEFAULT_MODELS.get(chosen, chosen)
+    if not settings.allowed.may_call(name):
+        return UnusableModel(
+            chosen, ModelNotAllowed, f"{name[:64]}: this environment does not allow it"
+        ), name
     base_url = environ.get(BASE_URLS.get(chosen, "")) or None
     try:
         key = key_of(chosen, settings, environ, secrets)

@@ -1,4 +1,5 @@
-"""Model names, and what differs between models. No other file decides by a model's name.
+"""Model names, and what differs between models. No other file decides by a model's name; which names agents may have is
+decided in `shared/domain/rules/allowed_models.py`.
 
 The names are those that the SDKs list: anthropic 2.12 in `types/model.py`, openai 3.54 in `types/shared/chat_model.py`.
 A name that no pattern knows is treated like the newest models, which accept least. Patterns allow for what providers

@@ -178,7 +178,7 @@ def settle_call(change: Change, bill: Bill, asked: NamedModel, reply: ModelReply
     charge_attempts(change, bill.attempts, session)
     taken_back = bill.own.model_copy(update={"billed": bill.own.billed - 1}) if charged else None
     record_call(change, asked, reply, bill.own, taken_back)
-    charge_lease(change, reply.usage.input + reply.usage.output)
+    charge_lease(change, charged_tokens(_answered_by(asked, reply), reply.usage))
     warn_if_due(change)
 
 
@@ -210,7 +210,7 @@ def record_call(
     charged to the cost budget at the price of the first. `attempt`: the one that was answered. `taken_back`: what had
     been charged for it, below 0; None: nothing.
     """
-    provider, model = reply.provider or asked.provider, reply.model or asked.model
+    provider, model = _answered_by(asked, reply)
     used, cost = reply.usage, cost_usd(provider, model, reply.usage)
     started, ended = attempt.started, attempt.ended or change.now
     estimated = (
@@ -254,6 +254,10 @@ def record_call(
         "charged_tokens": tokens + charged_tokens(NamedModel(provider, model), used),
     }
     change.set(usage=before.model_copy(update=sums), budget=of_budget.model_copy(update=charges))
+
+
+def _answered_by(asked: NamedModel, reply: ModelReply) -> NamedModel:
+    return NamedModel(reply.provider or asked.provider, reply.model or asked.model)
 
 
 def _figures(head: Head) -> dict[str, Any]:

@@ -7,6 +7,7 @@ then the decision itself. Who may decide: `require_role` and `require_another` i
 """
 
 import json
+from collections.abc import Set
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
@@ -15,11 +16,13 @@ from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.requester import Requester, start_roles_of
+from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
+from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
     Conflict,
+    Forbidden,
     InterventionNotFound,
     ToolInputInvalid,
     ValidationFailed,
@@ -28,6 +31,14 @@ from shared.domain.frozen_model import FrozenModel
 from shared.domain.ids import MESSAGE
 from shared.domain.interventions.intervention import Intervention, lets_run, require_another, require_role
 from shared.domain.rules.budget import spent_usd, tokens_used
+from shared.domain.rules.caps import (
+    MAX_COST_BUDGET_USD,
+    MAX_TOKEN_BUDGET,
+    NO_CAPS,
+    Caps,
+    Limited,
+    beyond,
+)
 from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
@@ -126,10 +137,12 @@ class Answer(Given):
 
 
 class Raise(Given):
-    """The bounds are those that a session can be started with."""
+    """The bounds are those that a session can be started with. What its agent and the deployment allow:
+    `_check_caps`.
+    """
 
-    token_budget: int | None = Field(default=None, ge=1, le=100_000_000)
-    cost_budget_usd: float | None = Field(default=None, gt=0, le=1_000_000)
+    token_budget: int | None = Field(default=None, ge=1, le=MAX_TOKEN_BUDGET)
+    cost_budget_usd: float | None = Field(default=None, gt=0, le=MAX_COST_BUDGET_USD)
 
 
 class Recorded(Given):
@@ -150,7 +163,7 @@ class Resolution(NamedTuple):
 
 class ResolveDeps(NamedTuple):
     """What `resolve` needs. `max_answer_chars`: an answer may be as long as any other message
-    (`Settings.max_message_chars`).
+    (`Settings.max_message_chars`). `caps`: the deployment's.
     """
 
     repository: SessionRepository
@@ -159,6 +172,7 @@ class ResolveDeps(NamedTuple):
     registry: Registry
     definitions: Definitions
     max_answer_chars: int = MAX_ANSWER_CHARS
+    caps: Caps = NO_CAPS
 
 
 def resolve(
@@ -166,11 +180,12 @@ def resolve(
 ) -> tuple[Head, Intervention]:
     """Commits the decision, wakes the engine, and returns the head and the closed intervention.
 
-    Raises InterventionNotFound, RoleMissing, ApproverMustDiffer, ValidationFailed, and Conflict where it was decided
-    already; its details have the recorded decision.
+    Raises InterventionNotFound, RoleMissing, ApproverMustDiffer, Forbidden (a limit above the caps), ValidationFailed,
+    and Conflict where it was decided already; its details have the recorded decision.
     """
     session = deps.repository.newest(requester.tenant, session_id)
-    start_roles = start_roles_of(deps.definitions, session.head)
+    agent = deps.definitions.snapshot(requester.tenant).agent(session.head.agent_id)
+    start_roles = agent.start_roles if agent is not None else ()
     message_id = deps.repository.clock.new_id(MESSAGE)
     closed: Intervention | None = None
 
@@ -182,6 +197,8 @@ def resolve(
         require_role(one, requester.roles, start_roles)
         _require_another(deps, now.head, one, chosen.option, requester.user)
         given = _check(deps, now.head, one, chosen)
+        if chosen.option == "raise":
+            _check_caps(deps.caps, agent, given, requester.roles)
         closed = settle(
             change,
             one,
@@ -278,6 +295,18 @@ def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
     if low:
         raise ValidationFailed("The limit is used up already.", low)
     return raised
+
+
+def _check_caps(
+    deployment: Caps, agent: AgentDefinition | None, raised: dict[str, Any], roles: Set[str]
+) -> None:
+    """Raises Forbidden for a member, ValidationFailed for an admin, who may pass the agent's caps only."""
+    of_agent, is_admin = agent.caps if agent is not None else NO_CAPS, "admin" in roles
+    wrong = beyond(Limited(**raised), of_agent, deployment, is_admin=is_admin)
+    if wrong:
+        details = {f"input.{field}": [sentence] for field, sentence in wrong.items()}
+        refusal = ValidationFailed if is_admin else Forbidden
+        raise refusal(f"More than a session may be given: {', '.join(details)}.", details)
 
 
 def _parse(model: type[Given], given: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from shared.agent.model_call.running_text import RunningText
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.definitions.agent import AgentDefinition, Purpose
+from shared.domain.definitions.agent import MAX_OUTPUT_TOKENS, AgentDefinition, Purpose
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import AgentMissing, PriceUnknown
@@ -36,11 +36,11 @@ class TurnDeps(NamedTuple):
     """What turns need from the process; made once per function.
 
     `roll_over_events`: history entries after which the next generation starts (design §2). `max_output_tokens`: for
-    agents that name none. `answer_time`: how long a model call may take. All are in `Settings`. `context_window`: a
-    model's, in tokens, 0 for no limit: `Settings.context_window_tokens`, else `shared/adapters/llm/model_catalogue.py`
-    has it. `running_text`: where the text of a running turn is shown, None: nowhere. `on_key_refused`: tells an
-    operator that a key or a quota was refused, by where the run stands and the code. `token_window`: seconds after
-    which a session's token budget renews, 0: never.
+    agents that name none; `cap_max_output_tokens`: the most for any. `answer_time`: how long a model call may take.
+    All are in `Settings`. `context_window`: a model's, in tokens, 0 for no limit: `Settings.context_window_tokens`,
+    else `shared/adapters/llm/model_catalogue.py` has it. `running_text`: where the text of a running turn is shown,
+    None: nowhere. `on_key_refused`: tells an operator that a key or a quota was refused, by where the run stands and
+    the code. `token_window`: seconds after which a session's token budget renews, 0: never.
     """
 
     repository: SessionRepository
@@ -59,6 +59,7 @@ class TurnDeps(NamedTuple):
     outage_limits: OutageLimits = OutageLimits()
     on_key_refused: Callable[[Position, str], None] = lambda at, code: None
     token_window: float = 0
+    cap_max_output_tokens: int = MAX_OUTPUT_TOKENS
 
     @property
     def clock(self) -> Clock:
@@ -93,7 +94,9 @@ class TurnDeps(NamedTuple):
         before that was checked, or for a deployment with more time.
         """
         wanted = agent.limits.max_output_tokens or self.max_output_tokens
-        return min(wanted, self.answer_time.most_tokens(agent.asked_in_turn(model_name)))
+        return min(
+            wanted, self.cap_max_output_tokens, self.answer_time.most_tokens(agent.asked_in_turn(model_name))
+        )
 
     def _check_prices(self, agent: AgentDefinition) -> None:
         """Checks the model of every purpose, so that nothing is paid for on the way to one without a price.

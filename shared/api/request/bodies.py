@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from shared.domain.definitions import agent, memory, prompt, tool
 from shared.domain.errors import ValidationFailed
 from shared.domain.interventions import options_and_defaults
+from shared.domain.rules import caps
 from shared.domain.untrusted.visible import is_blank
 from shared.domain.validation_messages import too_long
 
@@ -82,9 +83,9 @@ class StartSession(RequestBody):
 
     message: Message | None = None
     agent_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] | None = None
-    max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
-    token_budget: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
-    cost_budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    max_steps: Annotated[int, Field(ge=1, le=caps.MAX_MAX_STEPS)] | None = None
+    token_budget: Annotated[int, Field(ge=1, le=caps.MAX_TOKEN_BUDGET)] | None = None
+    cost_budget_usd: Annotated[float, Field(gt=0, le=caps.MAX_COST_BUDGET_USD)] | None = None
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
     metadata: Metadata | None = None
 
@@ -115,6 +116,10 @@ class Limits(agent.Limits):
     model_config = ConfigDict(strict=True)
 
 
+class Caps(caps.Caps):
+    model_config = ConfigDict(strict=True)
+
+
 class Policy(options_and_defaults.Policy):
     model_config = ConfigDict(strict=True)
 
@@ -133,6 +138,7 @@ class AgentBody(RequestBody):
     fallbacks: Annotated[list[Fallback], Field(max_length=agent.MAX_FALLBACKS)] = []
     tools: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
     limits: Limits = Field(default_factory=Limits)
+    caps: Caps = Field(default_factory=Caps)
     high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = []
     start_roles: Annotated[list[options_and_defaults.RoleName], Field(max_length=agent.MAX_START_ROLES)] = []
     protocol: agent.Protocol = "native"

@@ -20,6 +20,7 @@ def agent_view(agent: AgentDefinition) -> Json:
         "fallbacks": [one.model_dump(exclude_none=True) for one in agent.fallbacks],
         "tools": list(agent.tools),
         "limits": agent.limits.model_dump(exclude_none=True),
+        "caps": agent.caps.model_dump(exclude_none=True),
         "high_stakes": list(agent.high_stakes),
         "start_roles": list(agent.start_roles),
         "protocol": agent.protocol,

@@ -21,6 +21,7 @@ from shared.domain.interventions.options_and_defaults import (
     RoleName,
     has_one_of,
 )
+from shared.domain.rules.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
 from shared.domain.validation_messages import did_you_mean
 
 DEFAULT_AGENT = "default"
@@ -62,12 +63,12 @@ class Fallback(FrozenModel):
 
 class Limits(FrozenModel):
     """Limits of the agent's sessions, where the request that starts a session names none. None: the deployment's, in
-    `shared/settings.py`; for `max_steps` in `functions/start/routes.py`; for `cost_budget_usd` there is none.
+    `shared/settings.py`; for `max_steps` in `functions/start/routes.py`.
     """
 
-    max_steps: Annotated[int, Field(ge=1, le=1_000)] | None = None
-    token_budget: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
-    cost_budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None
+    token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)] | None = None
+    cost_budget_usd: Annotated[float, Field(gt=0, le=MAX_COST_BUDGET_USD)] | None = None
     max_output_tokens: Annotated[int, Field(ge=1, le=MAX_OUTPUT_TOKENS)] | None = None
     approval_timeout_seconds: Annotated[int, Field(ge=1, le=MAX_APPROVAL_SECONDS)] | None = None
     at_token_limit: Literal["wait", "ask"] | None = None
@@ -79,6 +80,7 @@ class AgentDefinition(FrozenModel):
     `provider`, `model` None: the deployment's. `fallbacks`: asked in this order, for every purpose.
     `tools` empty: all tools of the registry. `high_stakes`: tools that a person must approve, besides those that the
     registry marks.
+    `caps`: what members may give its sessions at most, at their start or later.
     `start_roles`: one of them is needed to start a session, to write to it and to decide what names no role of its own;
     empty: any member may.
     `interventions`: how people are asked, by type. A timeout of approvals in it wins over the one in `limits`.
@@ -95,6 +97,7 @@ class AgentDefinition(FrozenModel):
     fallbacks: Annotated[tuple[Fallback, ...], Field(max_length=MAX_FALLBACKS)] = ()
     tools: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
     limits: Limits = Field(default_factory=Limits)
+    caps: Caps = Field(default_factory=Caps)
     high_stakes: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
     start_roles: Annotated[tuple[RoleName, ...], Field(max_length=MAX_START_ROLES)] = ()
     protocol: Protocol = "native"

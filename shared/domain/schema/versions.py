@@ -23,7 +23,7 @@ PREVIOUS = CURRENT - 1
 ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         2: {
-            "AgentDefinition": frozenset({"start_roles"}),
+            "AgentDefinition": frozenset({"caps", "start_roles"}),
             "Budget": frozenset({"settled", "charged_tokens", "window_ends", "window_base"}),
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),

@@ -32,6 +32,8 @@ GOAL = (
     "Read all field notes in my storage and write a report on what they say about deliveries, with figures."
 )
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
+UNBOUNDED = {"ACTA_CAP_TOKEN_BUDGET": "100000000", "ACTA_TENANT_TOKENS_PER_HOUR": "0"}
+"""A long walk is one tenant's. Of a limited hour each 20,000 tokens add a write: `docs/costs.md` says what it costs."""
 ENDLESS = {"ACTA_CONTEXT_WINDOW_TOKENS": "100000000"}
 """Nothing is summarised: every turn sends all before it. The launcher's variables would win over a function's own."""
 RUN_SECONDS = 300.0
@@ -66,7 +68,7 @@ class Stand:
             "ACTA_PROVIDER": "anthropic",
             "ANTHROPIC_API_KEY": "scripted",
             "ANTHROPIC_BASE_URL": self.provider.url,
-        }
+        } | UNBOUNDED
         self.environ = {
             **kept,
             **self.lambda_environ,

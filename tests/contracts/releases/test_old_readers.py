@@ -21,6 +21,7 @@ from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, seed
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import Policy
+from shared.domain.rules.caps import Caps
 from shared.domain.rules.compaction import Compacted
 from shared.domain.schema.convert import to_json
 from shared.domain.schema.versions import CURRENT, PREVIOUS
@@ -53,6 +54,7 @@ AGENT = AgentDefinition(
     model="m", limits=Limits(max_steps=20), high_stakes=("notify",), version=3, created_at=NOW, updated_at=NOW,
     interventions={"error_recovery": Policy(timeout_seconds=60, default_action="retry", approver_must_differ=True)},
     fallbacks=(Fallback(model="other"),), start_roles=("finance",),
+    caps=Caps(max_steps=30, token_budget=9_000),
 )  # fmt: skip
 TOOL = ToolDefinition(
     name="notify", description="Tells.", input_schema={"type": "object"}, kind="http", effect="once", risk="network",

@@ -22,6 +22,7 @@ from tests.in_process import longlog
 
 MB = 1_000_000
 MOST_CHARS = 500_000
+MOST_TOKENS = 10_000_000
 TURNS = 200
 BODY = "".join(f"{n:07d}\n" for n in range(262_144))
 HANDLE = hashlib.sha256(BODY.encode()).hexdigest()
@@ -45,7 +46,9 @@ def roomy(behind: Behind, sink: Sink) -> Iterator[None]:
     model.play(REPLIES)
     with (
         behind.configured("step", **anthropic_at(model.url)),
-        behind.configured("start", ACTA_MAX_MESSAGE_CHARS=str(MOST_CHARS)),
+        behind.configured(
+            "start", ACTA_MAX_MESSAGE_CHARS=str(MOST_CHARS), ACTA_CAP_TOKEN_BUDGET=str(MOST_TOKENS)
+        ),
         behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=sink.at),
     ):
         yield
@@ -60,7 +63,7 @@ def test_the_longest_message_and_the_largest_result_leave_every_answer_and_paylo
         boss.post("/v1/tools", http_tool("fetch", sink.url("/fetch"), effect="read", risk="read")).status_code
         == 201
     )
-    session_id = boss.start(goal, token_budget=10_000_000)
+    session_id = boss.start(goal, token_budget=MOST_TOKENS)
     session = boss.finished(session_id).session
     assert (session["state"], session["result"]["goal_met"]) == ("completed", True)
 

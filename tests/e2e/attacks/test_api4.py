@@ -1,13 +1,16 @@
-"""API4, unrestricted consumption: what those without a token can use up."""
+"""API4, unrestricted consumption: what strangers can use up, and what members can ask for."""
 
 import httpx
 import pytest
 
 from tests.conftest import Deployed
+from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.person import Person
+from tests.e2e.support.person import Person, refused
 
 AT_ONCE = 5
+FAR_TOO_MUCH = {"token_budget": 100_000_000, "cost_budget_usd": 1_000_000}
+CAPPED = {"agent_id": "capped", "name": "Capped", "caps": {"max_steps": 10, "token_budget": 20_000}}
 
 
 @pytest.mark.parametrize(("path", "key"), [("/nothing", "$default"), ("/healthz", "GET /healthz")])
@@ -21,3 +24,39 @@ def test_strangers_use_up_their_own_rate_and_people_go_on(
         assert 429 not in {answer.status_code for answer in answers[:AT_ONCE]}
         assert ann.get("/v1/sessions").status_code == 200
         assert ann.snapshot(ann.start())["state"] == "idle"
+
+
+def test_no_member_gives_a_session_more_than_agent_and_deployment_allow_at_its_start_or_later(
+    admit: Admit,
+) -> None:
+    boss = admit(role="admin", user="boss")
+    mallory = admit(boss.tenant, "mallory")
+    assert boss.post("/v1/agents", CAPPED).status_code == 201
+    for person in (mallory, boss):
+        for field, value in FAR_TOO_MUCH.items():
+            error = refused(person.post("/v1/sessions", {field: value}), 400, "VALIDATION_ERROR")
+            assert "The most in this deployment is" in error["details"][field][0]
+    for more in ({"max_steps": 11}, {"token_budget": 20_001}):
+        body = {"agent_id": "capped", **more}
+        error = refused(mallory.post("/v1/sessions", body), 400, "VALIDATION_ERROR")
+        assert list(error["details"]) == list(more)
+        assert boss.post("/v1/sessions", body).status_code == 202
+
+    session_id = mallory.start("List my files", agent_id="capped", token_budget=1)
+    (asked,) = mallory.asked(session_id).session["interventions"]
+    iid = asked["intervention_id"]
+    for given in ({"token_budget": 20_001}, FAR_TOO_MUCH):
+        refused(mallory.resolve(session_id, iid, "raise", input=given), 403, "FORBIDDEN")
+    refused(boss.resolve(session_id, iid, "raise", input=FAR_TOO_MUCH), 400, "VALIDATION_ERROR")
+    assert mallory.snapshot(session_id)["budget"]["token_budget"] == 1
+    assert boss.resolve(session_id, iid, "raise", input={"token_budget": 300_000}).status_code == 200
+    assert mallory.finished(session_id).session["state"] == "completed"
+
+
+def test_no_agent_is_given_limits_or_caps_beyond_the_deployment_s(admit: Admit) -> None:
+    boss = admit(role="admin", user="boss")
+    for part in ("limits", "caps"):
+        for field, value in FAR_TOO_MUCH.items():
+            body = {"name": "Greedy", part: {field: value}}
+            error = refused(boss.post("/v1/agents", body), 400, "VALIDATION_ERROR")
+            assert list(error["details"]) == [f"{part}.{field}"]

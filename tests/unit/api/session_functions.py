@@ -45,9 +45,8 @@ class Person:
     def __init__(self, house: House, user: str = USER, *roles: str) -> None:
         self._start, self._intervene = functions_of(house, user=user, roles=[*roles, "member"])
 
-    def start(self, message: str | None = "Go", **fields: Any) -> Answer:
-        body = fields if message is None else {"message": message, **fields}
-        return self._start.request("POST", "/v1/sessions", json_body=body)
+    def start(self, **fields: Any) -> Answer:
+        return self._start.request("POST", "/v1/sessions", json_body={"message": "Go", **fields})
 
     def say(self, session_id: str, content: str) -> Answer:
         path = f"/v1/sessions/{session_id}/messages"

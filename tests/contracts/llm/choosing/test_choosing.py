@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from shared.adapters.llm.choose import choose, choose_for
+from shared.adapters.llm.choose import UnusableModel, choose, choose_for
 from shared.adapters.llm.keys import Secrets
 from shared.adapters.llm.openai.chat import OpenAIModel
 from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 from shared.adapters.llm.react.model import ReActModel
 from shared.domain.definitions.agent import Protocol
-from shared.domain.errors import ProviderKeyRefused, ProviderRejected
+from shared.domain.errors import ModelNotAllowed, ProviderKeyRefused, ProviderRejected
 from shared.ports.model import Model
 from shared.settings import Settings
 from tests.contracts.llm.conversations import TIMEOUT, request
@@ -256,3 +256,24 @@ def test_choosing_any_model_imports_no_sdk() -> None:
     )
 
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "allowed"),
+    [
+        (None, None, True),
+        ("anthropic", "claude-a", True),
+        ("anthropic", "claude-b", False),
+        ("openai", None, False),
+    ],
+)
+def test_a_model_that_the_deployment_does_not_allow_fails_the_run_and_no_provider_is_asked(
+    provider: str | None, model: str | None, allowed: bool
+) -> None:
+    settings = _settings(allowed_models="claude-a", model="claude-own", provider="anthropic")
+    environ = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
+    chosen, _ = choose_for(settings, environ, _no_secret, provider, model, "native")
+    assert isinstance(chosen, UnusableModel) == (not allowed)
+    if not allowed:
+        with pytest.raises(ModelNotAllowed):
+            chosen.complete(request(), timeout=TIMEOUT)

@@ -106,7 +106,7 @@ class Disaster(FragileHouse):
     """Sessions of every kind that a scan may meet. `requests`: those of the scan that is made."""
 
     def __init__(self, most_requests: int = REQUESTS) -> None:
-        super().__init__([])
+        super().__init__([], tenant_tokens_per_hour=0)
         self.requests = Requests(most_requests)
 
     def strike(

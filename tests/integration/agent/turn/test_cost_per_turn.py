@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from shared.agent.session.engine_decision import position
+from shared.domain.rules.tenant_hour import CHUNK_TOKENS
 from shared.domain.session.attempt import Marker
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.attempts import AttemptStore
@@ -83,8 +84,8 @@ class CountingAttempts(MemoryAttempts):
 
 
 class CountedHouse(House):
-    def __init__(self, model: ScriptedModel) -> None:
-        super().__init__(model)
+    def __init__(self, model: ScriptedModel, tenant_tokens_per_hour: int) -> None:
+        super().__init__(model, tenant_tokens_per_hour=tenant_tokens_per_hour)
         self.asked: Counter[str] = Counter()
         self.log = CountingLog(self.log, self.asked)
         self.blobs = CountingBlobs(self.asked)
@@ -95,12 +96,13 @@ class CountedHouse(House):
 
 
 def turns(
-    replies: Sequence[ModelReply], files: int, size: int
+    replies: Sequence[ModelReply], files: int, size: int, tokens_per_hour: int = 0
 ) -> tuple[list[Counter[str]], CountedHouse, str]:
-    """What each turn asked, from one Think to the next; the house after it, and the session."""
-    house = CountedHouse(
-        ScriptedModel([plans(*STEPS), *replies, says("", call("update_plan", action="fail", reason="over"))])
-    )
+    """What each turn asked, from one Think to the next; the house after it, and the session. `tokens_per_hour`: of its
+    tenant; 0: no such limit.
+    """
+    script = [plans(*STEPS), *replies, says("", call("update_plan", action="fail", reason="over"))]
+    house = CountedHouse(ScriptedModel(script), tenant_tokens_per_hour=tokens_per_hour)
     for number in range(files):
         house.files.write(TENANT, f"{number}.txt", f"note {number} ".encode() * (size // 8))
     session = house.start(
@@ -126,6 +128,17 @@ def test_every_turn_of_a_read_is_two_puts_a_marker_and_one_look_at_the_log_per_l
     asked, _, _ = turns(reading(count), count, SMALL)
 
     assert asked == [Counter({"put": 2, "read": 2, "definitions": 1, "marker": 1})] * count
+
+
+def test_a_limit_of_the_tenant_s_hour_adds_a_transaction_for_each_chunk_and_none_to_the_other_turns() -> None:
+    asked, house, session = turns(reading(40), 40, SMALL, tokens_per_hour=5_000_000)
+
+    ordinary = Counter({"put": 2, "read": 2, "definitions": 1, "marker": 1})
+    leased = [turn for turn in asked if turn != ordinary]
+    assert leased == [ordinary + Counter({"transaction": 1})] * len(leased)
+    lease = house.head(session).lease
+    assert lease is not None
+    assert 0 < len(leased) <= lease.granted // CHUNK_TOKENS < len(asked) // 5
 
 
 def test_a_large_result_is_stored_once_and_fetched_once_beside_the_log() -> None:

@@ -25,6 +25,7 @@ AGENT = {
     "fallbacks": [{"provider": "openai", "model": "gpt-x"}, {"model": "claude-z"}],
     "tools": ["read_file", "list_files"],
     "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "approval_timeout_seconds": 60},
+    "caps": {"max_steps": 40, "token_budget": 90_000, "cost_budget_usd": 5},
     "high_stakes": ["create_file"],
     "start_roles": ["finance", "legal:eu"],
     "protocol": "react",
@@ -33,6 +34,10 @@ AGENT = {
         "checkpoint_review": {"default_action": "continue"},
     },
 }
+
+
+ANY_MODEL = {"env": "local"}
+"""There a model may be called anything."""
 
 
 @pytest.fixture
@@ -71,7 +76,7 @@ def test_an_agent_may_name_the_offline_stand_in_only_where_it_is_there(
     create(api, agent_id="plain")
     assert api.admin.request("PUT", "/v1/agents/plain", json_body=body).status == 400
 
-    local = AdminApi(SETTINGS.model_copy(update={"offline": True}))
+    local = AdminApi(SETTINGS.model_copy(update={"offline": True, "env": "local"}))
     assert local.admin.request("POST", "/v1/agents", json_body=body).status == 201
 
 
@@ -239,6 +244,8 @@ def test_what_is_deleted_or_never_was_is_not_found(api: AdminApi) -> None:
         ({"fallbacks": [{"model": "m", "name": "n"}]}, "fallbacks.0.name"),
         ({"tools": ["reed_file"]}, "tools"), ({"tools": "read_file"}, "tools"), ({"tools": [None]}, "tools.0"),
         ({"high_stakes": ["send_email"]}, "high_stakes"),
+        ({"caps": {"max_steps": 1_001}}, "caps.max_steps"), ({"caps": {"max_steps": "5"}}, "caps.max_steps"),
+        ({"caps": {"max_output_tokens": 5}}, "caps.max_output_tokens"),
         ({"start_roles": ["two words"]}, "start_roles.0"), ({"start_roles": ["r"] * 21}, "start_roles"),
         ({"limits": {"max_steps": 0}}, "limits.max_steps"), ({"limits": {"max_steps": 1_001}}, "limits.max_steps"),
         ({"limits": {"max_steps": "9"}}, "limits.max_steps"), ({"limits": {"max_steps": True}}, "limits.max_steps"),
@@ -285,6 +292,7 @@ def test_a_body_that_is_no_json_object_is_refused(api: AdminApi) -> None:
     ("fields", "field"),
     [
         ({"start_roles": ["finance"]}, "start_roles"),
+        ({"caps": {"max_steps": 5}}, "caps"),
         (
             {"interventions": {"approval_required": {"approver_must_differ": True}}},
             "interventions.approval_required.approver_must_differ",
@@ -299,8 +307,73 @@ def test_what_people_rely_on_for_safety_is_not_dropped_in_silence_while_the_rele
     assert (refused.status, list(refused.error["details"])) == (400, [field])
     assert f"still writes version {PREVIOUS}" in str(refused.error["details"])
     assert api.admin.request("PUT", "/v1/agents/default", json_body={"name": "A", **fields}).status == 400
-    none_of_it = {"start_roles": [], "interventions": {"approval_required": {"approver_must_differ": False}}}
+    none_of_it = {
+        "start_roles": [],
+        "caps": {},
+        "interventions": {"approval_required": {"approver_must_differ": False}},
+    }
     assert api.admin.request("POST", "/v1/agents", json_body={"name": "A", **none_of_it}).status == 201
+
+
+CAPPED = {
+    "cap_max_steps": 100,
+    "cap_token_budget": 500_000,
+    "cap_cost_budget_usd": 10,
+    "cap_max_output_tokens": 8_000,
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"caps": {"max_steps": 101}}, "caps.max_steps"), ({"caps": {"token_budget": 500_001}}, "caps.token_budget"),
+        ({"caps": {"cost_budget_usd": 10.5}}, "caps.cost_budget_usd"),
+        ({"limits": {"max_steps": 101}}, "limits.max_steps"),
+        ({"limits": {"cost_budget_usd": 11}}, "limits.cost_budget_usd"),
+        ({"caps": {"token_budget": 9_000}, "limits": {"token_budget": 9_001}}, "limits.token_budget"),
+        ({"limits": {"max_output_tokens": 8_001}}, "limits.max_output_tokens"),
+    ],
+)  # fmt: skip
+def test_an_agent_gives_no_more_than_its_caps_and_those_no_more_than_the_deployment_s(
+    fields: dict[str, Any], field: str
+) -> None:
+    api = AdminApi(Settings(env="test", table="t", bucket="b", **CAPPED))
+    for method, path in (("POST", "/v1/agents"), ("PUT", "/v1/agents/default")):
+        refused = api.admin.request(method, path, json_body={"name": "A", **fields})
+        assert (refused.status, list(refused.error["details"])) == (400, [field])
+        assert "The most " in str(refused.error["details"])
+    exact = {
+        "caps": {"max_steps": 100, "token_budget": 500_000, "cost_budget_usd": 10},
+        "limits": {"max_steps": 100, "cost_budget_usd": 10, "max_output_tokens": 8_000},
+    }
+    assert api.admin.request("POST", "/v1/agents", json_body={"name": "A", **exact}).status == 201
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"model": "claude-b"}, "model"), ({"models": {"final": "claude-b"}}, "models.final"),
+        ({"fallbacks": [{"model": "claude-a"}, {"model": "claude-b"}]}, "fallbacks.1.model"),
+    ],
+)  # fmt: skip
+def test_an_agent_is_given_models_of_the_deployment_s_list_alone(fields: dict[str, Any], field: str) -> None:
+    listed = {"allowed_models": "claude-a, gpt-a", "model": "claude-own", "provider": "anthropic"}
+    api = AdminApi(Settings(env="test", table="t", bucket="b", **listed))
+    for method, path in (("POST", "/v1/agents"), ("PUT", "/v1/agents/default")):
+        refused = api.admin.request(method, path, json_body={"name": "A", **fields})
+        assert (refused.status, list(refused.error["details"])) == (400, [field])
+        assert "claude-a, gpt-a" in str(refused.error["details"])
+    allowed = {"model": "claude-own", "models": {"plan": "gpt-a"}, "fallbacks": [{"model": "claude-a"}]}
+    assert api.admin.request("POST", "/v1/agents", json_body={"name": "A", **allowed}).status == 201
+
+
+def test_without_a_list_a_model_is_called_like_one_of_its_provider_s_and_locally_anything() -> None:
+    strange = {"name": "A", "provider": "openai", "model": "claude-x"}
+    refused = AdminApi().admin.request("POST", "/v1/agents", json_body=strange)
+    assert (refused.status, list(refused.error["details"])) == (400, ["model"])
+    assert "allowed_models" in str(refused.error["details"])
+    local = AdminApi(SETTINGS.model_copy(update={"env": "local"}))
+    assert local.admin.request("POST", "/v1/agents", json_body=strange).status == 201
 
 
 def test_only_questions_about_a_call_have_an_approver(api: AdminApi) -> None:
@@ -368,7 +441,7 @@ LONG = Settings(env="test", table="t", bucket="b", longest_model_seconds=840, ou
 )
 def test_an_answer_may_be_as_long_as_a_call_has_time_for(fields: dict[str, Any], most: int) -> None:
     """Each model that is asked in vain before takes its time to begin."""
-    api = AdminApi(LONG)
+    api = AdminApi(LONG.model_copy(update=ANY_MODEL))
     body = {**WRITER, **fields}
     fits = {**body, "limits": {"max_output_tokens": most}}
     assert api.admin.request("POST", "/v1/agents", json_body={**fits, "agent_id": "fits"}).status == 201
@@ -391,7 +464,7 @@ def test_an_answer_may_be_as_long_as_a_call_has_time_for(fields: dict[str, Any],
     ],
 )
 def test_the_slowest_model_that_may_write_the_answer_decides(fields: dict[str, Any], most: int) -> None:
-    api = AdminApi()
+    api = AdminApi(SETTINGS.model_copy(update=ANY_MODEL))
     for wanted, status in ((most, 201), (most + 1, 400)):
         body = {**WRITER, **fields, "limits": {"max_output_tokens": wanted}}
         assert api.admin.request("POST", "/v1/agents", json_body=body).status == status

@@ -1,0 +1,62 @@
+"""What a session may be given at most: by its agent, and by the deployment (design §5).
+
+An agent's `limits` are what a session gets where nobody names a limit; caps are what nobody may go beyond. Only an
+admin may go beyond the agent's caps, and nobody beyond the deployment's.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field
+
+from shared.domain.frozen_model import FrozenModel
+
+MAX_MAX_STEPS = 1_000
+MAX_TOKEN_BUDGET = 100_000_000
+MAX_COST_BUDGET_USD = 1_000_000
+
+
+class Caps(FrozenModel):
+    """`token_budget`: of a window, like a session's. None: no cap."""
+
+    max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None
+    token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)] | None = None
+    cost_budget_usd: Annotated[float, Field(gt=0, le=MAX_COST_BUDGET_USD)] | None = None
+
+
+NO_CAPS = Caps()
+
+
+class Limited(NamedTuple):
+    """The limits of a session, or what somebody names for it; None: no limit, or not named."""
+
+    max_steps: int | None = None
+    token_budget: int | None = None
+    cost_budget_usd: float | None = None
+
+
+def beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bool) -> dict[str, str]:
+    """By field, a sentence for each limit that may not be named. Empty: all may be."""
+    wrong: dict[str, str] = {}
+    for field, value in named._asdict().items():
+        of_agent, of_deployment = getattr(agent, field), getattr(deployment, field)
+        if value is None:
+            continue
+        if of_deployment is not None and value > of_deployment:
+            wrong[field] = f"The most in this deployment is {of_deployment:,}."
+        elif of_agent is not None and value > of_agent and not is_admin:
+            wrong[field] = f"The most for sessions of this agent is {of_agent:,}; an admin may give more."
+    return wrong
+
+
+def chosen(named: Limited, usual: Limited, agent: Caps, deployment: Caps) -> Limited:
+    """The limits of a session: what is named, else what is usual, and no more than the caps. Where no limit is usual it
+    is the agent's cap: without one there would be none.
+    """
+    limits: dict[str, Any] = {}
+    for field, value in named._asdict().items():
+        of_agent, of_deployment = getattr(agent, field), getattr(deployment, field)
+        otherwise = getattr(usual, field)
+        otherwise = of_agent if otherwise is None else otherwise
+        carried = [one for one in (otherwise, of_agent, of_deployment) if one is not None]
+        limits[field] = value or (min(carried) if otherwise is not None else None)
+    return Limited(**limits)
