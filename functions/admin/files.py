@@ -1,6 +1,6 @@
 """The tenant's storage, which its agents' file tools read and write: `/v1/files` (design §3)."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -37,7 +37,9 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
         return page(items, found.cursor)
 
     @api.get("/v1/files/{path+}")
-    def read_file() -> Response:
+    def read_file(versions: Literal["", "1"] = "") -> Response:
+        if versions:
+            return _versions()
         try:
             data = files.read(api.caller.tenant, api.request.file_path)
         except FileMissing:
@@ -45,6 +47,32 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
         if len(data) > max_bytes:
             raise PayloadTooLarge(f"The file has {len(data):,} bytes; at most {max_bytes:,} are sent.")
         return Response(200, content_type_of(data), data)
+
+    def _versions() -> Response:
+        found = files.versions(api.caller.tenant, api.request.file_path)
+        if not found:
+            raise _missing()
+        items = [
+            {
+                "version_id": one.version_id,
+                "bytes": one.bytes,
+                "modified_at": instant(one.modified_at),
+                "current": one.is_current,
+                "deletion": one.is_deletion,
+            }
+            for one in found
+        ]
+        return page(items, None)
+
+    @api.post("/v1/files/{path+}")
+    def restore_file(restore: Annotated[str, Field(min_length=1, max_length=1_024)]) -> Response:
+        """Writes an earlier version again. `restore`: its id. Done twice it does the same."""
+        path = api.request.file_path
+        try:
+            size = files.restore(api.caller.tenant, path, restore)
+        except FileMissing:
+            raise NotFound("There is no such version of this file.") from None
+        return success({"path": path, "bytes": size})
 
     @api.put("/v1/files/{path+}")
     def write_file() -> Response:

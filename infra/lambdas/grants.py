@@ -35,6 +35,8 @@ REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
 GET = frozenset({"s3:GetObject"})
 PUT = GET | {"s3:PutObject"}
 EDIT = PUT | {"s3:DeleteObject"}
+EDIT_EARLIER = EDIT | {"s3:GetObjectVersion"}
+"""Reads earlier versions, too, and lists them."""
 ERASE = EDIT | {"s3:DeleteObjectVersion"}
 """Nothing stays where versions are kept. Who has this also lists versions."""
 
@@ -99,7 +101,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         "intervene": Grants(table=DELETE, sessions=ERASE, engine=START | WAKE | STOP),
         # Agents, tools, prompts and memories, written with the tenant's revision. All but prompts can be deleted. At a
         # deployment it stores the release's prompts.
-        "admin": Grants(table=REMEMBER, deployment=GET_ITEM | {"dynamodb:PutItem"}, files=EDIT),
+        "admin": Grants(table=REMEMBER, deployment=GET_ITEM | {"dynamodb:PutItem"}, files=EDIT_EARLIER),
         # The stream and the queue say which intervention changed. Its present state is read from the table.
         "notify": Grants(by_tenant=False, table=GET_ITEM, notifications=True),
         # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once

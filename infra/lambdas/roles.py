@@ -17,6 +17,7 @@ from infra.lambdas.grants import (
     CLAUDE_MODELS,
     CLAUDE_PROFILES,
     DEPLOYMENT,
+    EDIT_EARLIER,
     ERASE,
     FILES,
     GRANTS,
@@ -115,7 +116,7 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
         if actions:
             yield _allow(sid, actions, bucket.arn_for_objects(keys))
             yield _list(f"List{sid}", "s3:ListBucket", bucket, keys)
-        if actions >= ERASE:
+        if actions >= ERASE or actions >= EDIT_EARLIER:
             yield _list(f"Versions{sid}", "s3:ListBucketVersions", bucket, keys)
 
 

@@ -68,6 +68,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/files", "admin"),
     Route("GET", "/v1/files/{path+}", "admin"),
     Route("PUT", "/v1/files/{path+}", "admin"),
+    Route("POST", "/v1/files/{path+}", "admin"),
     Route("DELETE", "/v1/files/{path+}", "admin"),
     Route("GET", "/v1/tools", "admin"),
     Route("POST", "/v1/tools", "admin", "admin"),

@@ -7,6 +7,8 @@ StoreUnavailable, and PathRefused where a path is too long for the store.
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+MAX_VERSIONS = 100
+
 
 class FileMissing(LookupError):
     """There is no file at this path."""
@@ -20,6 +22,16 @@ class FileInfo(NamedTuple):
     path: str
     bytes: int
     modified_at: datetime
+
+
+class FileVersion(NamedTuple):
+    """What was at a path. `is_deletion`: the file was deleted then; nothing can be read."""
+
+    version_id: str
+    bytes: int
+    modified_at: datetime
+    is_current: bool
+    is_deletion: bool
 
 
 class FilePage(NamedTuple):
@@ -49,6 +61,18 @@ class FileStore(Protocol):
 
     def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
         """Writes a file that is not there yet. `write_id`: as with `write`. Raises FileExists."""
+        ...
+
+    def versions(self, tenant: str, path: str) -> tuple[FileVersion, ...]:
+        """The newest versions of the file, at most `MAX_VERSIONS`, the newest first. Empty: there never was a file, or
+        its versions are gone. A store that keeps none has the present one.
+        """
+        ...
+
+    def restore(self, tenant: str, path: str, version_id: str) -> int:
+        """Writes the file as it was in that version and returns its bytes. What it replaces stays a version. Raises
+        FileMissing where there is no such version, or it is a deletion.
+        """
         ...
 
     def delete(self, tenant: str, path: str) -> None:

@@ -67,7 +67,11 @@ DATA: Mapping[str, Granted] = {
     "step": {WITH_KEYS: REMEMBER, **on_sessions(PUT)},
     "tool": {WITH_KEYS: REMEMBER, **on_sessions(PUT), FILES: EDIT, LIST_FILES: LIST},
     "intervene": {WITH_KEYS: COMMIT | {"dynamodb:BatchWriteItem"}, **on_sessions(ERASE)},
-    "admin": {WITH_KEYS: REMEMBER, FILES: EDIT, LIST_FILES: LIST},
+    "admin": {
+        WITH_KEYS: REMEMBER,
+        FILES: EDIT | {"s3:GetObjectVersion"},
+        LIST_FILES: LIST | LIST_VERSIONS,
+    },
     "recover": {
         TABLE: COMMIT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Scan"},
         f"{TABLE}/index/live": {"dynamodb:Query"},

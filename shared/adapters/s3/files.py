@@ -10,12 +10,14 @@ from shared.adapters.s3.objects import MISSING, read_metadata, read_object
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.keys import FILES, tenant_prefix
 from shared.domain.untrusted.path import PathRefused, check_path
-from shared.ports.files import FileExists, FileInfo, FileMissing, FilePage
+from shared.ports.files import MAX_VERSIONS, FileExists, FileInfo, FileMissing, FilePage, FileVersion
 
 MAX_KEY_BYTES = 1_024
 MAX_PAGE = 1_000
 _WRITE, _IS_NEW = "write", "is-new"
 """Names in an object's metadata: the id of the write that made it, and whether there was no file before."""
+_NO_VERSION = (MISSING, "NoSuchVersion", "InvalidArgument", "MethodNotAllowed")
+"""Of a version's id that is unknown, is no id, or is that of a deletion."""
 _PRESENT = ("412", "PreconditionFailed", "409", "ConditionalRequestConflict")
 
 
@@ -91,6 +93,34 @@ class S3Files:
                 raise
             return None  # deleted since
         return metadata.get(_IS_NEW) == "yes" if metadata.get(_WRITE) == mine else None
+
+    def versions(self, tenant: str, path: str) -> tuple[FileVersion, ...]:
+        key = _key(tenant, path)
+        # A key comes before all that begin with it, and its newest version first.
+        answer = self._s3.call("list_object_versions", Bucket=self._bucket, Prefix=key, MaxKeys=MAX_VERSIONS)
+        found = [
+            FileVersion(
+                each["VersionId"],
+                each.get("Size", 0),
+                each["LastModified"].astimezone(UTC),
+                each["IsLatest"],
+                kind == "DeleteMarkers",
+            )
+            for kind in ("Versions", "DeleteMarkers")
+            for each in answer.get(kind, ())
+            if each["Key"] == key
+        ]
+        return tuple(sorted(found, key=lambda one: (one.is_current, one.modified_at), reverse=True))
+
+    def restore(self, tenant: str, path: str, version_id: str) -> int:
+        try:
+            body = read_object(self._s3, self._bucket, _key(tenant, path), version_id).body
+        except AwsRefused as refused:
+            if refused.code in _NO_VERSION:
+                raise FileMissing("no such version") from None
+            raise
+        self.write(tenant, path, body)
+        return len(body)
 
     def delete(self, tenant: str, path: str) -> None:
         # S3 reports no error where there is nothing to delete, so this looks first.

@@ -22,11 +22,11 @@ class StoredObject(NamedTuple):
     encoding: str
 
 
-def read_object(s3: Service, bucket: str, key: str) -> StoredObject:
-    """Reads an object. Raises AwsRefused with the code NoSuchKey, StoreThrottled, AwsDenied, and StoreUnavailable, also
-    where the body breaks off.
+def read_object(s3: Service, bucket: str, key: str, version: str | None = None) -> StoredObject:
+    """Reads an object, or an earlier version of it. Raises AwsRefused with the code NoSuchKey, StoreThrottled,
+    AwsDenied, and StoreUnavailable, also where the body breaks off.
     """
-    answer = _read(s3, "get_object", bucket, key)
+    answer = _read(s3, "get_object", bucket, key, **({} if version is None else {"VersionId": version}))
     try:
         body: bytes = answer["Body"].read()
     except Exception as error:
@@ -43,9 +43,9 @@ def read_metadata(s3: Service, bucket: str, key: str) -> Mapping[str, str]:
     return metadata
 
 
-def _read(s3: Service, operation: str, bucket: str, key: str) -> Any:
+def _read(s3: Service, operation: str, bucket: str, key: str, **more: str) -> Any:
     try:
-        return s3.call(operation, Bucket=bucket, Key=key)
+        return s3.call(operation, Bucket=bucket, Key=key, **more)
     except AwsDenied:
         if _is_there(s3, bucket, key):
             raise

@@ -7,8 +7,10 @@ import pytest
 
 from shared.adapters.s3.files import S3Files
 from shared.domain.untrusted.path import PathRefused
-from shared.ports.files import FileExists, FileMissing
+from shared.ports.files import FileExists, FileMissing, FileStore
 from tests.contracts.store.backends import Aws, Stores, aws_stores
+from tests.doubles.clock import FakeClock
+from tests.doubles.files import MemoryFiles
 
 pytestmark = pytest.mark.contract
 
@@ -156,3 +158,33 @@ def test_on_aws_the_folder_a_console_made_is_no_file(aws: Aws, tenant: str) -> N
     aws.s3.put_object(Bucket=aws.bucket, Key=f"files/{tenant}/folder/", Body=b"")
     stores.files.write(tenant, "folder/a.md", b"x")
     assert listed(stores, tenant) == [["folder/a.md"]]
+
+
+def test_what_was_replaced_or_deleted_can_be_written_again(aws: Aws, tenant: str) -> None:
+    aws.s3.put_bucket_versioning(Bucket=aws.bucket, VersioningConfiguration={"Status": "Enabled"})
+    check_versions(S3Files(aws.bucket, aws.s3), tenant)
+
+
+def test_the_double_keeps_versions_as_the_store_does(tenant: str) -> None:
+    check_versions(MemoryFiles(FakeClock()), tenant)
+
+
+def check_versions(files: FileStore, tenant: str) -> None:
+    assert files.versions(tenant, "payroll.csv") == ()
+    files.write(tenant, "payroll.csv", b"Ann,7")
+    files.write(tenant, "payroll.csv.bak", b"x")
+    files.write(tenant, "payroll.csv", b"")
+    files.delete(tenant, "payroll.csv")
+    found = files.versions(tenant, "payroll.csv")
+    assert [one.is_current for one in found] == [True, False, False]
+    assert sorted((one.bytes, one.is_deletion) for one in found) == [(0, False), (0, True), (5, False)]
+    (first,) = (one.version_id for one in found if one.bytes == 5)
+    (gone,) = (one.version_id for one in found if one.is_deletion)
+    for missing in (gone, "no-such-version"):
+        with pytest.raises(FileMissing):
+            files.restore(tenant, "payroll.csv", missing)
+    with pytest.raises(FileMissing):
+        files.restore("other", "payroll.csv", first)
+    assert files.restore(tenant, "payroll.csv", first) == 5
+    assert files.read(tenant, "payroll.csv") == b"Ann,7"
+    assert len(files.versions(tenant, "payroll.csv")) == 4

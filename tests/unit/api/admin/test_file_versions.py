@@ -1,0 +1,27 @@
+"""`/v1/files`: what was replaced or deleted can be read about and written again."""
+
+from tests.unit.api.admin.deployment import AdminApi
+
+
+def test_a_member_sees_what_a_file_was_and_writes_it_again() -> None:
+    api = AdminApi()
+    for data in (b"Ann,7", b""):
+        api.root.files.write("acme", "payroll.csv", data)
+    api.root.files.delete("acme", "payroll.csv")
+    listed = api.member.request("GET", "/v1/files/payroll.csv", query={"versions": "1"}).data["items"]
+    told = [(one["bytes"], one["current"], one["deletion"]) for one in listed]
+    assert told == [(0, True, True), (0, False, False), (5, False, False)]
+    restored = api.member.request("POST", "/v1/files/payroll.csv", query={"restore": listed[2]["version_id"]})
+    assert (restored.status, restored.data) == (200, {"path": "payroll.csv", "bytes": 5})
+    assert api.root.files.read("acme", "payroll.csv") == b"Ann,7"
+
+
+def test_no_version_of_another_tenant_and_none_that_is_not_there() -> None:
+    api = AdminApi()
+    api.root.files.write("acme", "payroll.csv", b"Ann,7")
+    (only,) = api.root.files.versions("acme", "payroll.csv")
+    for caller, version in ((api.stranger, only.version_id), (api.member, "nothing")):
+        answer = caller.request("POST", "/v1/files/payroll.csv", query={"restore": version})
+        assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+    assert api.stranger.request("GET", "/v1/files/payroll.csv", query={"versions": "1"}).status == 404
+    assert api.member.request("POST", "/v1/files/payroll.csv").status == 400
