@@ -1,5 +1,6 @@
 """What a run came to, told without ids and times, so that two runs can be compared."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -117,10 +118,14 @@ def _calls(message: Json) -> list[str]:
     return [f"{call['name']} {call['input']}" for call in message.get("tool_calls") or ()]
 
 
+MARK = re.compile(r" #[0-9a-f]{8} ---$", re.MULTILINE)
+"""Of a quotation. The release before quotes without."""
+
+
 def _result(call: str, content: str) -> str:
-    """A person who says what the service said says it without the fence."""
+    """A person who says what the service said says it without the fence. Marks of quotations are left out."""
     said = receipt(CHARGE, "deposit").strip()
-    return said if call.startswith(CHARGE) and said in content else content
+    return said if call.startswith(CHARGE) and said in content else MARK.sub(" ---", content)
 
 
 def _apart(mine: object, other: object) -> tuple[object, ...]:
