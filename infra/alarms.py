@@ -1,5 +1,5 @@
-"""Alarms for an operator: failing functions and executions, 5xx answers of the API, refused keys, undelivered
-notifications."""
+"""Alarms for an operator: failing functions and executions, 5xx answers and many refusals of the API, what the audit
+trail lacks, refused keys, undelivered notifications."""
 
 from collections.abc import Mapping
 
@@ -15,17 +15,25 @@ from constructs import Construct
 
 from infra.environments import FunctionName
 from infra.names import metrics_namespace, service_name
-from shared.telemetry import KEY_REFUSED_METRIC
+from shared.api.routes import ROUTES
+from shared.telemetry import KEY_REFUSED_METRIC, NOT_RECORDED_METRIC
 
 PERIOD = Duration.minutes(5)
 MAX_RETRIED_ERRORS = 10
 """Errors per period that raise an alarm. The state machine retries transient errors, so a few are normal."""
+MAX_REFUSALS = 100
+"""Refusals per period that raise an alarm: requests without a good token or the role, or beyond a rate. Tokens that
+have expired are refused on an ordinary day, too.
+"""
+RECORDING = tuple(dict.fromkeys(route.function for route in ROUTES if route.action is not None))
+"""Functions that do what the audit trail has."""
 
 
 class Alarms(Construct):
     """`self.topic` gets every alarm; the person on call subscribes to it.
 
-    `notify_queue` holds the notifications that could not be delivered yet; None where nobody is notified.
+    `refusals`: what the API refused, by name (`infra/api/http_api.py`). `notify_queue` holds the notifications that
+    could not be delivered yet; None where nobody is notified.
     """
 
     def __init__(
@@ -35,6 +43,7 @@ class Alarms(Construct):
         functions: Mapping[FunctionName, lambda_.IFunction],
         state_machine: sfn.IStateMachine,
         http_api: apigw.IHttpApi,
+        refusals: Mapping[str, cloudwatch.IMetric],
         notify_queue: sqs.IQueue | None,
     ) -> None:
         super().__init__(scope, "Alarms")
@@ -54,14 +63,12 @@ class Alarms(Construct):
             period=PERIOD,
         )
         self._alarm("Api5xx", server_errors, 5)
-        refused_keys = cloudwatch.Metric(
-            namespace=metrics_namespace(environment_name),
-            metric_name=KEY_REFUSED_METRIC,
-            dimensions_map={"service": service_name("step")},
-            statistic="Sum",
-            period=PERIOD,
-        )
-        self._alarm("KeysRefused", refused_keys, 1)
+        self._alarm("KeysRefused", _counted(environment_name, KEY_REFUSED_METRIC, "step"), 1)
+        for recording in RECORDING:
+            missing = _counted(environment_name, NOT_RECORDED_METRIC, recording)
+            self._alarm(f"{recording.capitalize()}NotRecorded", missing, 1)
+        for kind, refused in refusals.items():
+            self._alarm(kind, refused, MAX_REFUSALS)
         if notify_queue is not None:
             # A message between two attempts counts as in flight. The metric for the age of the oldest message would not
             # do: SQS leaves out messages that were received three times or more.
@@ -80,3 +87,14 @@ class Alarms(Construct):
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
         alarm.add_alarm_action(actions.SnsAction(self.topic))
+
+
+def _counted(environment_name: str, metric: str, function: FunctionName) -> cloudwatch.Metric:
+    """What a function counts itself (`shared/telemetry.py`)."""
+    return cloudwatch.Metric(
+        namespace=metrics_namespace(environment_name),
+        metric_name=metric,
+        dimensions_map={"service": service_name(function)},
+        statistic="Sum",
+        period=PERIOD,
+    )

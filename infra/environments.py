@@ -159,6 +159,8 @@ class Environment:
     versioned_files: bool = True
     log_retention_days: int = 30
     alarms: bool = True
+    audit_retention_days: int = 0
+    """After which a record of the audit trail is deleted. 0: never."""
 
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"

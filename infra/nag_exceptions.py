@@ -15,6 +15,10 @@ SESSION_BUCKET = "ExportsOutputFnGetAttTexts0AC1F062Arn6B678CA8"
 """The names of the exports with the buckets' ARNs, which CDK passes from one stack to the other."""
 
 BUCKETS = {"S1": "Only functions read and write the bucket, and they log what they do."}
+SESSIONS_STACK = {
+    **BUCKETS,
+    "SMG4": "With another key the audit trail's pseudonyms mean nothing; it is destroyed to forget everybody.",
+}
 STATEFUL: Mapping[str, str] = MappingProxyType(
     {
         **BUCKETS,
@@ -71,7 +75,7 @@ def acknowledge(
     optional = OPTIONAL_MFA if environment.auth == OwnPool(mfa="optional") else {}
     for rule, reason in {**STATEFUL, **optional}.items():
         _acknowledge(stateful, rule, reason)
-    for rule, reason in BUCKETS.items():
+    for rule, reason in SESSIONS_STACK.items():
         _acknowledge(sessions, rule, reason)
     for rule, reason in STATELESS.items():
         _acknowledge(stateless, rule, reason)

@@ -53,3 +53,8 @@ def origin_secret_name(environment: str) -> str:
 def notification_secret_name(environment: str) -> str:
     """The secret that notifications to a webhook are signed with."""
     return f"acta/{environment}/notifications"
+
+
+def audit_secret_name(environment: str) -> str:
+    """The secret with the key of the audit trail's pseudonyms."""
+    return f"acta/{environment}/audit"

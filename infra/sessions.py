@@ -1,4 +1,5 @@
-"""The stack with the bucket of sessions' texts. It keeps no versions: what is deleted there is gone at once (ADR 44).
+"""The stack with the bucket of sessions' texts and the audit trail. The bucket keeps no versions: what is deleted there
+is gone at once (ADR 44). Of the trail nothing is ever deleted (ADR 54).
 
 It is a stack of its own, because the release before does not know of it. That release can be deployed again over this
 one: its own two stacks are as they were, and this one stays, with what is in it.
@@ -9,6 +10,7 @@ from constructs import Construct
 
 from infra.buckets import data_bucket
 from infra.environments import Environment
+from infra.hardening.audit_trail import audit_trail
 
 
 class SessionsStack(Stack):
@@ -17,6 +19,7 @@ class SessionsStack(Stack):
             scope,
             f"Acta-{environment.name}-Sessions",
             termination_protection=environment.deletion_protection,
-            description=f"Acta ({environment.name}): texts of sessions",
+            description=f"Acta ({environment.name}): texts of sessions, audit trail",
         )
         self.bucket = data_bucket(self, "Texts", environment, versioned=False)
+        self.audit = audit_trail(self, environment)

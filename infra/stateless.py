@@ -27,8 +27,8 @@ from shared.domain.schema.versions import CURRENT
 
 
 class StatelessStack(Stack):
-    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName`, `BucketName`, `SessionBucketName` and `ReadsVersion`;
-    with Acta's user pool also `Issuer` and `Audience`."""
+    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName`, `BucketName`, `SessionBucketName`,
+    `AuditTableName` and `ReadsVersion`; with Acta's user pool also `Issuer` and `Audience`."""
 
     def __init__(
         self, scope: Construct, environment: Environment, stateful: StatefulStack, sessions: SessionsStack
@@ -44,6 +44,7 @@ class StatelessStack(Stack):
             table=stateful.table,
             bucket=stateful.bucket,
             session_bucket=sessions.bucket,
+            audit=sessions.audit,
             secrets=stateful.secrets,
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
@@ -62,7 +63,9 @@ class StatelessStack(Stack):
         api = Api(self, environment, issuer, functions)
         self._options(environment, functions, stateful.user_pool)
         if environment.alarms:
-            Alarms(self, environment.name, functions, engine.machine, api.http_api, delivery.queue)
+            Alarms(
+                self, environment.name, functions, engine.machine, api.http_api, api.refusals, delivery.queue
+            )
 
         outputs = {
             "ApiUrl": api.url,
@@ -72,6 +75,7 @@ class StatelessStack(Stack):
             "BucketName": stateful.bucket.bucket_name,
             READS_VERSION: str(CURRENT),
             "SessionBucketName": sessions.bucket.bucket_name,
+            "AuditTableName": sessions.audit.table.table_name,
         }
         if stateful.user_pool is not None:
             outputs |= {"Issuer": issuer.url, "Audience": issuer.audience}

@@ -62,6 +62,14 @@ class Settings(BaseModel):
     """The ARN of the function's second role, which a session policy narrows to one tenant's data (ADR 48). Empty: the
     function has one role, and acts for all tenants with it.
     """
+    audit_table: str = ""
+    """Who did what (ADR 54). Empty only while a deployment replaces the release before: what would have to be recorded
+    is refused for that moment.
+    """
+    audit_secret: str = ""
+    """The name of the secret with the key of the people's pseudonyms. A local stack has none."""
+    audit_retention_days: Annotated[int, Field(ge=0)] = 0
+    """After which a record is deleted. 0: never."""
     state_machine_arn: str = ""
     origin_hashes: Annotated[str, Field(pattern=r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$")] = ""
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""

@@ -183,6 +183,16 @@ def add_operations(commands: "Commands[Parser]") -> None:
     )
     models.add_argument("--check", action="store_true", help="ask the providers whether they take the keys")
     models.add_argument("--json", action="store_true")
+    audit = add_connection(
+        add(commands, "audit", "operations.audit:audit", "Show who did what, newest first (role admin).")
+    )
+    audit.add_argument("--since", metavar="TIME", help="from this time on, such as 2026-11-22T09:00:00Z")
+    audit.add_argument("--until", metavar="TIME", help="before this time")
+    audit.add_argument("--action", help="such as session.delete, intervention.resolve or file.write")
+    audit.add_argument("--user", metavar="SUB", help="of this person, as the identity provider names them")
+    audit.add_argument("--session", metavar="ID", help="on this session, deleted or not")
+    audit.add_argument("--limit", type=int, default=50, help="so many records at most (default: 50)")
+    audit.add_argument("--json", action="store_true", help="print each record as one line of JSON")
     doctor = add(
         commands, "doctor", "operations.doctor:doctor", "Check what this machine has and what is missing."
     )

@@ -3,6 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
+from shared.adapters.audit.configured import audit
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -10,6 +11,7 @@ from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.api.request.idempotency import IdempotencyGuard
+from shared.ports.audit import Audit
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
@@ -25,6 +27,7 @@ class Dependencies(NamedTuple):
     memories: MemoryStore
     idempotency: IdempotencyGuard
     clock: Clock
+    audit: Audit
 
 
 @cache
@@ -39,4 +42,5 @@ def dependencies() -> Dependencies:
         memories=DynamoMemories(chosen.table, clock),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         clock=clock,
+        audit=audit(chosen, clock),
     )

@@ -1,6 +1,7 @@
-"""The routes of `admin`: files, tools, agents, prompts and memories."""
+"""The routes of `admin`: files, tools, agents, prompts, memories and the audit trail."""
 
 from functions.admin.agents import add_agents
+from functions.admin.audit import add_audit
 from functions.admin.dependencies import Dependencies
 from functions.admin.files import add_files
 from functions.admin.memories import add_memories
@@ -13,7 +14,7 @@ from shared.api.app import Api
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("admin", deps.settings)
+    api = Api("admin", deps.settings, audit=deps.audit)
     add_files(api, deps.files, deps.settings.max_file_bytes)
     settings = deps.settings
     reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
@@ -29,4 +30,5 @@ def build(deps: Dependencies) -> Api:
     )
     add_prompts(api, deps.definitions, deps.idempotency, deps.clock)
     add_memories(api, deps.memories, deps.definitions, deps.idempotency, deps.clock)
+    add_audit(api, deps.audit)
     return api

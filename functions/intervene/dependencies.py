@@ -3,6 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
+from shared.adapters.audit.configured import audit
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
@@ -18,6 +19,7 @@ from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
 from shared.settings import Settings, settings
@@ -31,6 +33,7 @@ class Dependencies(NamedTuple):
     idempotency: IdempotencyGuard
     timeouts: Timeouts
     errors: ErrorDeps
+    audit: Audit
 
 
 @cache
@@ -68,4 +71,5 @@ def dependencies() -> Dependencies:
             OutageRules(chosen.outage_limits, timeouts, chosen.roll_over_events),
             policies,
         ),
+        audit=audit(chosen, clock),
     )

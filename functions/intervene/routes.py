@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("intervene", deps.settings)
+    api = Api("intervene", deps.settings, audit=deps.audit)
     repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.session_index
     definitions = deps.deps.definitions
 

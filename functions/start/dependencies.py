@@ -3,6 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
+from shared.adapters.audit.configured import audit
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -11,6 +12,7 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
+from shared.ports.audit import Audit
 from shared.ports.definitions import Definitions
 from shared.ports.log import SessionLog
 from shared.ports.workflow import Workflow
@@ -24,6 +26,7 @@ class Dependencies(NamedTuple):
     idempotency: IdempotencyGuard
     log: SessionLog
     definitions: Definitions
+    audit: Audit
 
 
 @cache
@@ -40,4 +43,5 @@ def dependencies() -> Dependencies:
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         definitions=DynamoDefinitions(chosen.table, clock),
+        audit=audit(chosen, clock),
     )

@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("start", deps.settings)
+    api = Api("start", deps.settings, audit=deps.audit)
     repository, workflow = deps.repository, deps.workflow
 
     @api.post("/v1/sessions")

@@ -3,6 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
+from shared.adapters.audit.configured import audit
 from shared.adapters.dynamodb.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -10,6 +11,7 @@ from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.queries.long_polls import LongPollLimit
+from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import SessionIndex, SessionLog
@@ -25,6 +27,8 @@ class Dependencies(NamedTuple):
     partials: Partials
     long_polls: LongPollLimit
     clock: Clock
+    audit: Audit | None = None
+    """For the pseudonyms in its log: what it does is not recorded."""
 
 
 @cache
@@ -39,4 +43,5 @@ def dependencies() -> Dependencies:
         partials=DynamoPartials(chosen.table),
         long_polls=LongPollLimit(DynamoLongPolls(chosen.table), clock),
         clock=clock,
+        audit=audit(chosen, clock),
     )

@@ -9,7 +9,7 @@ from shared.api.app import Api
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("status", deps.settings)
+    api = Api("status", deps.settings, audit=deps.audit)
     add_listing(api, deps.session_index, deps.log)
     add_polling(api, deps.log, deps.clock, deps.partials, deps.long_polls)
     add_history(api, deps.log, deps.blobs)

@@ -24,6 +24,7 @@ from shared.agent.model_call.turn_context import TurnDeps
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.domain.definitions.agent import AgentDefinition, Purpose
+from shared.ports.audit import Audit
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
 from shared.ports.model import Model
@@ -96,12 +97,15 @@ class ModelsDeps(NamedTuple):
 
     configured: "ConfiguredModels"
     definitions: DefinitionStore
+    audit: Audit | None = None
+    """For the pseudonyms in its log: what it does is not recorded."""
 
 
 @cache
 def models_deps() -> ModelsDeps:
     # Turns do not pay for the API's part.
+    from shared.adapters.audit.configured import audit
     from shared.adapters.llm.configured_models import ConfiguredModels
 
-    configured = ConfiguredModels(settings(), os.environ, secret_text)
-    return ModelsDeps(configured, DynamoDefinitions(settings().table, SystemClock()))
+    configured, clock = ConfiguredModels(settings(), os.environ, secret_text), SystemClock()
+    return ModelsDeps(configured, DynamoDefinitions(settings().table, clock), audit(settings(), clock))

@@ -10,12 +10,14 @@ from aws_cdk import aws_apigatewayv2 as apigw
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
 from aws_cdk import aws_certificatemanager as acm
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.environments import Environment, FunctionName
 from infra.log_retention import retention
+from infra.names import metrics_namespace
 from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
 
 LOCAL_API_ID = "ac7a0000"
@@ -35,6 +37,14 @@ ACCESS_LOG = {
 CALLER = {"subject": "$context.authorizer.claims.sub", "address": "$context.identity.sourceIp"}
 """Who asked. The address is the client's, or with a front (`Environment.edge`) that of CloudFront."""
 
+REFUSALS = {
+    "Refused": '{ ($.status = "401") || ($.status = "403") }',
+    "BeyondRate": '{ $.status = "429" }',
+}
+"""Lines of the access log, which has the status as a string. A thing of another tenant answers 404 as what does not
+exist does, and cannot be told from it.
+"""
+
 REQUEST_HEADERS = [
     "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
 ]  # fmt: skip
@@ -50,7 +60,9 @@ class Issuer:
 
 
 class Api(Construct):
-    """`self.http_api`, and `self.url` without a slash at the end: where people reach it."""
+    """`self.http_api`, and `self.url` without a slash at the end: where people reach it. `self.refusals`: how often
+    requests were refused, by the gateway or by a function, by the names in `REFUSALS`; empty where there are no alarms.
+    """
 
     def __init__(
         self,
@@ -72,6 +84,7 @@ class Api(Construct):
         if environment.is_local:
             Tags.of(self.http_api).add("ms-custom-id", LOCAL_API_ID)
         self._routes = self._add_routes(issuer, functions)
+        self.refusals: Mapping[str, cloudwatch.IMetric] = {}
         stage = self._stage()
         self.url = self._address(stage)
 
@@ -136,6 +149,21 @@ class Api(Construct):
         reached = environment.domain if environment.edge is None else environment.edge.domain
         return f"https://{reached.name}"
 
+    def _refusals(self, access_log: logs.ILogGroup) -> Mapping[str, cloudwatch.IMetric]:
+        if not self._environment.alarms:
+            return {}
+        return {
+            name: logs.MetricFilter(
+                self,
+                name,
+                log_group=access_log,
+                filter_pattern=logs.FilterPattern.literal(lines),
+                metric_namespace=metrics_namespace(self._environment.name),
+                metric_name=name,
+            ).metric(statistic="Sum", period=Duration.minutes(5))
+            for name, lines in REFUSALS.items()
+        }
+
     def _stage(self) -> apigw.HttpStage:
         environment = self._environment
         stage = apigw.HttpStage(
@@ -165,6 +193,7 @@ class Api(Construct):
             resource.access_log_settings = apigw.CfnStage.AccessLogSettingsProperty(
                 destination_arn=log_group.log_group_arn, format=json.dumps(self._access_log())
             )
+            self.refusals = self._refusals(log_group)
         return stage
 
     def _access_log(self) -> dict[str, str]:

@@ -14,7 +14,13 @@ from infra.environments import Environment, FunctionName
 from infra.lambdas.grants import GRANTS
 from infra.lambdas.roles import Resources, roles_of
 from infra.log_retention import retention
-from infra.names import function_name, metrics_namespace, secret_name, service_name
+from infra.names import (
+    audit_secret_name,
+    function_name,
+    metrics_namespace,
+    secret_name,
+    service_name,
+)
 from infra.packaging.asset import code_of
 from shared.settings import PREFIX, Settings
 
@@ -111,6 +117,13 @@ class ActaFunction(Construct):
                 "status_function": function_name(environment.name, "status"),
                 "status_concurrency": environment.sizes["status"].reserved_concurrency or 0,
             }
+        if GRANTS[name].audit:
+            values |= {
+                "audit_table": resources.audit.table.table_name,
+                "audit_retention_days": environment.audit_retention_days,
+            }
+        if GRANTS[name].pseudonyms and resources.audit.secret is not None:
+            values["audit_secret"] = audit_secret_name(environment.name)
         if GRANTS[name].engine:
             values["state_machine_arn"] = resources.state_machine_arn
         if GRANTS[name].secrets:

@@ -32,6 +32,10 @@ RECOVER = DELETE | {"dynamodb:DeleteItem", "dynamodb:Scan"}
 REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
 """The number of an agent's memories is limited: the oldest summary is deleted for a new memory."""
 
+PUT_RECORD = frozenset({"dynamodb:PutItem"})
+READ_RECORDS = frozenset({"dynamodb:Query"})
+"""Of the audit trail, which nobody may change (ADR 54)."""
+
 GET = frozenset({"s3:GetObject"})
 PUT = GET | {"s3:PutObject"}
 EDIT = PUT | {"s3:DeleteObject"}
@@ -67,6 +71,8 @@ class Grants:
     - `deployment`: items of the table that belong to no tenant
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
+    - `audit`: the table of the audit trail; what is read of it is granted to the second role
+    - `pseudonyms`: reads the key that they are made with
     - `engine`: the state machine or its executions
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
     - `load`: reads how much of the account's concurrency is in use
@@ -80,6 +86,8 @@ class Grants:
     index: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
+    audit: frozenset[str] = frozenset()
+    pseudonyms: bool = False
     engine: frozenset[str] = frozenset()
     secrets: bool = False
     bedrock: bool = False
@@ -92,16 +100,29 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
     {
         # A message starts a run or answers the question that an execution waits for. A
         # question that expired may have ended the run, and then the execution is stopped.
-        "start": Grants(table=COMMIT, sessions=PUT, engine=START | WAKE | STOP),
-        "status": Grants(table=READ, deployment=GET_ITEM, sessions=GET),
-        "step": Grants(table=REMEMBER, deployment=GET_ITEM, sessions=PUT, secrets=True, bedrock=True),
+        "start": Grants(
+            table=COMMIT, sessions=PUT, audit=PUT_RECORD, pseudonyms=True, engine=START | WAKE | STOP
+        ),
+        # It records nothing, but its log names by pseudonym who was refused. So does that of `step`.
+        "status": Grants(table=READ, deployment=GET_ITEM, sessions=GET, pseudonyms=True),
+        "step": Grants(
+            table=REMEMBER, deployment=GET_ITEM, sessions=PUT, pseudonyms=True, secrets=True, bedrock=True
+        ),
         "tool": Grants(table=REMEMBER, files=EDIT, sessions=PUT, tenant_functions=True),
         # A decision wakes the execution, a roll-over starts the next one, a cancel stops it. A deletion removes the
         # session's items and objects.
-        "intervene": Grants(table=DELETE, sessions=ERASE, engine=START | WAKE | STOP),
+        "intervene": Grants(
+            table=DELETE, sessions=ERASE, audit=PUT_RECORD, pseudonyms=True, engine=START | WAKE | STOP
+        ),
         # Agents, tools, prompts and memories, written with the tenant's revision. All but prompts can be deleted. At a
-        # deployment it stores the release's prompts.
-        "admin": Grants(table=REMEMBER, deployment=GET_ITEM | {"dynamodb:PutItem"}, files=EDIT_EARLIER),
+        # deployment it stores the release's prompts. Admins read the audit trail.
+        "admin": Grants(
+            table=REMEMBER,
+            deployment=GET_ITEM | {"dynamodb:PutItem"},
+            files=EDIT_EARLIER,
+            audit=PUT_RECORD | READ_RECORDS,
+            pseudonyms=True,
+        ),
         # The stream and the queue say which intervention changed. Its present state is read from the table.
         "notify": Grants(by_tenant=False, table=GET_ITEM, notifications=True),
         # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once

@@ -13,6 +13,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.environments import Environment, FunctionName
+from infra.hardening.audit_trail import CHANGES, AuditTrail
 from infra.lambdas.grants import (
     CLAUDE_MODELS,
     CLAUDE_PROFILES,
@@ -24,6 +25,8 @@ from infra.lambdas.grants import (
     INVOKE_CLAUDE,
     MEASURE,
     ON_EXECUTIONS,
+    PUT_RECORD,
+    READ_RECORDS,
     SESSIONS,
 )
 from infra.names import LIVE_INDEX
@@ -43,6 +46,7 @@ class Resources:
     table: dynamodb.ITable
     bucket: s3.IBucket
     session_bucket: s3.IBucket
+    audit: AuditTrail
     secrets: Mapping[str, secretsmanager.ISecret]
     state_machine_arn: str
     execution_arns: str
@@ -106,6 +110,9 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
         # which keys they are is what the session policy says
         conditions = WITH_KEYS if grants.by_tenant else None
         yield _allow("Table", grants.table, resources.table.table_arn, conditions=conditions)
+    if grants.audit & READ_RECORDS:
+        yield _allow("Records", READ_RECORDS, resources.audit.table.table_arn, conditions=WITH_KEYS)
+        yield _no_changes("ReadRecordsStay", resources)
     if grants.index:
         yield _allow("LiveSessions", grants.index, f"{resources.table.table_arn}/index/{LIVE_INDEX}")
     for sid, bucket, keys, actions in (
@@ -128,6 +135,11 @@ def _for_deployment(
     if grants.deployment:
         conditions = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [DEPLOYMENT]}, **WITH_KEYS}
         yield _allow("Deployment", grants.deployment, resources.table.table_arn, conditions=conditions)
+    if grants.audit:
+        yield _allow("Audit", PUT_RECORD, resources.audit.table.table_arn)
+        yield _no_changes("RecordsStay", resources)
+    if grants.pseudonyms and resources.audit.secret is not None:
+        yield _allow("Pseudonyms", {"secretsmanager:GetSecretValue"}, resources.audit.secret.secret_arn)
     on_executions = grants.engine & ON_EXECUTIONS
     if grants.engine - on_executions:
         yield _allow("Engine", grants.engine - on_executions, resources.state_machine_arn)
@@ -148,6 +160,16 @@ def _for_deployment(
         yield _allow("Load", MEASURE, "*")
     if grants.tenant_functions:
         yield _allow("TenantTools", {"lambda:InvokeFunction"}, resources.tenant_function_arns)
+
+
+def _no_changes(sid: str, resources: Resources) -> iam.PolicyStatement:
+    """Of a record of the audit trail, whatever another statement allows some day."""
+    return iam.PolicyStatement(
+        sid=sid,
+        effect=iam.Effect.DENY,
+        actions=list(CHANGES),
+        resources=[resources.audit.table.table_arn],
+    )
 
 
 def _allow(

@@ -11,25 +11,30 @@
     handler = api.handler
 
 Paths are those of `routes.py`. When a handler runs, the role that its route needs has been checked, and its arguments
-were taken from path, query and body and validated (`arguments.py`).
+were taken from path, query and body and validated (`arguments.py`). Where the route has an action, the audit trail has
+it (`recorder.py`).
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
 
 from shared.api.arguments import Arguments
-from shared.api.request.identity import Caller
+from shared.api.recorder import Recorder
+from shared.api.request.identity import Caller, claimed
 from shared.api.request.incoming import Request, read_request
 from shared.api.response import errors
 from shared.api.response.envelope import Response
 from shared.api.routes import ROUTES, Function, Route
 from shared.bound_tenant import bound_to
-from shared.domain.errors import Forbidden, NotFound, NotYours, Unauthorized
+from shared.domain.errors import NotFound, NotYours, TransientError, Unauthorized
+from shared.ports.audit import Audit
 from shared.settings import Settings
 from shared.telemetry import Handler, Telemetry
 
+REFUSED = (401, 403)
 RouteHandler = Callable[..., Response]
 Decorator = Callable[[RouteHandler], RouteHandler]
 
@@ -37,10 +42,20 @@ Decorator = Callable[[RouteHandler], RouteHandler]
 class Api:
     """`handler` is the Lambda's entry point; `request` and `caller` are the current request's."""
 
-    def __init__(self, function: Function, settings: Settings, telemetry: Telemetry | None = None) -> None:
+    def __init__(
+        self,
+        function: Function,
+        settings: Settings,
+        telemetry: Telemetry | None = None,
+        *,
+        audit: Audit | None = None,
+    ) -> None:
+        """`audit`: a function has none if all its routes change nothing, and nobody is known by a token."""
         self.function = function
         self.settings = settings
         self.telemetry = telemetry or Telemetry(function)
+        self._audit = audit
+        self._recorder = None if audit is None else Recorder(audit, self._not_recorded)
         self.handlers: dict[Route, RouteHandler] = {}
         self.handler: Handler = self.telemetry.watch(self._handle)
         self._own_routes = tuple(route for route in ROUTES if route.function == function)
@@ -81,6 +96,8 @@ class Api:
         route = next((r for r in self._own_routes if (r.method, r.path) == (method, path)), None)
         if route is None:
             raise LookupError(f"{method} {path} is not a route of {self.function} in shared/api/routes.py")
+        if route.action is not None and self._recorder is None:
+            raise LookupError(f"{method} {path} has to be recorded, and {self.function} has no audit trail")
 
         def register(handle: RouteHandler) -> RouteHandler:
             self.handlers[route] = handle
@@ -95,7 +112,9 @@ class Api:
             response = self._answer(self._request)
         except Exception as error:
             response = self._failed(error)
-        self._record(response.status)
+            if response.status in REFUSED:
+                self._log_refusal(event, error)
+        self._count(response.status)
         return response.to_gateway()
 
     def _answer(self, request: Request) -> Response:
@@ -107,19 +126,36 @@ class Api:
         arguments = self._arguments[request.route].bind(request)
         if request.caller is None:
             return handle(**arguments)
-        with bound_to(request.caller.tenant):
-            return handle(**arguments)
+        tenant = request.caller.tenant
+
+        def act() -> Response:
+            with bound_to(tenant):
+                return handle(**arguments)
+
+        if self._recorder is None or request.route.action is None:
+            return act()
+        return self._recorder.recorded(request, arguments, act)
 
     def _failed(self, error: Exception) -> Response:
-        shown = errors.caller_error(error)
-        if shown is None:
+        if errors.caller_error(error) is None:
             self.telemetry.failure(error, route=self._route)
-        elif isinstance(shown, Unauthorized | Forbidden):
-            ids = shown.ids if isinstance(shown, NotYours) else {}
-            self.telemetry.logger.warning("refused", extra={"code": shown.code, "route": self._route, **ids})
         return errors.answer(error)
 
-    def _record(self, status: int) -> None:
+    def _log_refusal(self, event: dict[str, Any], error: Exception) -> None:
+        """Who asked, by the pseudonyms of the audit trail, as far as the token says and the key is there."""
+        ids: dict[str, str] = dict(error.ids) if isinstance(error, NotYours) else {}
+        tenant, user = claimed(event, self.settings.tenant_claim)
+        if self._audit is not None and (tenant or user):
+            with suppress(TransientError):
+                of = self._audit.pseudonyms.of
+                ids |= {"who": of(tenant, user), "tenant": of(tenant, "")}
+        code = errors.code_of(error)
+        self.telemetry.logger.warning("refused", extra={"code": code, "route": event.get("routeKey"), **ids})
+
+    def _not_recorded(self, error: Exception) -> None:
+        self.telemetry.not_recorded(error, self._route)
+
+    def _count(self, status: int) -> None:
         self.telemetry.metrics.add_metric("ServerErrors", MetricUnit.Count, int(status >= 500))
         self.telemetry.metrics.add_metric("ClientErrors", MetricUnit.Count, int(400 <= status < 500))
         self.telemetry.logger.info("answered", extra={"route": self._route, "status": status})

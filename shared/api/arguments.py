@@ -3,8 +3,8 @@
     def messages(session_id: str, limit: Annotated[int, Field(ge=1, le=200)] = 100) -> Response
 
 A parameter that the route's path names is a variable of the path. One whose type is a `RequestBody` is the JSON body.
-Every other one is a query parameter. Modules with handlers keep real annotations (no `from __future__ import
-annotations`), so that local types can be read.
+Every other one is a query parameter; `from_` is called `from` in a query, because Python has that word for itself.
+Modules with handlers keep real annotations (no `from __future__ import annotations`), so that local types can be read.
 """
 
 import inspect
@@ -55,16 +55,17 @@ class Arguments:
         bound: dict[str, Any] = {}
         errors: list[tuple[str, Mapping[str, Any]]] = []
         for name, where, adapter, default in self.parameters:
-            value = _value(request, where, name)
+            sent_as = name.removesuffix("_")
+            value = _value(request, where, sent_as)
             if value is None:
                 if default is inspect.Parameter.empty:
-                    errors.append((name, {"type": "missing"}))
+                    errors.append((sent_as, {"type": "missing"}))
                 bound[name] = default
                 continue
             try:
                 bound[name] = adapter.validate_python(value)
             except ValidationError as error:
-                names = () if where == "body" else (name,)
+                names = () if where == "body" else (sent_as,)
                 errors += [
                     (field_name((*names, *each["loc"])), each) for each in error.errors(include_url=False)
                 ]

@@ -12,6 +12,30 @@ from shared.domain.errors import CallerError, NotFound
 
 Function = Literal["start", "status", "intervene", "admin", "step", "fallback"]
 Role = Literal["member", "admin"]
+Action = Literal[
+    "session.start",
+    "session.message",
+    "session.pause",
+    "session.resume",
+    "session.cancel",
+    "session.delete",
+    "intervention.resolve",
+    "file.write",
+    "file.restore",
+    "file.delete",
+    "tool.create",
+    "tool.replace",
+    "tool.delete",
+    "agent.create",
+    "agent.replace",
+    "agent.delete",
+    "prompt.write",
+    "prompt.restore",
+    "memory.create",
+    "memory.replace",
+    "memory.delete",
+]
+"""What the audit trail calls it. Names are stored, so they stay as they are."""
 
 
 class MethodNotAllowed(CallerError):
@@ -30,6 +54,8 @@ class Route(NamedTuple):
     function: Function
     role: Role | None = "member"
     """None: reachable without a token."""
+    action: Action | None = None
+    """What the audit trail has of a request to it. None: it changes nothing, and is not recorded."""
 
     def __str__(self) -> str:
         """As API Gateway names it in an event's `routeKey`."""
@@ -47,8 +73,8 @@ class Route(NamedTuple):
 
 
 ROUTES: tuple[Route, ...] = (
-    Route("POST", "/v1/sessions", "start"),
-    Route("POST", "/v1/sessions/{session_id}/messages", "start"),
+    Route("POST", "/v1/sessions", "start", action="session.start"),
+    Route("POST", "/v1/sessions/{session_id}/messages", "start", action="session.message"),
     Route("GET", "/v1/sessions", "status"),
     Route("GET", "/v1/sessions/{session_id}", "status"),
     Route("GET", "/v1/sessions/{session_id}/events", "status"),
@@ -60,36 +86,48 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status"),
     Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status"),
     Route("GET", "/v1/interventions", "status"),
-    Route("POST", "/v1/sessions/{session_id}/pause", "intervene"),
-    Route("POST", "/v1/sessions/{session_id}/resume", "intervene"),
-    Route("POST", "/v1/sessions/{session_id}/cancel", "intervene"),
-    Route("DELETE", "/v1/sessions/{session_id}", "intervene"),
-    Route("POST", "/v1/sessions/{session_id}/interventions/{intervention_id}/resolve", "intervene"),
+    Route("POST", "/v1/sessions/{session_id}/pause", "intervene", action="session.pause"),
+    Route("POST", "/v1/sessions/{session_id}/resume", "intervene", action="session.resume"),
+    Route("POST", "/v1/sessions/{session_id}/cancel", "intervene", action="session.cancel"),
+    Route("DELETE", "/v1/sessions/{session_id}", "intervene", action="session.delete"),
+    Route(
+        "POST",
+        "/v1/sessions/{session_id}/interventions/{intervention_id}/resolve",
+        "intervene",
+        action="intervention.resolve",
+    ),
     Route("GET", "/v1/files", "admin"),
     Route("GET", "/v1/files/{path+}", "admin"),
-    Route("PUT", "/v1/files/{path+}", "admin"),
-    Route("POST", "/v1/files/{path+}", "admin"),
-    Route("DELETE", "/v1/files/{path+}", "admin"),
+    Route("PUT", "/v1/files/{path+}", "admin", action="file.write"),
+    Route("POST", "/v1/files/{path+}", "admin", action="file.restore"),
+    Route("DELETE", "/v1/files/{path+}", "admin", action="file.delete"),
     Route("GET", "/v1/tools", "admin"),
-    Route("POST", "/v1/tools", "admin", "admin"),
+    Route("POST", "/v1/tools", "admin", "admin", action="tool.create"),
     Route("GET", "/v1/tools/{name}", "admin"),
-    Route("PUT", "/v1/tools/{name}", "admin", "admin"),
-    Route("DELETE", "/v1/tools/{name}", "admin", "admin"),
+    Route("PUT", "/v1/tools/{name}", "admin", "admin", action="tool.replace"),
+    Route("DELETE", "/v1/tools/{name}", "admin", "admin", action="tool.delete"),
     Route("GET", "/v1/agents", "admin"),
-    Route("POST", "/v1/agents", "admin", "admin"),
+    Route("POST", "/v1/agents", "admin", "admin", action="agent.create"),
     Route("GET", "/v1/agents/{agent_id}", "admin"),
-    Route("PUT", "/v1/agents/{agent_id}", "admin", "admin"),
-    Route("DELETE", "/v1/agents/{agent_id}", "admin", "admin"),
+    Route("PUT", "/v1/agents/{agent_id}", "admin", "admin", action="agent.replace"),
+    Route("DELETE", "/v1/agents/{agent_id}", "admin", "admin", action="agent.delete"),
     Route("GET", "/v1/admin/prompts", "admin", "admin"),
     Route("GET", "/v1/admin/prompts/{name}", "admin", "admin"),
-    Route("PUT", "/v1/admin/prompts/{name}", "admin", "admin"),
+    Route("PUT", "/v1/admin/prompts/{name}", "admin", "admin", action="prompt.write"),
     Route("GET", "/v1/admin/prompts/{name}/versions", "admin", "admin"),
-    Route("POST", "/v1/admin/prompts/{name}/versions/{version}/restore", "admin", "admin"),
+    Route(
+        "POST",
+        "/v1/admin/prompts/{name}/versions/{version}/restore",
+        "admin",
+        "admin",
+        action="prompt.restore",
+    ),
     Route("GET", "/v1/memories", "admin"),
-    Route("POST", "/v1/memories", "admin"),
+    Route("POST", "/v1/memories", "admin", action="memory.create"),
     Route("GET", "/v1/memories/{memory_id}", "admin"),
-    Route("PUT", "/v1/memories/{memory_id}", "admin"),
-    Route("DELETE", "/v1/memories/{memory_id}", "admin"),
+    Route("PUT", "/v1/memories/{memory_id}", "admin", action="memory.replace"),
+    Route("DELETE", "/v1/memories/{memory_id}", "admin", action="memory.delete"),
+    Route("GET", "/v1/audit", "admin", "admin"),
     Route("GET", "/v1/models", "step", "admin"),
     Route("POST", "/v1/models/check", "step", "admin"),
     Route("GET", "/healthz", "fallback", None),

@@ -6,7 +6,7 @@ Ids made in the same millisecond sort at random. Only listings with the newest f
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 SESSION, RUN, MESSAGE, CALL, EFFECT, INTERVENTION = "ses", "run", "msg", "call", "eff", "int"
-AGENT, MEMORY, ATTEMPT = "agt", "mem", "att"
+AGENT, MEMORY, ATTEMPT, AUDIT = "agt", "mem", "att", "aud"
 
 
 def make_id(prefix: str, milliseconds: int, randomness: bytes) -> str:

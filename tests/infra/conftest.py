@@ -60,12 +60,15 @@ class Template:
         """What that role may act on -> its actions there.
 
         A thing is the text of its ARN, `Table.Arn` where it is a resource of this or the other stack, and ends with
-        the condition it is granted under: `Files.Arn if {"StringLike": …}`.
+        the condition it is granted under: `Files.Arn if {"StringLike": …}`. What is denied is there as
+        `Audit.Arn never`.
         """
         found: dict[str, set[str]] = {}
         for statement in self.statements(role):
-            assert statement["Effect"] == "Allow"
             condition = f" if {json.dumps(statement['Condition'])}" if "Condition" in statement else ""
+            if statement["Effect"] == "Deny":
+                assert not condition
+                condition = " never"
             for resource in listed(statement["Resource"]):
                 found.setdefault(text_of(resource) + condition, set()).update(listed(statement["Action"]))
         return found

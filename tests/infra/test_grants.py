@@ -18,6 +18,23 @@ ERASE = EDIT | {"s3:DeleteObjectVersion"}
 START = {"states:StartExecution", "states:SendTaskSuccess"}
 LOOK_UP = {"states:DescribeExecution"}
 READ_KEY = {"secretsmanager:GetSecretValue"}
+RECORDED = {
+    "Audit.Arn": {"dynamodb:PutItem"},
+    "Audit.Arn never": {
+        "dynamodb:UpdateItem",
+        "dynamodb:DeleteItem",
+        "dynamodb:BatchWriteItem",
+        "dynamodb:PartiQLInsert",
+        "dynamodb:PartiQLUpdate",
+        "dynamodb:PartiQLDelete",
+    },
+}
+"""Of a function that does what the audit trail has."""
+READ_RECORDS = {
+    'Audit.Arn if {"Null": {"dynamodb:LeadingKeys": "false"}}': {"dynamodb:Query"},
+    "Audit.Arn never": RECORDED["Audit.Arn never"],
+}
+PSEUDONYMS = {"AuditKey": READ_KEY}
 
 TABLE = "Table.Arn"
 BUCKETS_OF_SESSIONS = ("Texts", "Files")
@@ -49,12 +66,17 @@ def on_sessions(actions: set[str]) -> dict[str, set[str]]:
 
 Granted = Mapping[str, set[str]]
 OWN: Mapping[str, Granted] = {
-    "start": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}},
-    "status": {OF_NO_TENANT: {"dynamodb:GetItem"}},
-    "step": {OF_NO_TENANT: {"dynamodb:GetItem"}, "AnthropicKey": READ_KEY, "OpenaiKey": READ_KEY},
+    "start": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **RECORDED, **PSEUDONYMS},
+    "status": {OF_NO_TENANT: {"dynamodb:GetItem"}, **PSEUDONYMS},
+    "step": {
+        OF_NO_TENANT: {"dynamodb:GetItem"},
+        **PSEUDONYMS,
+        "AnthropicKey": READ_KEY,
+        "OpenaiKey": READ_KEY,
+    },
     "tool": {"arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"}},
-    "intervene": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}},
-    "admin": {OF_NO_TENANT: {"dynamodb:GetItem", "dynamodb:PutItem"}},
+    "intervene": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **RECORDED, **PSEUDONYMS},
+    "admin": {OF_NO_TENANT: {"dynamodb:GetItem", "dynamodb:PutItem"}, **RECORDED, **PSEUDONYMS},
     "recover": {MACHINE: START | {"states:ListExecutions"}, EXECUTIONS: LOOK_UP},
     "fallback": {},
 }
@@ -71,6 +93,7 @@ DATA: Mapping[str, Granted] = {
         WITH_KEYS: REMEMBER,
         FILES: EDIT | {"s3:GetObjectVersion"},
         LIST_FILES: LIST | LIST_VERSIONS,
+        **READ_RECORDS,
     },
     "recover": {
         TABLE: COMMIT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Scan"},
@@ -226,6 +249,7 @@ def test_only_step_reads_the_models_keys(prod: Synthesised) -> None:
         for function in DATA
         for statement in prod.stateless.statements(function.capitalize())
         if "secretsmanager:GetSecretValue" in actions(statement)
+        and any("AnthropicKey" in key or "OpenaiKey" in key for key in resources(statement))
     }
     assert readers == {"step"}
 

@@ -74,7 +74,8 @@ def test_an_update_of_the_release_before_changes_nothing_of_its_data(prod: Synth
 
 def test_what_the_release_before_lacks_is_in_a_stack_of_its_own(each: Synthesised) -> None:
     kinds = {made["Type"] for made in each.sessions.body["Resources"].values()}
-    assert kinds <= {"AWS::S3::Bucket", "AWS::S3::BucketPolicy"}
+    secret = {"AWS::SecretsManager::Secret", "AWS::SecretsManager::ResourcePolicy"}
+    assert kinds <= {"AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::DynamoDB::Table", *secret}
     assert set(buckets(each)) == {"Files", "Texts"}
 
 

@@ -48,6 +48,14 @@ def from_event(event: Mapping[str, Any], tenant_claim: str, roles_claim: str) ->
     return Caller(tenant, user, roles_from(claims.get(roles_claim)))
 
 
+def claimed(event: Mapping[str, Any], tenant_claim: str) -> tuple[str, str]:
+    """Tenant and subject as the verified token has them, whether they are usable or not; empty where it has none."""
+    claims = _claims(event) or {}
+    found = (claims.get(name) for name in (tenant_claim, "sub"))
+    tenant, user = (each if isinstance(each, str) else "" for each in found)
+    return tenant, user
+
+
 def roles_from(claim: object) -> frozenset[str]:
     """A list, the gateway's rendering of one (`[admin member]`), or names between spaces or commas."""
     if isinstance(claim, str):

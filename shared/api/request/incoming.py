@@ -9,6 +9,7 @@ from shared.api.request.identity import Caller
 from shared.api.request.json_body import body_bytes, json_text
 from shared.api.request.origin import check_origin
 from shared.api.routes import Route, find
+from shared.domain.audit.record import network_of
 from shared.domain.errors import ValidationFailed
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.settings import Settings
@@ -17,6 +18,7 @@ from shared.settings import Settings
 class Request(NamedTuple):
     """`variables`: of the path. `query`: the values of each name, decoded. `headers`: by lower-case name. `body`: the
     bytes that were sent. `text`: a JSON body as text, not parsed yet. `caller`: None on routes that need no token.
+    `source`: the network that it came from (`shared.domain.audit.record.network_of`).
     """
 
     route: Route
@@ -27,6 +29,7 @@ class Request(NamedTuple):
     body: bytes
     text: str
     caller: Caller | None
+    source: str = ""
 
     @property
     def file_path(self) -> str:
@@ -58,6 +61,7 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
         body=body,
         text=json_text(body, headers.get("content-type")) if takes_json else "",
         caller=caller,
+        source=network_of(str(event["requestContext"]["http"].get("sourceIp", ""))),
     )
 
 

@@ -19,10 +19,13 @@ HEADERS: Mapping[str, str] = {
 
 
 class Response(NamedTuple):
+    """`data`: what `body` says as JSON, where it says that something was done."""
+
     status: int
     content_type: str
     body: str | bytes
     headers: Mapping[str, str] = NO_HEADERS
+    data: Any = None
 
     def to_gateway(self) -> dict[str, Any]:
         """In API Gateway's form. Bytes leave as base64, which the gateway undoes."""
@@ -37,7 +40,7 @@ class Response(NamedTuple):
 
 def success(data: Any, status: int = 200, headers: Mapping[str, str] = NO_HEADERS) -> Response:
     """`data` is JSON as Python has it; views of `shared.api.response.views` are."""
-    return Response(status, JSON, to_json({"success": True, "data": data}), headers)
+    return Response(status, JSON, to_json({"success": True, "data": data}), headers, data)
 
 
 def page(items: Sequence[Any], next_cursor: str | None) -> Response:

@@ -37,6 +37,9 @@ STATUSES: Mapping[str, int] = {
     "UNAVAILABLE": 503,
 }
 
+UNEXPECTED = "INTERNAL_ERROR"
+"""The code of what is no CallerError."""
+
 RETRY_AFTER_SECONDS: Mapping[str, int] = {"UNAVAILABLE": 1}
 
 
@@ -57,10 +60,15 @@ def caller_error(error: Exception) -> CallerError | None:
             return None
 
 
+def code_of(error: Exception) -> str:
+    shown = caller_error(error)
+    return UNEXPECTED if shown is None else shown.code
+
+
 def answer(error: Exception) -> Response:
     shown = caller_error(error)
     if shown is None:
-        return failure(500, "INTERNAL_ERROR", "Something went wrong on our side.")
+        return failure(500, UNEXPECTED, "Something went wrong on our side.")
     return failure(STATUSES.get(shown.code, 500), shown.code, str(shown), shown.details, _headers(shown))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
+from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.attempts import DynamoAttempts
@@ -20,6 +21,7 @@ from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.domain.schema.versions import CURRENT
 from shared.ports.attempts import AttemptStore
+from shared.ports.audit import AuditTrail
 from shared.ports.blobs import BlobStore
 from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
@@ -27,6 +29,7 @@ from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
 from shared.ports.running_text import Partials
 from tests.doubles.attempts import MemoryAttempts
+from tests.doubles.audit import MemoryTrail
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.clock import FakeClock
 from tests.doubles.definitions import MemoryDefinitions
@@ -71,6 +74,7 @@ class Stores:
     partials: Partials
     attempts: AttemptStore
     other_attempts: AttemptStore
+    trail: AuditTrail
     clock: FakeClock
     set_version: Callable[[str, str, int, int], None]
     list_quickly: ListQuickly
@@ -173,6 +177,7 @@ def memory_stores() -> Stores:
         partials=MemoryPartials(table),
         attempts=MemoryAttempts(table),
         other_attempts=MemoryAttempts(table),
+        trail=MemoryTrail(),
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,
@@ -230,6 +235,7 @@ def aws_stores(aws: Aws) -> Stores:
         partials=DynamoPartials(aws.table, aws.dynamodb),
         attempts=DynamoAttempts(aws.table, aws.dynamodb),
         other_attempts=DynamoAttempts(aws.table, aws.dynamodb),
+        trail=DynamoTrail(aws.table, client=aws.dynamodb),
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,

@@ -104,6 +104,15 @@ class Behind:
         pages = self.client("dynamodb").get_paginator("scan").paginate(TableName=self.settings["ACTA_TABLE"])
         return [item for page in pages for item in page["Items"] if word in str(item)]
 
+    def audited(self, tenant: str) -> list[Any]:
+        """Every item that the audit table has of the tenant, oldest first."""
+        found = self.client("dynamodb").query(
+            TableName=self.settings["ACTA_AUDIT_TABLE"],
+            KeyConditionExpression="pk = :pk",
+            ExpressionAttributeValues={":pk": {"S": f"T#{tenant}"}},
+        )
+        return list(found["Items"])
+
     @property
     def buckets(self) -> tuple[str, str]:
         """Where the release before stored texts of sessions, and where this one does."""

@@ -11,16 +11,22 @@ from shared.api.request.idempotency import idempotency_key
 from shared.api.response.envelope import Response, no_content, success
 from shared.domain.plan.plan import ExecutionPlan, PlanStep
 from shared.domain.session.head import Budget, Head, OpenCall, Run, Usage, Wait
+from shared.ports.audit import Audit
 from shared.settings import Settings
 from shared.telemetry import Telemetry
+from tests.doubles.audit import memory_audit
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")
 AT = datetime(2026, 1, 31, 9, 30, 0, 123_987, tzinfo=UTC)
 
 
-def start_api(raising: BaseException | None = None, telemetry: Telemetry | None = None) -> Api:
+def start_api(
+    raising: BaseException | None = None,
+    telemetry: Telemetry | None = None,
+    audit: Audit | None = None,
+) -> Api:
     """The routes of `start`; its handlers tell what reached them, `raising` is what the second one meets."""
-    api = Api("start", SETTINGS, telemetry)
+    api = Api("start", SETTINGS, telemetry, audit=audit or memory_audit())
 
     @api.post("/v1/sessions")
     def start(body: StartSession) -> Response:
@@ -45,7 +51,7 @@ def start_api(raising: BaseException | None = None, telemetry: Telemetry | None 
 
 
 def intervene_api() -> Api:
-    api = Api("intervene", SETTINGS)
+    api = Api("intervene", SETTINGS, audit=memory_audit())
 
     @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
     def resolve(session_id: str, intervention_id: str, body: Resolve) -> Response:

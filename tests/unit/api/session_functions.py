@@ -8,6 +8,7 @@ from functions.start.dependencies import Dependencies as StartDependencies
 from functions.start.routes import build as build_start
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.log import SessionIndex
+from tests.doubles.audit import memory_audit
 from tests.in_process.house import TENANT, USER, House
 from tests.unit.api.gateway import Answer, Gateway, claims
 
@@ -29,9 +30,17 @@ def functions_of(
         idempotency=guard,
         log=house.log,
         definitions=house.definitions,
+        audit=memory_audit(),
     )
     intervene = InterveneDependencies(
-        house.settings, house.resolve_deps, house.log, house.blobs, guard, house.timeouts, house.errors
+        house.settings,
+        house.resolve_deps,
+        house.log,
+        house.blobs,
+        guard,
+        house.timeouts,
+        house.errors,
+        memory_audit(),
     )
     token = claims(tenant=TENANT, user=user, roles=roles)
     return Functions(

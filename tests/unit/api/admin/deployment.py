@@ -9,6 +9,7 @@ from shared.ports.clock import Clock
 from shared.ports.files import FileStore
 from shared.ports.log import SessionIndex
 from shared.settings import Settings
+from tests.doubles.audit import memory_audit
 from tests.doubles.clock import FakeClock
 from tests.doubles.definitions import MemoryDefinitions
 from tests.doubles.files import MemoryFiles
@@ -37,6 +38,7 @@ def admin_root(
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         idempotency=IdempotencyGuard(index(table, clock)),
         clock=clock,
+        audit=memory_audit(clock),
     )
 
 

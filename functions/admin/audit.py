@@ -1,0 +1,57 @@
+"""Who did what: `/v1/audit`, for admins (design §3)."""
+
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, Field
+
+from shared.api.app import Api
+from shared.api.request.listing_cursor import ListingCursor, listing_cursor
+from shared.api.response.envelope import Response, page
+from shared.api.response.views import instant, instant_or_none
+from shared.api.routes import Action
+from shared.domain.audit.record import AuditRecord
+from shared.domain.untrusted.visible import visible
+from shared.ports.audit import Audit, AuditFilter
+
+MAX_PAGE = 100
+
+Name = Annotated[str | None, Field(min_length=1, max_length=200)]
+
+
+def add_audit(api: Api, audit: Audit) -> None:
+    @api.get("/v1/audit")
+    def list_records(
+        from_: AwareDatetime | None = None,
+        to: AwareDatetime | None = None,
+        action: Action | None = None,
+        user: Name = None,
+        who: Name = None,
+        session_id: Name = None,
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50,
+        cursor: ListingCursor = None,
+    ) -> Response:
+        """`user`: a subject as the identity provider names it. From it alone comes the pseudonym that is looked for;
+        there is no way from a pseudonym to its user.
+        """
+        tenant = api.caller.tenant
+        pseudonym = who if user is None else audit.pseudonyms.of(tenant, user)
+        wanted = AuditFilter(from_, to, action, pseudonym, session_id)
+        with listing_cursor():
+            found = audit.trail.find(tenant, wanted, limit=limit, cursor=cursor)
+        return page([record_view(record) for record in found.records], found.cursor)
+
+
+def record_view(record: AuditRecord) -> dict[str, Any]:
+    """Invisible characters of what callers named are made visible."""
+    return {
+        "audit_id": record.audit_id,
+        "at": instant(record.at),
+        "ended_at": instant_or_none(record.ended_at),
+        "who": record.who,
+        "roles": [visible(role) for role in record.roles],
+        "source": record.source,
+        "action": record.action,
+        "details": {name: visible(value) for name, value in record.details.items()},
+        "outcome": record.outcome,
+        "code": record.code,
+    }

@@ -1,0 +1,83 @@
+"""The table of the audit trail, which nobody changes, and the key of its pseudonyms (ADR 54)."""
+
+from typing import NamedTuple
+
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from infra.buckets import removal_policy
+from infra.environments import Environment
+from infra.names import audit_secret_name
+from infra.own_account import deny_other_accounts
+
+CHANGES = (
+    "dynamodb:UpdateItem",
+    "dynamodb:DeleteItem",
+    "dynamodb:BatchWriteItem",
+    "dynamodb:PartiQLInsert",
+    "dynamodb:PartiQLUpdate",
+    "dynamodb:PartiQLDelete",
+)
+"""All ways to write items but PutItem. Source: Service Authorization Reference, actions of Amazon DynamoDB."""
+
+
+class AuditTrail(NamedTuple):
+    """`secret`: None locally."""
+
+    table: dynamodb.Table
+    secret: secretsmanager.Secret | None
+
+
+def audit_trail(scope: Construct, environment: Environment) -> AuditTrail:
+    table = dynamodb.Table(
+        scope,
+        "Audit",
+        partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
+        sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+        billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+        time_to_live_attribute="ttl",
+        encryption=dynamodb.TableEncryption.DEFAULT
+        if environment.is_local
+        else dynamodb.TableEncryption.AWS_MANAGED,
+        point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+            point_in_time_recovery_enabled=environment.point_in_time_recovery
+        ),
+        deletion_protection=environment.deletion_protection,
+        removal_policy=removal_policy(environment),
+        resource_policy=None if environment.is_local else _nobody_changes_a_record(),
+    )
+    return AuditTrail(table, None if environment.is_local else _key(scope, environment))
+
+
+def _nobody_changes_a_record() -> iam.PolicyDocument:
+    """Not even an administrator of the account, before this policy is taken away, which CloudTrail records."""
+    # A table's own policy names the table by `*`: its ARN would need the table to be there first.
+    return iam.PolicyDocument(
+        statements=[
+            iam.PolicyStatement(
+                sid="RecordsStay",
+                effect=iam.Effect.DENY,
+                principals=[iam.AnyPrincipal()],
+                actions=list(CHANGES),
+                resources=["*"],
+            )
+        ]
+    )
+
+
+def _key(scope: Construct, environment: Environment) -> secretsmanager.Secret:
+    """AWS generates it, and nobody has to know it."""
+    secret = secretsmanager.Secret(
+        scope,
+        "AuditKey",
+        secret_name=audit_secret_name(environment.name),
+        description="What pseudonyms in the audit trail are made with",
+        removal_policy=removal_policy(environment),
+        generate_secret_string=secretsmanager.SecretStringGenerator(
+            password_length=64, exclude_punctuation=True
+        ),
+    )
+    secret.add_to_resource_policy(deny_other_accounts(scope, ["secretsmanager:*"], ["*"]))
+    return secret

@@ -1,0 +1,151 @@
+"""The audit trail on DynamoDB, in a table of its own, whose items the functions may put and not change (ADR 54).
+
+    pk            sk                    attributes
+    T#{tenant}    U#{record}#0          a action, w pseudonym, s session id, v version, j the record as JSON, ttl:
+                                        before the action
+    T#{tenant}    U#{record}#1          the same, after it: the same record with how it ended
+
+Records are in the clear, so that an auditor reads them without Acta. Their ids order by time.
+"""
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.dynamodb.query import query
+from shared.adapters.dynamodb.table_layout import Item
+from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.keys import tenant_pk
+from shared.domain.audit.record import AuditRecord
+from shared.domain.errors import StoreUnavailable
+from shared.domain.ids import AUDIT, make_id
+from shared.domain.schema.convert import read_json, to_json
+from shared.ports.audit import AuditFilter, AuditPage, RecordExists
+
+RECORD_VERSION = 1
+RECORD = "U#"
+FIRST, LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+NO_RANDOMNESS = bytes(10)
+QUERIES = 5
+FILTERED_LIMIT = 200
+"""A page looks at no more than QUERIES × FILTERED_LIMIT items: with a filter it may come back short, with a cursor."""
+
+_NEW = "attribute_not_exists(pk) OR j = :j"
+"""The same again changes nothing: the SDK repeats a request whose answer was lost."""
+
+
+class DynamoTrail:
+    """Writes with the function's own role, and reads with that of the tenant who is bound (ADR 48).
+
+    `table`: empty while a deployment brings this release's code before its variables; then nothing can be recorded.
+    `retention_days`: after which a record is deleted; 0: never. `client`: a botocore DynamoDB client, where it is not
+    this process's own.
+    """
+
+    def __init__(self, table: str, retention_days: int = 0, client: Any = None) -> None:
+        self._table = table
+        self._kept = timedelta(days=retention_days)
+        self._own = Service("dynamodb", client, of_deployment=True)
+        self._dynamodb = Service("dynamodb", client)
+
+    def put(self, tenant: str, record: AuditRecord) -> None:
+        item = record_item(tenant, record, self._kept)
+        try:
+            self._check_table()
+            self._own.call(
+                "put_item",
+                TableName=self._table,
+                Item=item,
+                ConditionExpression=_NEW,
+                ExpressionAttributeValues={":j": item["j"]},
+            )
+        except AwsRefused as refused:
+            if refused.code != "ConditionalCheckFailedException":
+                raise
+            raise RecordExists from None
+
+    def find(self, tenant: str, wanted: AuditFilter, *, limit: int, cursor: str | None) -> AuditPage:
+        scope, limit = f"{RECORD}{tenant}", max(limit, 1)
+        before = None if cursor is None else from_cursor(scope, cursor)
+        found: list[AuditRecord] = []
+        last = ""
+        for number, answer in enumerate(self._newest_first(tenant, wanted, before, limit), start=1):
+            for item in answer["Items"]:
+                record_id = _id_of(item)
+                if record_id == last:  # its beginning, after its end
+                    continue
+                if len(found) == limit:
+                    return AuditPage(tuple(found), to_cursor(scope, found[-1].audit_id))
+                found.append(item_record(item))
+                last = record_id
+            if "LastEvaluatedKey" in answer and number == QUERIES:
+                return AuditPage(tuple(found), to_cursor(scope, _id_of(answer["LastEvaluatedKey"])))
+        return AuditPage(tuple(found), None)
+
+    def _newest_first(
+        self, tenant: str, wanted: AuditFilter, before: str | None, limit: int
+    ) -> Iterator[Any]:
+        """One Query after another while the caller goes on. `before`: the id of a record that comes no more."""
+        lowest = _first_id(wanted.since or FIRST)
+        highest = min(each for each in (before, _first_id(wanted.until or LAST)) if each is not None)
+        if lowest > highest:
+            return
+        named = {"a": wanted.action, "w": wanted.who, "s": wanted.session_id}
+        asked = {name: {"S": value} for name, value in named.items() if value is not None}
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "ConsistentRead": True,
+            "ScanIndexForward": False,
+            # both items of each record, and of one more, which tells that there is more
+            "Limit": max(2 * limit + 2, FILTERED_LIMIT if asked else 0),
+            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :lowest AND :highest",
+            "ExpressionAttributeValues": {
+                ":pk": {"S": tenant_pk(tenant)},
+                ":lowest": {"S": RECORD + lowest},
+                ":highest": {"S": RECORD + highest},
+                **{f":{name}": value for name, value in asked.items()},
+            },
+        }
+        if asked:
+            request["FilterExpression"] = " AND ".join(f"{name} = :{name}" for name in asked)
+        self._check_table()
+        yield from query(self._dynamodb, **request)
+
+    def _check_table(self) -> None:
+        if not self._table:
+            raise StoreUnavailable("the audit table is not known yet")
+
+
+def record_item(tenant: str, record: AuditRecord, kept: timedelta) -> Item:
+    session_id = record.details.get("session_id")
+    end = 0 if record.outcome == "begun" else 1
+    return {
+        "pk": {"S": tenant_pk(tenant)},
+        "sk": {"S": f"{RECORD}{record.audit_id}#{end}"},
+        "a": {"S": record.action},
+        "w": {"S": record.who},
+        "v": {"N": str(RECORD_VERSION)},
+        "j": {"S": to_json(record, RECORD_VERSION).decode()},
+        **({"s": {"S": session_id}} if session_id else {}),
+        **({"ttl": {"N": str(math.ceil((record.at + kept).timestamp()))}} if kept else {}),
+    }
+
+
+def item_record(item: Item) -> AuditRecord:
+    return read_json("audit record", AuditRecord, int(item["v"]["N"]), item["j"]["S"])
+
+
+def _id_of(item: Item) -> str:
+    """From `sk`."""
+    return str(item["sk"]["S"]).removeprefix(RECORD).partition("#")[0]
+
+
+def _first_id(at: datetime) -> str:
+    """No id of that time or later is smaller, and an item's key is longer than its id's: so as an upper bound it leaves
+    out what was made then.
+    """
+    milliseconds = max(math.ceil(at.timestamp() * 1_000), 0)
+    return make_id(AUDIT, milliseconds, NO_RANDOMNESS)

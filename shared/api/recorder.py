@@ -1,0 +1,127 @@
+"""Writes each request of a route with an action to the audit trail: before it is acted on, and how it ended (ADR 54).
+
+Which routes: `action` in `routes.py`. What a record says of the action: the two tables here, and the path's variables.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from shared.api.request.incoming import Request
+from shared.api.response import errors
+from shared.api.response.envelope import Response
+from shared.domain.audit.record import MAX_ROLES, AuditRecord, outcome_of, shortened
+from shared.domain.errors import Unauthorized
+from shared.domain.ids import AUDIT
+from shared.ports.audit import Audit
+
+FROM_REQUEST: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "session.start": ("agent_id",),
+        "intervention.resolve": ("option",),
+        "file.restore": ("restore",),
+        "agent.create": ("agent_id",),
+        "tool.create": ("name",),
+        "memory.create": ("agent_id",),
+    }
+)
+"""Names of parameters, and of fields of the body."""
+FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "session.start": ("session_id", "agent_id"),
+        "intervention.resolve": ("type", "tool_call.name", "tool_call.input_hash"),
+        "file.write": ("bytes",),
+        "file.restore": ("bytes",),
+        "tool.create": ("version",),
+        "tool.replace": ("version",),
+        "agent.create": ("agent_id", "version"),
+        "agent.replace": ("version",),
+        "prompt.write": ("version",),
+        "prompt.restore": ("version",),
+        "memory.create": ("memory_id",),
+    }
+)
+"""Names of fields of the answer's data, and of what is inside them. An approval says so which input it was given to."""
+RENAMED = {"version": "restored_version"}
+"""A variable of a path whose name the answer uses otherwise."""
+
+
+class Recorder:
+    def __init__(self, audit: Audit, on_missing: Callable[[Exception], None]) -> None:
+        """`on_missing`: is told why something could not be recorded."""
+        self._audit = audit
+        self._on_missing = on_missing
+
+    def recorded(
+        self, request: Request, arguments: Mapping[str, Any], act: Callable[[], Response]
+    ) -> Response:
+        """What `act` answers. It is not asked where its beginning cannot be recorded.
+
+        Raises what the trail and `act` raise. A worker that dies in `act` leaves the record that it had begun.
+        """
+        tenant, begun = self._begin(request, arguments)
+        try:
+            response = act()
+        except Exception as error:
+            self._end(tenant, begun, errors.answer(error), errors.code_of(error))
+            raise
+        self._end(tenant, begun, response)
+        return response
+
+    def _begin(self, request: Request, arguments: Mapping[str, Any]) -> tuple[str, AuditRecord]:
+        caller, action = request.caller, request.route.action
+        if caller is None or action is None:
+            raise Unauthorized("This needs a bearer token.")
+        details = dict(_asked(request, action, arguments))
+        try:
+            record = AuditRecord(
+                audit_id=self._audit.clock.new_id(AUDIT),
+                at=self._audit.clock.now(),
+                who=self._audit.pseudonyms.of(caller.tenant, caller.user),
+                roles=tuple(shortened(role) for role in sorted(caller.roles)[:MAX_ROLES]),
+                source=request.source,
+                action=action,
+                details=details,
+            )
+            self._audit.trail.put(caller.tenant, record)
+        except Exception as error:
+            self._on_missing(error)
+            raise
+        return caller.tenant, record
+
+    def _end(self, tenant: str, begun: AuditRecord, response: Response, code: str | None = None) -> None:
+        told = dict(_answered(begun.action, response.data))
+        ended = begun.model_copy(
+            update={
+                "ended_at": self._audit.clock.now(),
+                "details": {**begun.details, **told},
+                "outcome": outcome_of(response.status),
+                "code": code,
+            }
+        )
+        try:
+            self._audit.trail.put(tenant, ended)
+        except Exception as error:  # what was done was done, and its beginning is recorded
+            self._on_missing(error)
+
+
+def _asked(request: Request, action: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Raises ValidationFailed for a path of a file that is not usable."""
+    if request.route.takes_bytes:
+        yield "path", request.file_path
+    else:
+        for name, value in request.variables.items():
+            yield RENAMED.get(name, name), shortened(value)
+    for name in FROM_REQUEST.get(action, ()):
+        said = arguments.get(name, getattr(arguments.get("body"), name, None))
+        if said is not None:
+            yield name, shortened(str(said))
+
+
+def _answered(action: str, data: Any) -> Iterator[tuple[str, str]]:
+    for name in FROM_ANSWER.get(action, ()):
+        value = data
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if value is not None:
+            yield name, shortened(str(value))
