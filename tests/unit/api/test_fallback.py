@@ -21,5 +21,5 @@ def test_a_path_nobody_has_gets_the_envelope(path: str) -> None:
 
 
 def test_a_method_nobody_answers_gets_the_envelope() -> None:
-    answer = STRANGER.request("POST", "/v1/files/a", body=b"")
-    assert (answer.status, answer.headers["Allow"]) == (405, "DELETE, GET, PUT")
+    answer = STRANGER.request("PATCH", "/v1/files/a", body=b"")
+    assert (answer.status, answer.headers["Allow"]) == (405, "DELETE, GET, POST, PUT")
