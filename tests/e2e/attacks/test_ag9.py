@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.audit.trail import DynamoTrail, item_record
+from shared.ports.audit import RecordExists
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.conversing import anthropic_at
@@ -37,7 +39,7 @@ def approve_and_delete(stage: Stage, approver: Person) -> tuple[str, str, str]:
     return session_id, one["intervention_id"], one["tool_call"]["input_hash"]
 
 
-def test_who_approved_what_is_known_after_the_session_is_deleted(
+def test_who_approved_what_is_known_after_the_session_is_deleted_and_no_record_changes(
     configured: None, admit: Admit, behind: Behind, llmock: Any
 ) -> None:
     ann = admit(user="ann")
@@ -64,6 +66,12 @@ def test_who_approved_what_is_known_after_the_session_is_deleted(
 
     items = behind.audited(ann.tenant)
     assert not any(word in str(items) for word in (SECRET, "mallory", "ann"))
+    records = {item["sk"]["S"]: item_record(item) for item in items}
+    trail = DynamoTrail(behind.settings["ACTA_AUDIT_TABLE"], client=behind.client("dynamodb"))
+    for record in records.values():
+        with pytest.raises(RecordExists):
+            trail.put(ann.tenant, record.model_copy(update={"who": "p_somebody_else"}))
+    assert behind.audited(ann.tenant) == items
 
 
 def test_a_member_reads_no_trail_and_who_tried_is_in_the_log_by_pseudonym_alone(
