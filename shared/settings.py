@@ -246,7 +246,7 @@ class Settings(BaseModel):
     @property
     def caps(self) -> Caps:
         """What one session may be given at most."""
-        return Caps(
+        return Caps.model_construct(
             max_steps=self.cap_max_steps,
             token_budget=self.cap_token_budget,
             cost_budget_usd=self.cap_cost_budget_usd,

@@ -77,6 +77,7 @@ TABLE = {
     "shared/api/request/identity.py _ROLE": Met("a claim"),
     "shared/api/response/etag.py _TAG": Met("a request's header"),
     "shared/domain/definitions/memory.py _WORD": Met("goals, queries and memories"),
+    "shared/domain/rules/allowed_models.py _is_known": Met("names of models", held="FAMILIES"),
     "shared/domain/rules/answer_time.py speed_of": Met("names of models", held="_SPEEDS"),
     "shared/domain/rules/next_action.py ends_with_question": Met("a model's reply"),
     "shared/domain/rules/prices.py _SNAPSHOT": Met("names of models"),
@@ -106,7 +107,8 @@ def _patterns(used: Used, met: Met) -> list[str]:
     if used.pattern is not None:
         return [used.pattern]
     module = importlib.import_module(used.path.removesuffix(".py").replace("/", "."))
-    return [pattern for pattern, _ in getattr(module, met.held)]
+    held = getattr(module, met.held)
+    return list(held.values()) if isinstance(held, dict) else [pattern for pattern, _ in held]
 
 
 def _expected(found: Growth, chars: int) -> float:

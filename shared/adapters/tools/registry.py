@@ -58,13 +58,13 @@ class TenantRegistry(BuiltinRegistry):
 
     def __init__(self, snapshot: Callable[[str], Snapshot], *, weather: bool) -> None:
         self._snapshot = snapshot
-        self._offered = offered_builtins(weather=weather)
+        self._weather = weather
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
         def added() -> Mapping[str, ToolSpec]:
             return {tool.name: tool for tool in self._snapshot(tenant).tools()}
 
-        return _LazySpecs(self._offered, added)
+        return _LazySpecs(offered_builtins(weather=self._weather), added)
 
 
 class _LazySpecs(Mapping[str, ToolSpec]):

@@ -172,6 +172,7 @@ def builtins() -> Mapping[str, ToolSpec]:
     return MappingProxyType({spec.name: spec for spec in specs})
 
 
+@cache
 def offered_builtins(*, weather: bool) -> Mapping[str, ToolSpec]:
     """The built-in tools of a deployment. `weather`: its functions may call the public weather service. A tool that is
     not offered keeps its name: no tool of a tenant's has it.

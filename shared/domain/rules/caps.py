@@ -23,7 +23,8 @@ class Caps(FrozenModel):
     cost_budget_usd: Annotated[float, Field(gt=0, le=MAX_COST_BUDGET_USD)] | None = None
 
 
-NO_CAPS = Caps()
+NO_CAPS = Caps.model_construct()
+"""Made without a validator, which would be built at every cold start."""
 
 
 class Limited(NamedTuple):

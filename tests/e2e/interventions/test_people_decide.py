@@ -174,10 +174,11 @@ def test_an_approval_nobody_gives_expires_is_recorded_as_that_and_deletes_nothin
 
 def test_a_question_is_answered_by_a_message_or_by_a_resolution(ann: Person) -> None:
     for number, how in enumerate(("message", "resolution")):
-        seen = ann.asked(ann.start("Create the file made.txt"))
+        path = f"made-{number}.txt"
+        seen = ann.asked(ann.start(f"Create the file {path}"))
         session_id, asked = the_question(seen)
         assert asked["type"] == "clarification_needed"
-        assert "made.txt" in asked["context"]["question"]
+        assert path in asked["context"]["question"]
         assert asked["timeout_at"] is None
         text = f"text number {number}"
         if how == "message":
@@ -188,7 +189,7 @@ def test_a_question_is_answered_by_a_message_or_by_a_resolution(ann: Person) -> 
             assert answer.status_code == 200
         done = ann.finished(session_id)
         assert done.session["result"]["goal_met"] is True
-        assert ann.file("made.txt") == text
+        assert ann.file(path) == text
         assert len(done.of("message.user")) == 2
 
 
