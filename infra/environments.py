@@ -303,7 +303,6 @@ LOCAL = Environment(
     is_local=True,
     retain=False,
     point_in_time_recovery=False,
-    versioned_files=False,
     log_retention_days=1,
     alarms=False,
     cors_origins=("*",),

@@ -3,7 +3,9 @@
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
@@ -43,6 +45,26 @@ def put(arguments: Namespace) -> int:
     path = arguments.path or os.path.basename(arguments.source)
     connect(arguments).put_bytes(file_path(path), content)
     echo(path)
+    return exit_codes.OK
+
+
+def versions(arguments: Namespace) -> int:
+    for item in connect(arguments).items(file_path(arguments.path), versions="1"):
+        echo(version_line(item))
+    return exit_codes.OK
+
+
+def version_line(item: Mapping[str, Any]) -> str:
+    """When, how large or that it was deleted then, its id, and whether it is the one that is there now."""
+    at = str(item["modified_at"])[:19].replace("T", " ")
+    size = "deleted" if item["deletion"] else item["bytes"]
+    now = "  now" if item["current"] else ""
+    return f"{at}  {size:>10}  {visible(str(item['version_id']), keep_newlines=False)}{now}"
+
+
+def restore(arguments: Namespace) -> int:
+    written = connect(arguments).post(file_path(arguments.path), restore=arguments.version)
+    echo(visible(f"{written['path']} is as it was then, {written['bytes']} bytes", keep_newlines=False))
     return exit_codes.OK
 
 

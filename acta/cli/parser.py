@@ -172,6 +172,15 @@ def add_files(commands: "Commands[Parser]") -> None:
     put.add_argument("source", help="the local file, - for standard input")
     put.add_argument("path", nargs="?", help="its path in the storage (default: its name)")
     add_connection(add(verbs, "rm", "files:remove", "Delete a file.")).add_argument("path")
+    versions = add_connection(
+        add(verbs, "versions", "files:versions", "List what a file was, newest first, also of a deleted one.")
+    )
+    versions.add_argument("path")
+    restore = add_connection(
+        add(verbs, "restore", "files:restore", "Write an earlier version of a file again.")
+    )
+    restore.add_argument("path")
+    restore.add_argument("version", help="its id, as `acta files versions PATH` shows it")
 
 
 def add_operations(commands: "Commands[Parser]") -> None:

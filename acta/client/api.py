@@ -58,11 +58,10 @@ class Client:
             if not cursor:
                 return
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def post(self, path: str, body: Mapping[str, Any] | None = None, **query: Any) -> Any:
         """The `data` of the answer."""
-        return data_of(
-            self.send("POST", path, json=body or {}, headers={"Idempotency-Key": str(uuid.uuid4())})
-        )
+        key = {"Idempotency-Key": str(uuid.uuid4())}
+        return data_of(self.send("POST", path, params=query, json=body or {}, headers=key))
 
     def get_bytes(self, path: str) -> bytes:
         return self.send("GET", path).content

@@ -71,7 +71,9 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
         try:
             size = files.restore(api.caller.tenant, path, restore)
         except FileMissing:
-            raise NotFound("There is no such version of this file.") from None
+            raise NotFound(
+                "There is no such version of this file, or it is a deletion. See which there are with ?versions=1."
+            ) from None
         return success({"path": path, "bytes": size})
 
     @api.put("/v1/files/{path+}")

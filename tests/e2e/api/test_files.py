@@ -6,8 +6,9 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
+from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.person import Person, carries_the_headers, refused
+from tests.e2e.support.person import Json, Person, carries_the_headers, refused
 
 LIMIT = 4 * 1024 * 1024
 OUTSIDE = ["../x", "a//x", "/x", "%2e%2e/x", "..%2f..%2fother/files/x", "%252e%252e/x", "a%00b", "%ff"]
@@ -89,6 +90,41 @@ def raw_request(person: Person, method: str, target: str, body: bytes) -> tuple[
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     head_bytes, _, content = answer.partition(b"\r\n\r\n")
     return int(head_bytes.split(b" ")[1]), content
+
+
+def test_what_was_replaced_or_deleted_is_listed_and_comes_back(ann: Person) -> None:
+    url = "/v1/files/reports/may.md"
+    ann.put_file("reports/may.md", "first")
+    ann.put_file("reports/may.md", "second!")
+    first, second = versions(ann, url)[::-1]
+    assert [(one["bytes"], one["current"]) for one in (first, second)] == [(5, False), (7, True)]
+    restored = ann.post(f"{url}?restore={first['version_id']}")
+    assert (restored.status_code, restored.json()["data"]) == (200, {"path": "reports/may.md", "bytes": 5})
+    assert ann.file("reports/may.md") == "first"
+    assert ann.delete(url).status_code == 204
+    newest = versions(ann, url)[0]
+    assert (newest["current"], newest["deletion"]) == (True, True)
+    refused(ann.post(f"{url}?restore={newest['version_id']}"), 404, "NOT_FOUND")
+    assert ann.post(f"{url}?restore={second['version_id']}").status_code == 200
+    assert ann.file("reports/may.md") == "second!"
+    assert len(versions(ann, url)) == 5
+
+
+def test_another_tenant_neither_sees_nor_restores_a_version(ann: Person, admit: Admit) -> None:
+    url = "/v1/files/reports/may.md"
+    ann.put_file("reports/may.md", "hers")
+    (only,) = versions(ann, url)
+    stranger = admit(user="ann")
+    for _ in range(2):
+        refused(stranger.get(url, versions="1"), 404, "NOT_FOUND")
+        refused(stranger.post(f"{url}?restore={only['version_id']}"), 404, "NOT_FOUND")
+        ann.delete(url)
+    assert stranger.files() == set()
+
+
+def versions(person: Person, url: str) -> list[Json]:
+    """Newest first."""
+    return list(person.data(url, versions="1")["items"])
 
 
 def test_the_largest_file_is_taken_and_a_larger_one_is_not(ann: Person, behind: Behind) -> None:

@@ -123,6 +123,18 @@ def test_a_session_is_started_watched_listed_and_read_by_separate_commands(run: 
     assert json.loads(run("trace", session_id, "--json").out) == ann.items(f"/v1/sessions/{session_id}/trace")
 
 
+def test_a_file_that_was_deleted_is_written_again_by_the_id_that_was_shown(run: Run, ann: Person) -> None:
+    ann.put_file(OLD, "old")
+    assert run("files", "rm", OLD).code == 0
+    shown = run("files", "versions", OLD)
+    deletion, written = (line.split() for line in shown.out.splitlines())
+    assert (deletion[2], deletion[-1], written[2]) == ("deleted", "now", "3")
+    gone = run("files", "restore", OLD, deletion[3])
+    assert (gone.code, gone.out, len(gone.err.splitlines())) == (2, "", 1)
+    assert run("files", "restore", OLD, written[3]).code == 0
+    assert ann.file(OLD) == "old"
+
+
 def test_a_token_is_printed_bare_and_opens_the_stack_for_its_tenant(deployed: Deployed) -> None:
     state = str(deployed.state)
     for role in ("member", "approver", "admin"):

@@ -120,16 +120,16 @@ class Behind:
 
     @contextmanager
     def versioned(self) -> Iterator[None]:
-        """The buckets keep versions meanwhile, as one does in AWS."""
+        """Both buckets keep versions meanwhile; that of the files always does."""
+        texts = self.buckets[1]
         try:
-            self._keep_versions("Enabled")
+            self._keep_versions(texts, "Enabled")
             yield
         finally:
-            self._keep_versions("Suspended")
+            self._keep_versions(texts, "Suspended")
 
-    def _keep_versions(self, status: str) -> None:
-        for bucket in self.buckets:
-            self.client("s3").put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": status})
+    def _keep_versions(self, bucket: str, status: str) -> None:
+        self.client("s3").put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": status})
 
     def objects_of(self, word: str, *buckets: str) -> list[str]:
         """Every key of the buckets, of all where none is named, that has the word in it: once for each version and

@@ -42,6 +42,8 @@ def test_when_it_is_ready_one_line_says_where_everything_is(running: Served) -> 
 
 def test_a_goal_is_run_to_its_end_and_its_session_survives_a_restart(running: Served) -> None:
     sample = running.state.with_name("notes.md")
+    sample.write_text("Replaced before the restart, restored after it.")
+    assert running.acta("files", "put", str(sample)).returncode == 0
     sample.write_text("# Notes\n\nThe bridge opens in May.\n")
     assert running.acta("files", "put", str(sample)).returncode == 0
 
@@ -62,6 +64,9 @@ def test_a_goal_is_run_to_its_end_and_its_session_survives_a_restart(running: Se
     session = running.get(f"/v1/sessions/{session_id}").json()["data"]["session"]
     assert session["state"] == "completed"
     assert running.acta("files", "get", "notes.md").stdout == sample.read_text()
+    first = running.acta("files", "versions", "notes.md").stdout.splitlines()[-1].split()[3]
+    assert running.acta("files", "restore", "notes.md", first).returncode == 0
+    assert "restored after it" in running.acta("files", "get", "notes.md").stdout
 
 
 def test_ctrl_c_ends_it_in_order_too(running: Served) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.acta.conftest import Acta
-from tests.unit.acta.fake_deployment import FakeDeployment, Reply, success
+from tests.unit.acta.fake_deployment import FakeDeployment, Reply, failure, success
 
 
 def test_files_go_up_and_come_down_byte_by_byte(
@@ -33,3 +33,42 @@ def test_every_page_of_the_files_is_listed(
         ["3", "a.md"],
         ["0", "b\\x1b.md"],
     ]
+
+
+def version(**fields: object) -> dict[str, object]:
+    plain = {"version_id": "v1", "bytes": 7, "modified_at": "2026-11-22T09:00:01.5Z", "current": False}
+    return {**plain, "deletion": False, **fields}
+
+
+def test_versions_are_listed_with_their_ids_and_what_is_there_now(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    newest = version(version_id="v2\x1b", bytes=0, current=True, deletion=True)
+    deployment.on("GET", "/v1/files/a/b.md", success({"items": [newest, version()], "next_cursor": None}))
+    assert acta("files", "versions", "a/b.md") == 0
+    assert deployment.requests[0].path == "/v1/files/a/b.md?versions=1"
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+        ["2026-11-22", "09:00:01", "deleted", "v2\\x1b", "now"],
+        ["2026-11-22", "09:00:01", "7", "v1"],
+    ]
+
+
+def test_an_earlier_version_is_restored_by_its_id(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/files/a/b.md", success({"path": "a/b.md", "bytes": 7}))
+    assert acta("files", "restore", "a/b.md", "v+1/&") == 0
+    assert deployment.requests[0].path == "/v1/files/a/b.md?restore=v%2B1%2F%26"
+    assert "a/b.md" in capsys.readouterr().out
+
+
+def test_a_version_that_is_not_there_is_said_in_one_line(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/files/a.md", failure(404, "NOT_FOUND", "There is no such version."))
+    deployment.on("GET", "/v1/files/a.md", failure(404, "NOT_FOUND", "There is no file at this path."))
+    assert acta("files", "restore", "a.md", "nothing") == 2
+    assert acta("files", "versions", "a.md") == 2
+    shown = capsys.readouterr()
+    assert (shown.out, len(shown.err.splitlines())) == ("", 2)
+    assert "There is no such version." in shown.err
