@@ -39,7 +39,7 @@ def dependencies() -> Dependencies:
         files=S3Files(chosen.bucket),
         definitions=DynamoDefinitions(chosen.table, clock, write_version=chosen.write_version),
         tools=DynamoToolStore(chosen.table, clock, write_version=chosen.write_version),
-        memories=DynamoMemories(chosen.table, clock),
+        memories=DynamoMemories(chosen.table, clock, write_version=chosen.write_version),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         clock=clock,
         audit=audit(chosen, clock),

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from functions.admin.resource import Resource
 from shared.api.app import Api
-from shared.api.request.bodies import CreateMemory, PutMemory
+from shared.api.request.bodies import CreateMemory, MemoryBody, PutMemory
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of, stored_answer
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import memory_view
@@ -18,7 +18,7 @@ from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MEMORY
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
-from shared.ports.memories import MemoryChanged, MemoryFull, MemoryStore
+from shared.ports.memories import MarkNotStored, MemoryChanged, MemoryFull, MemoryStore
 
 MAX_PAGE = 200
 
@@ -26,9 +26,18 @@ MAX_PAGE = 200
 def add_memories(
     api: Api, store: MemoryStore, agents: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock
 ) -> None:
+    def find(tenant: str, memory_id: str) -> Memory | None:
+        """None also where it is for another user: only admins see those."""
+        memory, user = store.get(tenant, memory_id), seen_by()
+        return memory if memory is not None and (user is None or memory.is_for(user)) else None
+
+    def seen_by() -> str | None:
+        """Whose memories the caller sees, beside everybody's; None: all."""
+        return None if "admin" in api.caller.roles else api.caller.user
+
     memories = Resource[Memory](
         api,
-        find=store.get,
+        find=find,
         view=memory_view,
         tag=lambda memory: etag(int(memory.updated_at.timestamp() * 1_000_000)),
         stale=MemoryChanged,
@@ -48,7 +57,14 @@ def add_memories(
         cursor: ListingCursor = None,
     ) -> Response:
         with listing_cursor():
-            found = store.list(api.caller.tenant, agent_id=agent_id, kind=kind, limit=limit, cursor=cursor)
+            found = store.list(
+                api.caller.tenant,
+                agent_id=agent_id,
+                kind=kind,
+                user=seen_by(),
+                limit=limit,
+                cursor=cursor,
+            )
         return page([memory_view(memory) for memory in found.memories], found.cursor)
 
     @api.post("/v1/memories")
@@ -67,6 +83,7 @@ def add_memories(
             source=Source(user=api.caller.user),
             created_at=now,
             updated_at=now,
+            origin="person",
         )
 
         key = idempotency_key(api.request, 201)
@@ -95,7 +112,9 @@ def add_memories(
 
     @api.put("/v1/memories/{memory_id}")
     def replace_memory(memory_id: str, body: PutMemory) -> Response:
-        """Its source becomes the user who wrote it last; the session that it came from stays named."""
+        """Its source becomes the user who wrote it last; the session that it came from stays named. Whom it is for
+        stays as it is, unless the body says `shared`.
+        """
         old = memories.get_as_read(memory_id)
         check_may_write(agents.agent(api.caller.tenant, old.agent_id))
         new = old.model_copy(
@@ -105,10 +124,18 @@ def add_memories(
                 "tags": _tags(body),
                 "source": Source(session_id=old.source.session_id, user=api.caller.user),
                 "updated_at": clock.now(),
+                **({"origin": "person", "only_for": None} if body.shared else {}),
             }
         )
         with memories.writing():
-            store.update(api.caller.tenant, old, new)
+            try:
+                store.update(api.caller.tenant, old, new)
+            except MarkNotStored:
+                raise Conflict(
+                    "This memory is for one user alone, which cannot be stored while the deployment still writes the "
+                    "version before. Share it with everybody (shared: true), delete it, or try again after the "
+                    "deployment is done."
+                ) from None
         return memories.answer(new)
 
     @api.delete("/v1/memories/{memory_id}")
@@ -119,5 +146,5 @@ def add_memories(
         return no_content()
 
 
-def _tags(body: PutMemory) -> tuple[str, ...]:
+def _tags(body: MemoryBody) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag.strip() for tag in body.tags))

@@ -51,7 +51,9 @@ def turn_deps() -> TurnDeps:
         repository=repository,
         choose_model=_choose_model,
         definitions=definitions,
-        memories_of_run=RelevantMemories(DynamoMemories(chosen.table, clock)),
+        memories_of_run=RelevantMemories(
+            DynamoMemories(chosen.table, clock, write_version=chosen.write_version)
+        ),
         registry=TenantRegistry(definitions.last_snapshot, weather=chosen.weather),
         timeouts=timeouts,
         tenant_hour=TenantHour(repository, session_index, timeouts, chosen.tenant_tokens_per_hour),

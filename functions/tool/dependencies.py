@@ -44,7 +44,9 @@ def runtime() -> ToolRuntime:
         outage_limits=chosen.outage_limits,
         toolbox=TenantTools(
             MemoryTools(
-                BuiltinTools(S3Files(chosen.bucket), chosen), DynamoMemories(chosen.table, clock), clock
+                BuiltinTools(S3Files(chosen.bucket), chosen),
+                DynamoMemories(chosen.table, clock, write_version=chosen.write_version),
+                clock,
             ),
             HttpTool(AddressGuard(chosen)),
             LambdaTool(FunctionGuard(chosen)),

@@ -14,6 +14,12 @@ class MemoryFull(Exception):
     """The agent has `MAX_PER_AGENT` memories, and none of them is a summary that could make room. Nothing was added."""
 
 
+class MarkNotStored(Exception):
+    """The memory is for one user alone, or text from outside may be behind it. The version that is written cannot say
+    so: everybody's sessions would be reminded of it. Nothing was written.
+    """
+
+
 class MemoryChanged(Exception):
     """Somebody has changed or deleted the memory since it was read. Nothing was written."""
 
@@ -32,7 +38,7 @@ class MemoryStore(Protocol):
         """Adds a memory. False: one with this id exists, because a call ran again; it stays as it is.
 
         Where the agent has `MAX_PER_AGENT` memories, its oldest summary makes room. `record`: written in the same
-        transaction. Raises MemoryFull, KeyTaken.
+        transaction. Raises MemoryFull, KeyTaken, MarkNotStored.
         """
         ...
 
@@ -41,15 +47,23 @@ class MemoryStore(Protocol):
         ...
 
     def list(
-        self, tenant: str, *, agent_id: str | None, kind: MemoryKind | None, limit: int, cursor: str | None
+        self,
+        tenant: str,
+        *,
+        agent_id: str | None,
+        kind: MemoryKind | None,
+        user: str | None = None,
+        limit: int,
+        cursor: str | None,
     ) -> MemoryPage:
-        """`agent_id` None: all agents. `kind` None: all kinds. `limit`: the query parameter of the route in
-        `functions/admin/memories.py`. Raises ValueError where the cursor is not valid.
+        """`agent_id` None: all agents. `kind` None: all kinds. `user`: those that are for this user; None: all.
+        `limit`: the query parameter of the route in `functions/admin/memories.py`. Raises ValueError where the cursor
+        is not valid.
         """
         ...
 
     def update(self, tenant: str, old: Memory, new: Memory) -> None:
-        """`old`: as it was read. `new`: has the same id and agent. Raises MemoryChanged."""
+        """`old`: as it was read. `new`: has the same id and agent. Raises MemoryChanged, MarkNotStored."""
         ...
 
     def delete(self, tenant: str, old: Memory) -> None:
@@ -57,9 +71,9 @@ class MemoryStore(Protocol):
         ...
 
     def relevant(
-        self, tenant: str, agent_id: str, query: str, limit: int, max_chars: int
+        self, tenant: str, agent_id: str, user: str, query: str, limit: int, max_chars: int
     ) -> tuple[Memory, ...]:
-        """The agent's memories that fit the query, best first (see `relevant` in
+        """The agent's memories that are for the user and fit the query, best first (see `relevant` in
         `shared.domain.definitions.memory`).
         """
         ...

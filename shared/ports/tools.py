@@ -10,7 +10,8 @@ from shared.domain.untrusted.quoting import OutsideText
 class CallContext(NamedTuple):
     """The call that runs. `effect_id`: the idempotency key of its effect (design §6.3). `deadline_seconds`: the time
     that is left, and no more than the tool's `timeout_seconds` (`_run` in `shared/agent/tools/execute.py`). `rerun`: an
-    earlier attempt may have had the effect already.
+    earlier attempt may have had the effect already. `user`: the subject of who started the session. `read_outside`: the
+    agent may have been given a text from outside before it made this call.
     """
 
     tenant: str
@@ -19,6 +20,8 @@ class CallContext(NamedTuple):
     effect_id: str
     deadline_seconds: float
     rerun: bool = False
+    user: str = ""
+    read_outside: bool = True
 
 
 class Registry(Protocol):

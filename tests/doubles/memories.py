@@ -1,9 +1,10 @@
 """Long-term memories in memory."""
 
-from shared.adapters.dynamodb.memories import MEMORY_VERSION, from_memory, to_memory
+from shared.adapters.dynamodb.memories import from_memory, to_memory
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.definitions import memory as ranking
 from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind
+from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
 from shared.ports.memories import MemoryChanged, MemoryFull, MemoryPage
@@ -11,9 +12,17 @@ from tests.doubles.table import MemoryTable, StoredDocument
 
 
 class MemoryMemories:
-    """`most`: the bound per agent."""
+    """`most`: the bound per agent. `write_version`: of what is stored."""
 
-    def __init__(self, table: MemoryTable, clock: Clock, most: int = MAX_PER_AGENT) -> None:
+    def __init__(
+        self,
+        table: MemoryTable,
+        clock: Clock,
+        most: int = MAX_PER_AGENT,
+        *,
+        write_version: int = CURRENT,
+    ) -> None:
+        self._write_version = write_version
         self._table = table
         self._clock = clock
         self._most = most
@@ -39,7 +48,14 @@ class MemoryMemories:
         return None if stored is None else to_memory(stored.version, stored.body)
 
     def list(
-        self, tenant: str, *, agent_id: str | None, kind: MemoryKind | None, limit: int, cursor: str | None
+        self,
+        tenant: str,
+        *,
+        agent_id: str | None,
+        kind: MemoryKind | None,
+        user: str | None = None,
+        limit: int,
+        cursor: str | None,
     ) -> MemoryPage:
         scope, limit = f"M#{tenant}#{agent_id or ''}", max(limit, 1)
         before = None if cursor is None else from_cursor(scope, cursor)
@@ -47,6 +63,7 @@ class MemoryMemories:
             each
             for each in self._of(tenant, agent_id)
             if kind in (None, each.kind) and (before is None or each.memory_id < before)
+            if user is None or each.is_for(user)
         ]
         following = to_cursor(scope, found[limit - 1].memory_id) if len(found) > limit else None
         return MemoryPage(tuple(found[:limit]), following)
@@ -62,9 +79,10 @@ class MemoryMemories:
             del self._table.memories[tenant, old.memory_id]
 
     def relevant(
-        self, tenant: str, agent_id: str, query: str, limit: int, max_chars: int
+        self, tenant: str, agent_id: str, user: str, query: str, limit: int, max_chars: int
     ) -> tuple[Memory, ...]:
-        return tuple(ranking.relevant(self._of(tenant, agent_id), query, limit, max_chars))
+        own = [memory for memory in self._of(tenant, agent_id) if memory.is_for(user)]
+        return tuple(ranking.relevant(own, query, limit, max_chars))
 
     def _of(self, tenant: str, agent_id: str | None) -> tuple[Memory, ...]:
         """Newest first."""
@@ -78,7 +96,8 @@ class MemoryMemories:
         return tuple(each for each in own if agent_id in (None, each.agent_id))
 
     def _put(self, tenant: str, memory: Memory) -> None:
-        self._table.memories[tenant, memory.memory_id] = StoredDocument(MEMORY_VERSION, from_memory(memory))
+        body = from_memory(memory, self._write_version)
+        self._table.memories[tenant, memory.memory_id] = StoredDocument(self._write_version, body)
 
     def _expect(self, tenant: str, old: Memory) -> None:
         there = self.get(tenant, old.memory_id)

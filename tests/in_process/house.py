@@ -73,7 +73,7 @@ class House:
         self.files = MemoryFiles(self.clock)
         self.workflow = MemoryWorkflow()
         self.partials: Partials = MemoryPartials(table)
-        self.memories = MemoryMemories(table, self.clock)
+        self.memories = MemoryMemories(table, self.clock, write_version=self.settings.write_version)
         self.memories_of_run = RelevantMemories(self.memories)
         self.definitions = MemoryDefinitions(table, self.clock)
         self.registry: Registry = TenantRegistry(self.definitions.snapshot, weather=self.settings.weather)

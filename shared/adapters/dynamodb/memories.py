@@ -34,15 +34,17 @@ from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.definitions import memory as ranking
 from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind
 from shared.domain.errors import StoreThrottled
+from shared.domain.schema.versions import CURRENT, added_after
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord, KeyTaken
-from shared.ports.memories import MemoryChanged, MemoryFull, MemoryPage
-
-MEMORY_VERSION = 1
+from shared.ports.memories import MarkNotStored, MemoryChanged, MemoryFull, MemoryPage
 
 
-def from_memory(memory: Memory) -> bytes:
-    return dump(memory, MEMORY_VERSION)
+def from_memory(memory: Memory, version: int) -> bytes:
+    """Raises MarkNotStored where readers of the version would not know whom the memory is for."""
+    if ("Memory", "only_for") in added_after(version) and (memory.is_marked or memory.only_for is not None):
+        raise MarkNotStored
+    return dump(memory, version)
 
 
 def to_memory(version: int, data: bytes) -> Memory:
@@ -66,13 +68,13 @@ def own_key(tenant: str, agent_id: str, memory_id: str) -> Item:
     return _key(agent_pk(tenant, agent_id), MEMORY + key_part(memory_id))
 
 
-def memory_items(tenant: str, memory: Memory) -> tuple[Item, Item]:
+def memory_items(tenant: str, memory: Memory, version: int) -> tuple[Item, Item]:
     """The item in the tenant's listing and the item in the agent's."""
     attributes: Item = {
         "k": {"S": memory.kind},
         "u": {"S": memory.updated_at.isoformat()},
-        "v": {"N": str(MEMORY_VERSION)},
-        "z": {"B": from_memory(memory)},
+        "v": {"N": str(version)},
+        "z": {"B": from_memory(memory, version)},
     }
     listed = listed_key(tenant, memory.memory_id)
     return {**listed, **attributes}, {**own_key(tenant, memory.agent_id, memory.memory_id), **attributes}
@@ -117,9 +119,20 @@ class _Stretch(NamedTuple):
 
 
 class DynamoMemories:
-    """`most`: of one agent. `client`: a botocore DynamoDB client, where it is not this process's own."""
+    """`most`: of one agent. `client`: a botocore DynamoDB client, where it is not this process's own. `write_version`:
+    of what is stored.
+    """
 
-    def __init__(self, table: str, clock: Clock, client: Any = None, most: int = MAX_PER_AGENT) -> None:
+    def __init__(
+        self,
+        table: str,
+        clock: Clock,
+        client: Any = None,
+        most: int = MAX_PER_AGENT,
+        *,
+        write_version: int = CURRENT,
+    ) -> None:
+        self._write_version = write_version
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
@@ -129,7 +142,7 @@ class DynamoMemories:
     def add(self, tenant: str, memory: Memory, record: IdempotencyRecord | None = None) -> bool:
         if self.get(tenant, memory.memory_id) is not None:
             return False
-        one, other = memory_items(tenant, memory)
+        one, other = memory_items(tenant, memory, self._write_version)
         added = [put(self._table, one, FREE), put(self._table, other)]
         if record is not None:
             added.append(put_record(self._table, record, self._clock))
@@ -152,7 +165,14 @@ class DynamoMemories:
         return None if item is None else item_memory(item)
 
     def list(
-        self, tenant: str, *, agent_id: str | None, kind: MemoryKind | None, limit: int, cursor: str | None
+        self,
+        tenant: str,
+        *,
+        agent_id: str | None,
+        kind: MemoryKind | None,
+        user: str | None = None,
+        limit: int,
+        cursor: str | None,
     ) -> MemoryPage:
         pk = tenant_pk(tenant) if agent_id is None else agent_pk(tenant, agent_id)
         scope, limit = f"M#{tenant}#{agent_id or ''}", max(limit, 1)
@@ -160,7 +180,7 @@ class DynamoMemories:
         size = limit + 1 if kind is None else max(limit + 1, FILTERED_LIMIT)
         found: tuple[Memory, ...] = ()
         for number, stretch in enumerate(self._newest_first(pk, before, kind, size), start=1):
-            found += stretch.memories
+            found += tuple(memory for memory in stretch.memories if user is None or memory.is_for(user))
             if len(found) > limit:
                 return MemoryPage(found[:limit], to_cursor(scope, found[limit - 1].memory_id))
             if stretch.last and number == QUERIES:
@@ -168,7 +188,7 @@ class DynamoMemories:
         return MemoryPage(found, None)
 
     def update(self, tenant: str, old: Memory, new: Memory) -> None:
-        one, other = memory_items(tenant, new)
+        one, other = memory_items(tenant, new, self._write_version)
         actions = [put(self._table, one, _AS_READ, **_as_read(old)), put(self._table, other)]
         try:
             self._change(tenant, old.agent_id, lambda head: (head.size, actions))
@@ -183,9 +203,10 @@ class DynamoMemories:
             raise MemoryChanged from None
 
     def relevant(
-        self, tenant: str, agent_id: str, query: str, limit: int, max_chars: int
+        self, tenant: str, agent_id: str, user: str, query: str, limit: int, max_chars: int
     ) -> tuple[Memory, ...]:
-        return tuple(ranking.relevant(self._all(tenant, agent_id), query, limit, max_chars))
+        own = [memory for memory in self._all(tenant, agent_id) if memory.is_for(user)]
+        return tuple(ranking.relevant(own, query, limit, max_chars))
 
     def _all(self, tenant: str, agent_id: str) -> tuple[Memory, ...]:
         """All memories of the agent. They are read again only where the head has another revision than before."""

@@ -128,6 +128,7 @@ def _empty_head(requester: Requester, new: NewSession, session_id: str, now: dat
         review_every=new.review_every,
         max_steps=new.max_steps,
         writers=(),
+        read_outside=False,
     )
 
 

@@ -1,6 +1,7 @@
 """Which memories of earlier sessions a run is reminded of."""
 
 from collections import OrderedDict
+from typing import NamedTuple
 
 from shared.domain.definitions.memory import as_notes
 from shared.domain.session.head import Head
@@ -11,21 +12,33 @@ MAX_CHARS = 1_500
 RUNS_KEPT = 64
 
 
+class Notes(NamedTuple):
+    """`text`: of the memories, for the model; empty: there are none. `outside`: a text from outside may be behind one
+    of them.
+    """
+
+    text: str = ""
+    outside: bool = False
+
+
 class RelevantMemories:
     """The memories that a run is reminded of. They are looked up once per run and process."""
 
     def __init__(self, memories: MemoryStore) -> None:
         self._memories = memories
-        self._kept: OrderedDict[str, str] = OrderedDict()
+        self._kept: OrderedDict[str, Notes] = OrderedDict()
 
-    def notes(self, head: Head) -> str:
-        """Memories of the agent that fit the run's goal, as data; empty where there are none."""
+    def notes(self, head: Head) -> Notes:
+        """Memories of the agent, for who started the session, that fit the run's goal."""
         if head.run is None:
-            return ""
+            return Notes()
         known = self._kept.get(head.run.run_id)
         if known is None:
-            found = self._memories.relevant(head.tenant, head.agent_id, head.goal, MEMORIES, MAX_CHARS)
-            known = self._kept[head.run.run_id] = as_notes(found)
+            found = self._memories.relevant(
+                head.tenant, head.agent_id, head.created_by, head.goal, MEMORIES, MAX_CHARS
+            )
+            outside = any(memory.is_marked for memory in found)
+            known = self._kept[head.run.run_id] = Notes(as_notes(found), outside)
             while len(self._kept) > RUNS_KEPT:
                 self._kept.popitem(last=False)
         return known

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, get_args
 
 from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.interventions.opening import AskingRules
-from shared.agent.model_call.relevant_memories import RelevantMemories
+from shared.agent.model_call.relevant_memories import Notes, RelevantMemories
 from shared.agent.model_call.running_text import RunningText
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
@@ -124,7 +124,7 @@ class TurnContext(NamedTuple):
     model_name: str
     system: str
     specs: Mapping[str, ToolSpec]
-    notes: str
+    notes: Notes
     timeouts: Timeouts
     max_output_tokens: int
 

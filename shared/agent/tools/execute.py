@@ -19,7 +19,7 @@ from shared.agent.tools.effect_ledger import is_in_doubt, log_start, take_back_s
 from shared.agent.tools.results_for_model import failure_text, read_result, result_text
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolDefinition, ToolSpec
-from shared.domain.errors import ModelFeedback, ToolNotRun
+from shared.domain.errors import ModelFeedback, ToolFailed, ToolNotRun
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.outage import Cause, OutageLimits
 from shared.domain.rules.outage_causes import cause_of_lost_call
@@ -54,11 +54,14 @@ class ToolRuntime(NamedTuple):
 
 
 class CallResult(NamedTuple):
-    """`text`: for the model; `ok` False: it is an error; `whole`: where all of a large result is stored."""
+    """`text`: for the model; `ok` False: it is an error; `whole`: where all of a large result is stored; `outside`: it
+    has a text from outside.
+    """
 
     text: str
     ok: bool
     whole: Content | None = None
+    outside: bool = False
 
 
 def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, deadline_seconds: float) -> None:
@@ -265,6 +268,8 @@ def _run(
         effect_id=call.effect_id,
         deadline_seconds=min(deadline, spec.timeout_seconds),
         rerun=rerun,
+        user=head.created_by,
+        read_outside=head.read_outside is not False,
     )
     try:
         runtime.registry.check(spec, arguments)
@@ -273,11 +278,12 @@ def _run(
         else:
             said = runtime.toolbox.run(spec, arguments, context)
     except ModelFeedback as failure:
-        return CallResult(failure_text(failure), ok=False)
+        outside = isinstance(failure, ToolFailed) and failure.outside is not None
+        return CallResult(failure_text(failure), ok=False, outside=outside)
     result = result_text(
         said, spec.result_limit_bytes, lambda content: runtime.repository.keep(head, content)
     )
-    return CallResult(result.text, ok=True, whole=result.whole)
+    return CallResult(result.text, ok=True, whole=result.whole, outside=isinstance(said, OutsideText))
 
 
 def _finish(
@@ -294,6 +300,8 @@ def _finish(
         change.entry(
             ToolEntry(call_id=call.call_id, name=call.name, content=content, ok=result.ok, whole=result.whole)
         )
+    if result.outside:
+        change.set(read_outside=True)
     size = (result.whole or content).bytes
     head = change.head
     open_call = head.open_call(call.call_id)

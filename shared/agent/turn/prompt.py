@@ -45,7 +45,7 @@ def planning_request(context: TurnContext, head: Head, entries: tuple[Entry, ...
         system=context.system,
         tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
         entries=entries,
-        suffix=_planning_suffix(head, context.specs, context.notes),
+        suffix=_planning_suffix(head, context.specs, context.notes.text),
         max_tokens=context.max_output_tokens,
         tool_choice=UPDATE_PLAN,
     )
@@ -64,7 +64,7 @@ def thinking_request(
             ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in context.specs.values()
         ),
         entries=entries,
-        suffix=_turn_suffix(head, context.notes, failing),
+        suffix=_turn_suffix(head, context.notes.text, failing),
         max_tokens=context.max_output_tokens,
     )
 

@@ -380,6 +380,8 @@ def _apply_reply(
         update={"hint": "", "continues": "", "provider_waits": 0, "cut_offs": cut_offs}
     )
     change.set(undelivered=undelivered, progress=progress)
+    if turn.context.notes.outside:
+        change.set(read_outside=True)
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
     applied = apply_reply(

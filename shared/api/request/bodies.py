@@ -172,16 +172,22 @@ class RestorePrompt(RequestBody):
     expected_version: Annotated[int, Field(ge=1)] | None = None
 
 
-class PutMemory(RequestBody):
-    """`PUT /v1/memories/{id}`: the whole memory."""
-
+class MemoryBody(RequestBody):
     kind: memory.MemoryKind
     text: Annotated[str, Field(max_length=memory.MAX_TEXT_CHARS), READABLE, NOT_BLANK]
     tags: Annotated[list[Annotated[memory.Tag, READABLE, NOT_BLANK]], Field(max_length=memory.MAX_TAGS)] = []
 
 
-class CreateMemory(PutMemory):
-    """`POST /v1/memories`."""
+class PutMemory(MemoryBody):
+    """`PUT /v1/memories/{id}`: the whole memory. `shared`: everybody's sessions may be reminded of it from now on, also
+    where an agent had noted it after reading text from outside.
+    """
+
+    shared: Literal[True] | None = None
+
+
+class CreateMemory(MemoryBody):
+    """`POST /v1/memories`. What a person writes is for everybody's sessions."""
 
     agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] = agent.DEFAULT_AGENT
 

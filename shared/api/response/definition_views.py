@@ -52,6 +52,8 @@ def memory_view(memory: Memory) -> Json:
         "text": memory.text,
         "tags": list(memory.tags),
         "source": memory.source.model_dump(exclude_none=True),
+        "origin": memory.origin,
+        "shared": memory.only_for is None,
         "created_at": instant(memory.created_at),
         "updated_at": instant(memory.updated_at),
     }

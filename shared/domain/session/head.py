@@ -288,7 +288,8 @@ class Head(VersionedModel):
     the model yet, oldest first. `compacted_at`: the number of the commit with the last compaction, from where the
     conversation is read; 0: none. `held`: how the run ends once its pause is lifted; None: it does not end then.
     `writers`: the subjects of those whose words the agent has been given, beside `created_by`; None: nobody's were kept
-    yet, because no release before did.
+    yet, because no release before did. `read_outside`: whether the agent has been given a text from outside in this
+    session; None: a release before wrote the head, and nobody knows.
     """
 
     tenant: str
@@ -325,6 +326,7 @@ class Head(VersionedModel):
     outage: Outage | None = None
     """What the session waits for, or has waited for since the last sign that the work goes on; None: nothing."""
     writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] | None = None
+    read_outside: bool | None = None
 
     @property
     def askers(self) -> frozenset[str]:

@@ -44,7 +44,7 @@ def test_a_commit_in_the_version_before_says_so_and_has_none_of_the_new_fields()
     commit = in_version(full_commit("t", "ses_1", 1), PREVIOUS)
     written = in_json(commit)
     assert (commit.version, written["version"], written["head"]["version"]) == (PREVIOUS,) * 3
-    names = {name for _, name in added_after(PREVIOUS)}
+    names = {name for model, name in added_after(PREVIOUS) if model != "Memory"}  # no commit holds memories
     assert not names & set(names_in(written)), "a field has the name of a new one, or a new one was written"
 
 

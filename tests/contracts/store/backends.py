@@ -71,6 +71,7 @@ class Stores:
     other_tools: ToolStore
     memories: MemoryStore
     other_memories: MemoryStore
+    memories_of: Callable[[int], MemoryStore]
     partials: Partials
     attempts: AttemptStore
     other_attempts: AttemptStore
@@ -174,6 +175,7 @@ def memory_stores() -> Stores:
         other_tools=MemoryToolStore(table, clock),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         other_memories=MemoryMemories(table, clock, MOST_MEMORIES),
+        memories_of=lambda version: MemoryMemories(table, clock, MOST_MEMORIES, write_version=version),
         partials=MemoryPartials(table),
         attempts=MemoryAttempts(table),
         other_attempts=MemoryAttempts(table),
@@ -232,6 +234,9 @@ def aws_stores(aws: Aws) -> Stores:
         other_tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
         memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         other_memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
+        memories_of=lambda version: DynamoMemories(
+            aws.table, clock, aws.dynamodb, MOST_MEMORIES, write_version=version
+        ),
         partials=DynamoPartials(aws.table, aws.dynamodb),
         attempts=DynamoAttempts(aws.table, aws.dynamodb),
         other_attempts=DynamoAttempts(aws.table, aws.dynamodb),

@@ -4,13 +4,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.domain.definitions.builtins import RECALL, REMEMBER
-from shared.domain.definitions.memory import MAX_PER_AGENT, MAX_TEXT_CHARS, Memory, Source, same_text
+from shared.domain.definitions.memory import (
+    MAX_PER_AGENT,
+    MAX_TEXT_CHARS,
+    Memory,
+    Source,
+    as_line,
+    same_text,
+)
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import MEMORY
+from shared.domain.schema.versions import PREVIOUS
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.clock import Clock
-from shared.ports.memories import MemoryFull, MemoryStore
+from shared.ports.memories import MarkNotStored, MemoryFull, MemoryStore
 from shared.ports.tools import CallContext, Toolbox
 
 RECALLED = 10
@@ -35,13 +43,18 @@ class MemoryTools:
         return self._others.run(spec, arguments, context)
 
     def _remember(self, arguments: Mapping[str, Any], context: CallContext) -> str:
-        """The memory's id is made from the effect's id, so a call that runs again adds nothing."""
+        """The memory's id is made from the effect's id, so a call that runs again adds nothing.
+
+        A text that the agent has read may be what made it remember this. So after it has read one, the memory is for
+        this user's sessions alone until a person lets everybody have it.
+        """
         text = arguments["text"].strip()
         if arguments["scope"] != "agent":
             raise ToolFailed("only notes for later sessions are kept here. Use scope agent.")
         if not text:
             raise ToolFailed("the text is blank.")
-        if self._is_known(text, context):
+        user = context.user if context.read_outside else None
+        if self._is_known(text, context, user):
             return "That is remembered already."
         now = self._clock.now()
         memory = Memory(
@@ -52,6 +65,8 @@ class MemoryTools:
             source=Source(session_id=context.session_id),
             created_at=now,
             updated_at=now,
+            origin="after_outside_data" if context.read_outside else "agent",
+            only_for=user,
         )
         try:
             self._memories.add(context.tenant, memory)
@@ -59,20 +74,27 @@ class MemoryTools:
             raise ToolFailed(
                 f"this agent's memory is full ({MAX_PER_AGENT}). Tell the user, who can delete memories."
             ) from None
-        return f"Remembered as a {memory.kind} for later sessions."
+        except MarkNotStored:
+            raise ToolFailed(
+                "a note that is made after a text from outside was read is not kept for later sessions while the "
+                f"deployment still writes version {PREVIOUS} of what it stores: it could not be marked. Use scope "
+                "session, and tell the user."
+            ) from None
+        whose = " of this user" if memory.only_for is not None else ""
+        return f"Remembered as a {memory.kind} for later sessions{whose}."
 
-    def _is_known(self, text: str, context: CallContext) -> bool:
+    def _is_known(self, text: str, context: CallContext, user: str | None) -> bool:
+        """Whether those whom the memory would be for have it. `user` None: everybody."""
         near = self._memories.relevant(
-            context.tenant, context.agent_id, text, RECALLED, RECALLED * MAX_TEXT_CHARS
+            context.tenant, context.agent_id, context.user, text, RECALLED, RECALLED * MAX_TEXT_CHARS
         )
-        return any(same_text(memory.text, text) for memory in near)
+        return any(same_text(memory.text, text) and memory.only_for in (None, user) for memory in near)
 
     def _recall(self, query: str, context: CallContext) -> str | OutsideText:
-        found = self._memories.relevant(context.tenant, context.agent_id, query, RECALLED, RECALLED_CHARS)
+        found = self._memories.relevant(
+            context.tenant, context.agent_id, context.user, query, RECALLED, RECALLED_CHARS
+        )
         if not found:
             return "Nothing that fits was kept from earlier sessions."
-        lines = [
-            f"{memory.created_at:%Y-%m-%d} [{memory.kind}] {' '.join(memory.text.split())}"
-            for memory in found
-        ]
+        lines = [f"{memory.created_at:%Y-%m-%d} {as_line(memory)}" for memory in found]
         return OutsideText("memory", query, "\n".join(lines))

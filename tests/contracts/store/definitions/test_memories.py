@@ -7,8 +7,9 @@ import pytest
 
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.domain.definitions.memory import Memory, MemoryKind, Source
+from shared.domain.schema.versions import PREVIOUS
 from shared.ports.log import KeyTaken
-from shared.ports.memories import MemoryChanged, MemoryFull
+from shared.ports.memories import MarkNotStored, MemoryChanged, MemoryFull
 from tests.contracts.store.backends import MOST_MEMORIES, Aws, Stores, aws_stores
 from tests.contracts.store.documents import record_for
 
@@ -29,6 +30,12 @@ def make_memory(
         created_at=now,
         updated_at=now,
     )
+
+
+def marked(memory: Memory, user: str | None) -> Memory:
+    """As an agent notes it after it has read text from outside; `user` None: a person has lifted that."""
+    origin = "person" if user is None else "after_outside_data"
+    return memory.model_copy(update={"only_for": user, "origin": origin})
 
 
 def fill(stores: Stores, tenant: str, kinds: Sequence[MemoryKind], agent: str = "a") -> list[Memory]:
@@ -111,7 +118,7 @@ def test_a_deleted_memory_is_gone_everywhere(stores: Stores, tenant: str) -> Non
 
     assert stores.memories.get(tenant, memory.memory_id) is None
     assert listed(stores, tenant, 5) == listed(stores, tenant, 5, "a") == [[]]
-    assert stores.memories.relevant(tenant, "a", "number 0", 5, 1_000) == ()
+    assert stores.memories.relevant(tenant, "a", "ann", "number 0", 5, 1_000) == ()
     with pytest.raises(MemoryChanged):
         stores.memories.delete(tenant, memory)
 
@@ -162,18 +169,59 @@ def test_what_is_relevant_is_found_in_the_agent_s_own_memories(stores: Stores, t
         stores.memories.add(tenant, make_memory(stores, text, agent=agent))
 
     def found(query: str, agent: str = "a") -> list[str]:
-        return [each.text for each in stores.memories.relevant(tenant, agent, query, 5, 1_000)]
+        return [each.text for each in stores.memories.relevant(tenant, agent, "ann", query, 5, 1_000)]
 
     assert found("reports") == ["Reports are kept in the folder finance"]
     assert found("reports", "b") == ["Reports are due on Monday"]
     assert found("invoices") == []
     assert found("reports", "c") == []
-    assert stores.memories.relevant(f"{tenant}x", "a", "reports", 5, 1_000) == ()
+    assert stores.memories.relevant(f"{tenant}x", "a", "ann", "reports", 5, 1_000) == ()
+
+
+def test_what_is_for_one_user_is_found_and_listed_for_that_user_alone(stores: Stores, tenant: str) -> None:
+    for text, user in (("Reports are shared", None), ("Reports of ann", "ann"), ("Reports of bob", "bob")):
+        stores.memories.add(tenant, marked(make_memory(stores, text), user))
+
+    def found(user: str) -> set[str]:
+        return {each.text for each in stores.memories.relevant(tenant, "a", user, "reports", 5, 1_000)}
+
+    def seen(user: str | None) -> list[str]:
+        pages, cursor = [], None
+        while True:
+            page = stores.memories.list(tenant, agent_id=None, kind=None, user=user, limit=1, cursor=cursor)
+            pages += [memory.text for memory in page.memories]
+            cursor = page.cursor
+            if cursor is None:
+                return pages
+
+    assert found("ann") == {"Reports are shared", "Reports of ann"}
+    assert found("eve") == {"Reports are shared"}
+    assert seen("bob") == ["Reports of bob", "Reports are shared"]
+    assert seen(None) == ["Reports of bob", "Reports of ann", "Reports are shared"]
+
+
+def test_a_mark_that_the_version_before_cannot_hold_is_never_lost_and_a_memory_without_one_is_stored(
+    stores: Stores, tenant: str
+) -> None:
+    plain = make_memory(stores, "plain").model_copy(update={"origin": "person"})
+    before = stores.memories_of(PREVIOUS)
+    assert before.add(tenant, plain)
+    assert stores.memories.get(tenant, plain.memory_id) == plain.model_copy(update={"origin": None})
+    own = marked(make_memory(stores, "of ann"), "ann")
+    with pytest.raises(MarkNotStored):
+        before.add(tenant, own)
+    assert stores.memories.get(tenant, own.memory_id) is None
+    stores.memories.add(tenant, own)
+    with pytest.raises(MarkNotStored):
+        before.update(tenant, own, own.model_copy(update={"text": "changed"}))
+    assert stores.memories.get(tenant, own.memory_id) == own
+    before.update(tenant, own, own.model_copy(update={"origin": "person", "only_for": None}))
+    before.delete(tenant, stores.memories.get(tenant, own.memory_id) or own)
 
 
 def test_a_warm_worker_finds_what_another_one_added_changed_or_deleted(stores: Stores, tenant: str) -> None:
     def found() -> list[str]:
-        return [each.text for each in stores.memories.relevant(tenant, "a", "printer", 5, 1_000)]
+        return [each.text for each in stores.memories.relevant(tenant, "a", "ann", "printer", 5, 1_000)]
 
     assert found() == []
     first = make_memory(stores, "The printer is on floor 3")

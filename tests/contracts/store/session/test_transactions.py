@@ -99,5 +99,5 @@ def test_a_warm_worker_looks_for_memories_at_the_price_of_one_small_read(aws: Aw
     memories = DynamoMemories(aws.table, stores.clock, client)
     for _ in range(2):
         client.asked.clear()
-        memories.relevant(tenant, "a", "anything", 5, 100)
+        memories.relevant(tenant, "a", "ann", "anything", 5, 100)
     assert client.asked == ["get_item"]

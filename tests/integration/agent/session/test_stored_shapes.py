@@ -98,7 +98,7 @@ def test_definitions_of_the_previous_release_are_read(aws: Aws) -> None:
     assert agent.limits.max_steps == 20
     assert definitions.prompt(AGENT_PLANNING_SYSTEM).content == "Plan, then do."
     assert [tool.name for tool in definitions.tools()] == ["notify_desk"]
-    assert [one.text for one in house.memories.relevant(TENANT, AGENT, "reports", 5, 999)] == [
+    assert [one.text for one in house.memories.relevant(TENANT, AGENT, "ann", "reports", 5, 999)] == [
         "Reports are kept a year."
     ]
     record = house.index.idempotency_record(TENANT, "POST /v1/sessions", "first")
