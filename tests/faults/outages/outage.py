@@ -6,9 +6,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import Literal, NamedTuple, get_args
 
 from tests.faults.calls import LAMBDA, MODEL, Answer, Call, Request, Subject
+from tests.faults.outages.rotated_key import number_of
 from tests.faults.refusals import refusal
 
 Service = Literal["model", "dynamodb", "s3", "states", "lambda", "secrets", "sts"]
@@ -47,7 +49,7 @@ class OutageCase(NamedTuple):
 
 class Outage:
     """`refused`: how many calls it met. `gave_up`: the runs whose step used up its retries meanwhile. `unheard`: how
-    many requests to the model got no answer, by run.
+    many requests to the model got no answer, by run. `takes_keys_from`: the model takes no key before this one.
     """
 
     def __init__(self, case: OutageCase) -> None:
@@ -55,6 +57,7 @@ class Outage:
         self.refused = 0
         self.gave_up: set[str] = set()
         self.unheard: Counter[str] = Counter()
+        self.takes_keys_from = 0.0
         self.began = threading.Event()
         self.is_over = threading.Event()
         self._lock = threading.Lock()
@@ -64,36 +67,39 @@ class Outage:
         return self.began.is_set() and not self.is_over.is_set()
 
     def begin(self) -> None:
+        """A process keeps the key that it has read. So secrets are missed once a key was rotated: the model refuses the
+        one that is kept, for as long as nobody can read another.
+        """
+        if self.case.service == "secrets":
+            self.take_keys_from(inf)
         self.began.set()
+
+    def take_keys_from(self, number: float) -> None:
+        self.takes_keys_from = number
 
     def end(self) -> None:
         self.is_over.set()
 
     def last(self, shortest: float, longest: float) -> None:
-        """Returns when it is over: steps have used up their retries, and sessions wait. Seconds."""
+        """Returns when it may end: steps have used up their retries, and sessions wait. Seconds."""
         began = time.monotonic()
         while time.monotonic() < began + longest:
             is_long_enough = time.monotonic() > began + shortest
             if is_long_enough and (not self.case.uses_up_retries or len(self.gave_up) >= ENOUGH):
-                break
+                return
             time.sleep(LOOK_SECONDS)
-        self.end()
 
     def meets(self, subject: Subject) -> bool:
-        return self.is_on and subject.operation.partition(":")[0] in (self.case.service, *self._beside)
+        return self.is_on and subject.operation.partition(":")[0] == self.case.service
 
-    @property
-    def _beside(self) -> tuple[Service, ...]:
-        """A process keeps the key that it has read. So secrets are missed once a key was rotated: the model refuses
-        the one that is kept.
-        """
-        return ("model",) if self.case.service == "secrets" else ()
+    def takes_key_of(self, request: Request) -> bool:
+        return (
+            self.takes_keys_from == 0 or number_of(request.headers["authorization"]) >= self.takes_keys_from
+        )
 
     def answer(
         self, request: Request, subject: Subject, carry_out: Callable[[Request], Answer]
     ) -> Answer | None:
-        if request.at == MODEL and self.case.service != "model":
-            return refusal(request, "denied")
         with self._lock:
             self.refused += 1
         match self.case.kind:
@@ -166,6 +172,8 @@ class Surroundings:
         outage = self._outage
         if request.at == LAMBDA and outage.is_on and subject.what in GIVING_UP:
             outage.gave_up.add(request.tag or "")
+        if request.at == MODEL and not outage.takes_key_of(request):
+            return refusal(request, "denied")
         if outage.meets(subject):
             return outage.answer(request, subject, carry_out)
         return short_lived(carry_out(request)) if request.is_for_sts else carry_out(request)

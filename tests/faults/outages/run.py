@@ -133,6 +133,9 @@ def run(
         outage.begin()
         following = [pool.submit(one.follow) for one in followed]
         outage.last(SHORTEST_SECONDS, LONGEST_SECONDS)
+        if case.service == "secrets":
+            stand.key.rotate(outage.take_keys_from)
+        outage.end()
         outcomes = tuple(future.result() for future in following)
     problems = tuple(
         tuple(problems_of(outcome, clean, stuck[one]))

@@ -3,6 +3,7 @@
 import threading
 
 from infra.local.progress import Progress
+from tests.faults.outages.rotated_key import RotatedKey
 from tests.faults.provider import Provider
 from tests.faults.script import SHORT_SCRIPT
 from tests.faults.stand import Stand
@@ -17,7 +18,8 @@ SETTINGS = {
     "ACTA_AWS_READ_SECONDS": "1.5",
 }
 """Hours become seconds: pauses of the engine, of the session, of recovery, and what a model call may take."""
-KEY_IN_SECRET = {"ACTA_PROVIDER": "anthropic", "ACTA_ANTHROPIC_SECRET": "acta/faults/key"}
+SECRET = "acta/faults/key"
+KEY_IN_SECRET = {"ACTA_PROVIDER": "anthropic", "ACTA_ANTHROPIC_SECRET": SECRET}
 
 
 class OutageStand(Stand):
@@ -32,8 +34,9 @@ class OutageStand(Stand):
         super().__init__(progress, self.provider, invocations=True, **SETTINGS, **no_key)
 
     def set_up(self) -> None:
-        name = KEY_IN_SECRET["ACTA_ANTHROPIC_SECRET"]
-        self.client("secretsmanager").create_secret(Name=name, SecretString="scripted")
+        secrets = self.client("secretsmanager")
+        self.key = RotatedKey(lambda text: secrets.put_secret_value(SecretId=SECRET, SecretString=text))
+        secrets.create_secret(Name=SECRET, SecretString=self.key.text)
         variables = {**self.function("step"), **KEY_IN_SECRET}
         self.client("lambda").update_function_configuration(
             FunctionName="acta-local-step", Environment={"Variables": variables}

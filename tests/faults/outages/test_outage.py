@@ -8,6 +8,7 @@ from tests.faults.calls import AWS, LAMBDA, MODEL, Answer, Call, Request, Subjec
 from tests.faults.outages.bill import Bill
 from tests.faults.outages.chosen import is_named
 from tests.faults.outages.outage import Gate, Outage, OutageCase, Surroundings
+from tests.faults.outages.rotated_key import RotatedKey
 from tests.faults.outages.run import cases
 from tests.faults.person import Json
 from tests.faults.processes import Worker
@@ -62,17 +63,28 @@ def test_an_outage_meets_its_service_while_it_lasts_and_nothing_else() -> None:
     assert (len(done), outage.refused) == (3, 1)
 
 
-def test_while_secrets_are_away_the_model_refuses_the_key_that_a_process_keeps() -> None:
-    outage, done = Outage(OutageCase("secrets", "failing")), list[Request]()
+def test_while_secrets_are_away_the_model_refuses_every_key_and_then_takes_the_one_that_was_stored() -> None:
+    outage, done, stored = Outage(OutageCase("secrets", "failing")), list[Request](), list[str]()
+    key = RotatedKey(stored.append)
+    kept, body = key.text, json.dumps({"messages": [{"role": "user", "content": TAG}]}).encode()
+
+    def asks_the_model(key: str) -> Answer:
+        request = Request(MODEL, "POST", "/v1/messages", {"authorization": f"Bearer {key}"}, body, STEP)
+        answered = answer(outage, request, done)
+        assert answered is not None
+        return answered
+
+    assert asks_the_model(kept) is DONE
     outage.begin()
-    body = json.dumps({"messages": [{"role": "user", "content": TAG}]}).encode()
-    refused = answer(outage, Request(MODEL, "POST", "/v1/messages", {}, body, STEP), done)
-    assert refused is not None
-    assert (refused.status, outage.refused) == (401, 0)
+    assert (asks_the_model(kept).status, outage.refused) == (401, 0)
     away = answer(outage, asked("secrets"), done)
     assert away is not None
     assert (away.status, outage.refused) == (500, 1)
-    assert (done, outage.unheard[TAG]) == ([], 0)
+    key.rotate(outage.take_keys_from)
+    outage.end()
+    assert asks_the_model(kept).status == 401
+    assert asks_the_model(stored[-1]) is DONE
+    assert (len(done), outage.unheard[TAG]) == (2, 0)
 
 
 def test_a_tenants_keys_last_for_one_invocation_so_that_an_outage_of_sts_is_met() -> None:
