@@ -12,11 +12,9 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall, check_boundary
+from infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 
-FunctionName = Literal[
-    "start", "status", "step", "tool", "intervene", "admin", "notify", "recover", "fallback"
-]
 Architecture = Literal["arm64", "x86_64"]
 SettingValue = str | int | float
 
@@ -72,53 +70,8 @@ class LocalWebhook:
     is_listening: bool = False
 
 
-@dataclass(frozen=True)
-class Sizing:
-    """The resources of one function: `timeout` in seconds, `memory` in MB; 1,769 MB give one whole vCPU.
-
-    `reserved_concurrency`: that many of the account's concurrent executions are this function's alone, and it never has
-    more. None: it shares what no function has reserved. `acta deploy` checks that the account has them.
-    """
-
-    memory: int
-    timeout: int
-    reserved_concurrency: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.reserved_concurrency is not None and self.reserved_concurrency < 1:
-            raise ValueError("reserved_concurrency is at least 1; None reserves nothing, and 0 would stop it")
-
-
-GATEWAY_TIMEOUT = 29
-"""Seconds. An HTTP API ends an integration after 30."""
 ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
 """Names of functions have the environment in them. With a part `tool` they could be those of another one's tools."""
-LONGEST_TOOL = 600
-"""Seconds. The longest `timeout_seconds` that a tool may have (`shared/domain/definitions/tool.py`)."""
-LAMBDA_TIMEOUT = 900
-"""Seconds. The most that Lambda gives a function."""
-MARGIN = 60
-"""Seconds of an invocation that neither a model nor a tool gets: for reading before the call, for a commit that is
-tried again after it."""
-
-SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
-    {
-        "start": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
-        "status": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
-        "step": Sizing(memory=1_024, timeout=LAMBDA_TIMEOUT),
-        "tool": Sizing(memory=512, timeout=LONGEST_TOOL + MARGIN),
-        "intervene": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
-        "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
-        "notify": Sizing(memory=256, timeout=30),
-        "recover": Sizing(memory=512, timeout=60),
-        "fallback": Sizing(memory=256, timeout=10),
-    }
-)
-
-# Local functions are processes on one machine. A cold start may wait for five others.
-LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
-    {name: Sizing(size.memory, max(size.timeout, 60)) for name, size in SIZES.items()}
-)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from infra.api.http_api import Api, Issuer
 from infra.api.user_pool import UserPool
 from infra.engine.recovery_triggers import call_recovery
 from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
-from infra.environments import Environment, ExternalIssuer, FunctionName
+from infra.environments import Environment, ExternalIssuer
 from infra.hardening.firewall import guard_sign_in
 from infra.hardening.network import ToolNetwork
 from infra.lambdas.function import ActaFunction
@@ -22,6 +22,7 @@ from infra.lambdas.roles import Resources
 from infra.names import READS_VERSION, stateless_stack, tenant_functions
 from infra.notifications import create_delivery, feed_notify
 from infra.sessions import SessionsStack
+from infra.sizing import FunctionName
 from infra.stateful import StatefulStack
 from shared.domain.schema.versions import CURRENT
 

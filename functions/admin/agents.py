@@ -16,7 +16,7 @@ from shared.api.response.definition_views import agent_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits, Models, Purpose, unknown_tools
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import Conflict, ValidationFailed
+from shared.domain.errors import Conflict, FieldsInvalid
 from shared.domain.ids import AGENT
 from shared.domain.interventions.options_and_defaults import Policy, default_problem
 from shared.domain.rules.caps import NO_CAPS, Caps, Limited, beyond
@@ -62,13 +62,7 @@ def add_agents(
     @api.post("/v1/agents")
     def create_agent(body: CreateAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
-        _check_tools(body, tools, tenant)
-        _check_start_roles(body, settings.write_version)
-        _check_policies(body, settings.write_version)
-        _check_providers(body, offline=settings.offline)
-        _check_output(body, settings)
-        _check_caps(body, settings)
-        _check_models(body, settings)
+        _check(body, tools, tenant, settings)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
 
         key = idempotency_key(api.request, 201)
@@ -92,13 +86,7 @@ def add_agents(
     @api.put("/v1/agents/{agent_id}")
     def replace_agent(agent_id: str, body: PutAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
-        _check_tools(body, tools, tenant)
-        _check_start_roles(body, settings.write_version)
-        _check_policies(body, settings.write_version)
-        _check_providers(body, offline=settings.offline)
-        _check_output(body, settings)
-        _check_caps(body, settings)
-        _check_models(body, settings)
+        _check(body, tools, tenant, settings)
         old = agents.get_as_read(agent_id)
         agents.check_version(body.version, old.version)
         new = _definition(body, agent_id, old.version + 1, old.created_at or now, now)
@@ -142,12 +130,25 @@ def _definition(
     )
 
 
+def _check(
+    body: AgentBody, tools: Callable[[str], Mapping[str, ToolSpec]], tenant: str, settings: Settings
+) -> None:
+    """Raises ValidationFailed where the deployment, its caps or its tools do not carry what the definition asks for."""
+    _check_tools(body, tools, tenant)
+    _check_start_roles(body, settings.write_version)
+    _check_policies(body, settings.write_version)
+    _check_providers(body, offline=settings.offline)
+    _check_output(body, settings)
+    _check_caps(body, settings)
+    _check_models(body, settings)
+
+
 def _check_providers(body: AgentBody, *, offline: bool) -> None:
     named = {"provider": body.provider}
     named |= {f"fallbacks.{number}.provider": one.provider for number, one in enumerate(body.fallbacks)}
     wrong = {field: [NOT_THERE] for field, provider in named.items() if provider == "offline" and not offline}
     if wrong:
-        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
+        raise FieldsInvalid(wrong)
 
 
 def _check_output(body: AgentBody, settings: Settings) -> None:
@@ -157,7 +158,7 @@ def _check_output(body: AgentBody, settings: Settings) -> None:
         return
     if wanted > settings.cap_max_output_tokens:
         sentence = f"The most in this deployment is {settings.cap_max_output_tokens:,}."
-        raise ValidationFailed(f"The request is not valid: {field}.", {field: [sentence]})
+        raise FieldsInvalid({field: [sentence]})
     fallbacks = [one.model for one in body.fallbacks]
     models = {(_named(body, purpose, settings), *fallbacks) for purpose in WITH_LONG_ANSWERS}
     most = min(settings.answer_time.most_tokens(each) for each in models)
@@ -166,7 +167,7 @@ def _check_output(body: AgentBody, settings: Settings) -> None:
             f"The most is {most}: an answer has {settings.longest_model_seconds:.0f} seconds here, and the slowest of "
             f"the agent's models may need more for {wanted} tokens."
         )
-        raise ValidationFailed(f"The request is not valid: {field}.", {field: [sentence]})
+        raise FieldsInvalid({field: [sentence]})
 
 
 def _check_caps(body: AgentBody, settings: Settings) -> None:
@@ -180,11 +181,11 @@ def _check_caps(body: AgentBody, settings: Settings) -> None:
     }
     wrong = {f"{part}.{field}": [why] for part, fields in found.items() for field, why in fields.items()}
     if wrong:
-        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
+        raise FieldsInvalid(wrong)
 
 
 def _check_models(body: AgentBody, settings: Settings) -> None:
-    provider = body.provider or settings.provider or None
+    provider, allowed = body.provider or settings.provider or None, settings.allowed
     named = [("model", provider, body.model)]
     named += [(f"models.{purpose}", provider, getattr(body.models, purpose)) for purpose in get_args(Purpose)]
     named += [
@@ -194,10 +195,10 @@ def _check_models(body: AgentBody, settings: Settings) -> None:
     wrong = {
         field: [why]
         for field, of, model in named
-        if model is not None and (why := settings.allowed.refusal(of, model)) is not None
+        if model is not None and (why := allowed.refusal(of, model)) is not None
     }
     if wrong:
-        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
+        raise FieldsInvalid(wrong)
 
 
 def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:
@@ -220,7 +221,7 @@ def _check_policies(body: AgentBody, write_version: int) -> None:
     )
     aimless = {field: [NO_CALL] for type, field in fields.items() if type not in ABOUT_CALLS}
     if aimless:
-        raise ValidationFailed(f"The request is not valid: {', '.join(aimless)}.", aimless)
+        raise FieldsInvalid(aimless)
     wrong = {
         f"interventions.{type}.default_action": [why]
         for type, policy in body.interventions.items()
@@ -228,7 +229,7 @@ def _check_policies(body: AgentBody, write_version: int) -> None:
         and (why := default_problem(type, policy.default_action)) is not None
     }
     if wrong:
-        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
+        raise FieldsInvalid(wrong)
 
 
 def _check_tools(body: AgentBody, tools: Callable[[str], Mapping[str, ToolSpec]], tenant: str) -> None:
@@ -239,4 +240,4 @@ def _check_tools(body: AgentBody, tools: Callable[[str], Mapping[str, ToolSpec]]
     details = {field: unknown_tools(names, known) for field, names in named.items()}
     wrong = {field: sentences for field, sentences in details.items() if sentences}
     if wrong:
-        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
+        raise FieldsInvalid(wrong)

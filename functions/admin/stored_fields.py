@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from shared.domain.errors import ValidationFailed
+from shared.domain.errors import FieldsInvalid
 from shared.domain.schema.versions import added_after
 
 
@@ -18,4 +18,4 @@ def refuse_what_is_not_stored(given: Mapping[str, tuple[str, str]], write_versio
     )
     wrong = {field: [sentence] for field, stored in given.items() if stored in missing}
     if wrong:
-        raise ValidationFailed(f"The request is not valid: {', '.join(wrong)}.", wrong)
+        raise FieldsInvalid(wrong)

@@ -27,7 +27,7 @@ from shared.domain.definitions.tool import (
     ToolSpec,
     is_high_stakes_unless_said,
 )
-from shared.domain.errors import Conflict, ValidationFailed
+from shared.domain.errors import Conflict, FieldsInvalid
 from shared.ports.clock import Clock
 from shared.ports.definitions import ToolChanged, ToolExists, ToolStore
 
@@ -138,7 +138,7 @@ def _definition(
         _check_is_read(config, allowed.write_version)
         high_stakes = _stakes(body, name, allowed.write_version)
     except Unusable as unusable:
-        raise ValidationFailed(f"The request is not valid: {unusable}.", unusable.problems) from None
+        raise FieldsInvalid(unusable.problems) from None
     return ToolDefinition(
         name=name,
         description=body.description.strip(),

@@ -11,9 +11,10 @@ from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from infra.engine.workflow import PLACEHOLDERS, definition
-from infra.environments import Environment, FunctionName
+from infra.environments import Environment
 from infra.log_retention import retention
 from infra.names import machine_name
+from infra.sizing import FunctionName
 
 _COLON = ArnFormat.COLON_RESOURCE_NAME
 

@@ -1,5 +1,7 @@
 """The function `tool` in a network of the operator's: a security group for it, and endpoints of AWS's services."""
 
+from typing import Any, Literal
+
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -74,7 +76,7 @@ class ToolNetwork(Construct):
 
     def _endpoints(self) -> ec2.CfnSecurityGroup:
         """The group of those that have an address in the subnets. The others are routes."""
-        stack, network = Stack.of(self), self._network
+        network = self._network
         group = ec2.CfnSecurityGroup(
             self,
             "EndpointGroup",
@@ -83,28 +85,29 @@ class ToolNetwork(Construct):
             security_group_egress=[NOWHERE],
         )
         for service in GATEWAYS:
-            ec2.CfnVPCEndpoint(
-                self,
-                f"{service.capitalize()}Endpoint",
-                vpc_id=network.vpc_id,
-                service_name=f"com.amazonaws.{stack.region}.{service}",
-                vpc_endpoint_type="Gateway",
-                route_table_ids=list(network.route_table_ids),
-                policy_document=_own_account_only(stack),
-            )
+            self._endpoint(service, "Gateway", route_table_ids=list(network.route_table_ids))
         for service in INTERFACES:
-            ec2.CfnVPCEndpoint(
-                self,
-                f"{service.capitalize()}Endpoint",
-                vpc_id=network.vpc_id,
-                service_name=f"com.amazonaws.{stack.region}.{service}",
-                vpc_endpoint_type="Interface",
+            self._endpoint(
+                service,
+                "Interface",
                 subnet_ids=list(network.subnet_ids),
                 security_group_ids=[group.attr_group_id],
                 private_dns_enabled=True,
-                policy_document=_own_account_only(stack),
             )
         return group
+
+    def _endpoint(self, service: str, kind: Literal["Gateway", "Interface"], **where: Any) -> None:
+        """`where`: the subnets and groups, or the route tables, that belong to this kind."""
+        stack = Stack.of(self)
+        ec2.CfnVPCEndpoint(
+            self,
+            f"{service.capitalize()}Endpoint",
+            vpc_id=self._network.vpc_id,
+            service_name=f"com.amazonaws.{stack.region}.{service}",
+            vpc_endpoint_type=kind,
+            policy_document=_own_account_only(stack),
+            **where,
+        )
 
 
 def _https(**where: str) -> ec2.CfnSecurityGroup.EgressProperty:

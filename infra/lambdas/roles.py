@@ -12,7 +12,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from infra.environments import Environment, FunctionName
+from infra.environments import Environment
 from infra.hardening.audit_trail import CHANGES, AuditTrail
 from infra.lambdas.grants import (
     CLAUDE_MODELS,
@@ -31,6 +31,7 @@ from infra.lambdas.grants import (
 )
 from infra.names import LIVE_INDEX
 from infra.notifications import Delivery
+from infra.sizing import FunctionName
 from shared.domain.schema.versions import CURRENT
 
 WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys": "false"}}

@@ -13,9 +13,10 @@ from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any, get_args
 
-from infra.environments import DEV, FunctionName
+from infra.environments import DEV
 from infra.packaging.asset import target_of
 from infra.packaging.bundle import ROOT, Bundler
+from infra.sizing import FunctionName
 
 OUT = ROOT / "build" / "sbom"
 TOOLS = {"tools": ".venv", "local-aws": ".venv-emulator", "local-runtime": ".venv-runtime"}

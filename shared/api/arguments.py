@@ -18,7 +18,7 @@ from shared.api.request.bodies import RequestBody
 from shared.api.request.incoming import Request
 from shared.api.request.json_body import parse_json
 from shared.api.routes import Route
-from shared.domain.errors import NotFound, ValidationFailed
+from shared.domain.errors import FieldsInvalid, NotFound
 from shared.domain.validation_messages import error_sentence
 
 MAX_FIELDS = 20
@@ -71,7 +71,7 @@ class Arguments:
                 ]
         if errors:
             details = details_of(errors)
-            raise ValidationFailed(f"The request is not valid: {', '.join(details)}.", details)
+            raise FieldsInvalid(details)
         return bound
 
 

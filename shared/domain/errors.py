@@ -268,6 +268,13 @@ class ValidationFailed(CallerError):
     code = "VALIDATION_ERROR"
 
 
+class FieldsInvalid(ValidationFailed):
+    """The message names the fields. `wrong`: by field, sentences about what is wrong with it."""
+
+    def __init__(self, wrong: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(f"The request is not valid: {', '.join(wrong)}.", wrong)
+
+
 class CursorInvalid(ValidationFailed):
     """`field`: the parameter that held the cursor."""
 

@@ -2,14 +2,8 @@ import sys
 
 import pytest
 
-from infra.environments import (
-    ENVIRONMENTS,
-    LAMBDA_TIMEOUT,
-    LONGEST_TOOL,
-    UnknownEnvironment,
-    UnusableValue,
-    select,
-)
+from infra.environments import ENVIRONMENTS, UnknownEnvironment, UnusableValue, select
+from infra.sizing import LAMBDA_TIMEOUT, LONGEST_TOOL
 from shared.domain.definitions.tool import MAX_TIMEOUT_SECONDS
 
 

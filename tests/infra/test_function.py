@@ -2,7 +2,8 @@ from typing import get_args
 
 import pytest
 
-from infra.environments import FunctionName, SessionCaps
+from infra.environments import SessionCaps
+from infra.sizing import FunctionName
 from shared.domain.rules.caps import Caps
 from shared.settings import PREFIX, Settings
 from tests.infra.conftest import Synthesised

@@ -10,8 +10,9 @@ from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import require_concurrency
-from infra.environments import ENVIRONMENTS, PROD, Environment, FunctionName, Sizing
+from infra.environments import ENVIRONMENTS, PROD, Environment
 from infra.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
+from infra.sizing import FunctionName, Sizing
 from tests.infra.conftest import synthesised
 
 
