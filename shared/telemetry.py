@@ -13,7 +13,7 @@ from shared.domain.session.commit import Position
 KEY_REFUSED_METRIC = "KeysRefused"
 """Counts turns of `step` whose provider refused the key or the quota (`infra/alarms.py`)."""
 NOT_RECORDED_METRIC = "NotRecorded"
-"""Counts requests that the audit trail does not have, or not how they ended (`infra/alarms.py`)."""
+"""Counts requests that the audit trail does not have, or not how they ended or who sent them (`infra/alarms.py`)."""
 Handler = Callable[[dict[str, Any], Any], Any]
 
 # An invocation may have no metric of its own.
@@ -49,11 +49,10 @@ class Telemetry:
         self.logger.error("a key or a quota was refused", extra={**ids, "code": code})
         self.metrics.add_metric(name=KEY_REFUSED_METRIC, unit="Count", value=1)
 
-    def not_recorded(self, error: Exception, route: str) -> None:
-        """An operator has to see to it: a line, and what the alarm `NotRecorded` counts."""
-        self.logger.error(
-            "not recorded in the audit trail", extra={"route": route, "error": type(error).__name__}
-        )
+    def not_recorded(self, error: Exception, route: str, missing: str) -> None:
+        """An operator has to see to it: a line, and what the alarm `NotRecorded` counts. `missing`: `record`, `who`."""
+        ids = {"route": route, "error": type(error).__name__, "missing": missing}
+        self.logger.error("not recorded in the audit trail", extra=ids)
         self.metrics.add_metric(name=NOT_RECORDED_METRIC, unit="Count", value=1)
 
     def failure(self, error: BaseException, **ids: object) -> None:

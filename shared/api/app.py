@@ -22,7 +22,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import MetricUnit
 
 from shared.api.arguments import Arguments
-from shared.api.recorder import Recorder
+from shared.api.recorder import Missing, Recorder
 from shared.api.request.identity import Caller, claimed
 from shared.api.request.incoming import Request, read_request
 from shared.api.response import errors
@@ -107,17 +107,24 @@ class Api:
 
     def _handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         self._request = None
-        try:
-            self._request = read_request(event, self.settings)
-            response = self._answer(self._request)
-        except Exception as error:
-            response = self._failed(error)
-            if response.status in REFUSED:
-                self._log_refusal(event, error)
+        response = self._answered(event, lambda: self._dispatch(event))
         self._count(response.status)
         return response.to_gateway()
 
-    def _answer(self, request: Request) -> Response:
+    def _answered(self, event: dict[str, Any], act: Callable[[], Response]) -> Response:
+        """What `act` answers; what it raises is logged, and answered as the caller may see it."""
+        try:
+            return act()
+        except Exception as error:
+            response = errors.answer(error)
+            if errors.caller_error(error) is None:
+                self.telemetry.failure(error, route=self._route)
+            if response.status in REFUSED:
+                self._log_refusal(event, error, response.code)
+            return response
+
+    def _dispatch(self, event: dict[str, Any]) -> Response:
+        request = self._request = read_request(event, self.settings)
         handle = self.handlers.get(request.route)
         if handle is None:
             raise NotFound("There is nothing at this path.")
@@ -134,14 +141,9 @@ class Api:
 
         if self._recorder is None or request.route.action is None:
             return act()
-        return self._recorder.recorded(request, arguments, act)
+        return self._recorder.recorded(request, arguments, lambda: self._answered(event, act))
 
-    def _failed(self, error: Exception) -> Response:
-        if errors.caller_error(error) is None:
-            self.telemetry.failure(error, route=self._route)
-        return errors.answer(error)
-
-    def _log_refusal(self, event: dict[str, Any], error: Exception) -> None:
+    def _log_refusal(self, event: dict[str, Any], error: Exception, code: str | None) -> None:
         """Who asked, by the pseudonyms of the audit trail, as far as the token says and the key is there."""
         ids: dict[str, str] = dict(error.ids) if isinstance(error, NotYours) else {}
         tenant, user = claimed(event, self.settings.tenant_claim)
@@ -149,11 +151,10 @@ class Api:
             with suppress(TransientError):
                 of = self._audit.pseudonyms.of
                 ids |= {"who": of(tenant, user), "tenant": of(tenant, "")}
-        code = errors.code_of(error)
         self.telemetry.logger.warning("refused", extra={"code": code, "route": event.get("routeKey"), **ids})
 
-    def _not_recorded(self, error: Exception) -> None:
-        self.telemetry.not_recorded(error, self._route)
+    def _not_recorded(self, error: Exception, missing: Missing) -> None:
+        self.telemetry.not_recorded(error, self._route, missing)
 
     def _count(self, status: int) -> None:
         self.telemetry.metrics.add_metric("ServerErrors", MetricUnit.Count, int(status >= 500))

@@ -5,13 +5,14 @@ Which routes: `action` in `routes.py`. What a record says of the action: the two
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
+from shared.api.request.identity import Caller
 from shared.api.request.incoming import Request
-from shared.api.response import errors
 from shared.api.response.envelope import Response
-from shared.domain.audit.record import MAX_ROLES, AuditRecord, outcome_of, shortened
-from shared.domain.errors import Unauthorized
+from shared.api.routes import Action
+from shared.domain.audit.record import MAX_ROLES, UNKNOWN, AuditRecord, outcome_of, shortened
+from shared.domain.errors import TransientError, Unauthorized
 from shared.domain.ids import AUDIT
 from shared.ports.audit import Audit
 
@@ -44,10 +45,14 @@ FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
 """Names of fields of the answer's data, and of what is inside them. An approval says so which input it was given to."""
 RENAMED = {"version": "restored_version"}
 """A variable of a path whose name the answer uses otherwise."""
+STOPPING: frozenset[Action] = frozenset({"session.pause", "session.cancel"})
+"""They end spending and harm, so they are not refused because the key of the pseudonyms is away."""
+Missing = Literal["record", "who"]
+"""What the trail lacks: the request or its end, or only the pseudonym of who sent it."""
 
 
 class Recorder:
-    def __init__(self, audit: Audit, on_missing: Callable[[Exception], None]) -> None:
+    def __init__(self, audit: Audit, on_missing: Callable[[Exception, Missing], None]) -> None:
         """`on_missing`: is told why something could not be recorded."""
         self._audit = audit
         self._on_missing = on_missing
@@ -55,16 +60,12 @@ class Recorder:
     def recorded(
         self, request: Request, arguments: Mapping[str, Any], act: Callable[[], Response]
     ) -> Response:
-        """What `act` answers. It is not asked where its beginning cannot be recorded.
+        """What `act` answers, refusals and mistakes too. It is not asked where its beginning cannot be recorded.
 
-        Raises what the trail and `act` raise. A worker that dies in `act` leaves the record that it had begun.
+        Raises what the trail raises. A worker that dies in `act` leaves the record that it had begun.
         """
         tenant, begun = self._begin(request, arguments)
-        try:
-            response = act()
-        except Exception as error:
-            self._end(tenant, begun, errors.answer(error), errors.code_of(error))
-            raise
+        response = act()
         self._end(tenant, begun, response)
         return response
 
@@ -77,7 +78,7 @@ class Recorder:
             record = AuditRecord(
                 audit_id=self._audit.clock.new_id(AUDIT),
                 at=self._audit.clock.now(),
-                who=self._audit.pseudonyms.of(caller.tenant, caller.user),
+                who=self._who(caller, action),
                 roles=tuple(shortened(role) for role in sorted(caller.roles)[:MAX_ROLES]),
                 source=request.source,
                 action=action,
@@ -85,24 +86,33 @@ class Recorder:
             )
             self._audit.trail.put(caller.tenant, record)
         except Exception as error:
-            self._on_missing(error)
+            self._on_missing(error, "record")
             raise
         return caller.tenant, record
 
-    def _end(self, tenant: str, begun: AuditRecord, response: Response, code: str | None = None) -> None:
+    def _who(self, caller: Caller, action: Action) -> str:
+        try:
+            return self._audit.pseudonyms.of(caller.tenant, caller.user)
+        except TransientError as error:
+            if action not in STOPPING:
+                raise
+            self._on_missing(error, "who")
+            return UNKNOWN
+
+    def _end(self, tenant: str, begun: AuditRecord, response: Response) -> None:
         told = dict(_answered(begun.action, response.data))
         ended = begun.model_copy(
             update={
                 "ended_at": self._audit.clock.now(),
                 "details": {**begun.details, **told},
                 "outcome": outcome_of(response.status),
-                "code": code,
+                "code": response.code,
             }
         )
         try:
             self._audit.trail.put(tenant, ended)
         except Exception as error:  # what was done was done, and its beginning is recorded
-            self._on_missing(error)
+            self._on_missing(error, "record")
 
 
 def _asked(request: Request, action: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

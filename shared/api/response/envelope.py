@@ -19,13 +19,14 @@ HEADERS: Mapping[str, str] = {
 
 
 class Response(NamedTuple):
-    """`data`: what `body` says as JSON, where it says that something was done."""
+    """`data`: what `body` says as JSON, where it says that something was done; `code`: of the error that it tells."""
 
     status: int
     content_type: str
     body: str | bytes
     headers: Mapping[str, str] = NO_HEADERS
     data: Any = None
+    code: str | None = None
 
     def to_gateway(self) -> dict[str, Any]:
         """In API Gateway's form. Bytes leave as base64, which the gateway undoes."""
@@ -66,7 +67,7 @@ def failure(
     error: dict[str, Any] = {"code": code, "message": message}
     if details:
         error["details"] = {field: list(messages) for field, messages in details.items()}
-    return Response(status, JSON, to_json({"success": False, "error": error}), headers)
+    return Response(status, JSON, to_json({"success": False, "error": error}), headers, code=code)
 
 
 def to_json(value: Any) -> str:

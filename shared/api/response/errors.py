@@ -60,11 +60,6 @@ def caller_error(error: Exception) -> CallerError | None:
             return None
 
 
-def code_of(error: Exception) -> str:
-    shown = caller_error(error)
-    return UNEXPECTED if shown is None else shown.code
-
-
 def answer(error: Exception) -> Response:
     shown = caller_error(error)
     if shown is None:

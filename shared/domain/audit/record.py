@@ -17,15 +17,17 @@ told why (4xx). `failed`: the mistake was on our side (5xx), and the action may 
 """
 V4_PREFIX, V6_PREFIX = 24, 48
 """What is kept of an address: a network of an organisation or a provider, and no single machine."""
+UNKNOWN = "unknown"
+"""Instead of a pseudonym, which begins with `p_`: the key was away, and what was asked for stops a session."""
 MAX_ROLES = 20
 MAX_CHARS = 200
 """Of a detail. A path of the storage has a limit of its own."""
 
 
 class AuditRecord(FrozenModel):
-    """`who`: the pseudonym of the caller. `source`: the truncated address. `details`: what the action was on, by name:
-    `session_id`, `path`, `version`, `option` … `at`: when the request began; `ended_at`: None while it is `begun`.
-    `code`: of the error that the caller was answered with.
+    """`who`: the pseudonym of the caller, or `UNKNOWN`. `source`: the truncated address. `details`: what the action was
+    on, by name: `session_id`, `path`, `version`, `option` … `at`: when the request began; `ended_at`: None while it is
+    `begun`. `code`: of the error that the caller was answered with.
     """
 
     audit_id: str

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from shared.api.app import Api
-from shared.api.recorder import FROM_ANSWER, FROM_REQUEST
+from shared.api.recorder import FROM_ANSWER, FROM_REQUEST, STOPPING
 from shared.api.request.bodies import Resolve
 from shared.api.response.envelope import Response, success
 from shared.api.routes import ROUTES, Route
 from shared.domain import errors
-from shared.domain.audit.record import AuditRecord
+from shared.domain.audit.record import UNKNOWN, AuditRecord
 from shared.ports.audit import Audit
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
 from tests.doubles.clock import FakeClock
@@ -38,6 +38,16 @@ class Kept:
     @property
     def outcomes(self) -> list[str]:
         return [record.outcome for record in self.records]
+
+
+class NoPseudonyms:
+    """`away`: why there are none."""
+
+    def __init__(self, away: Exception) -> None:
+        self.away = away
+
+    def of(self, tenant: str, user: str) -> str:
+        raise self.away
 
 
 @pytest.fixture
@@ -135,6 +145,42 @@ def test_what_was_done_is_answered_so_where_only_its_end_cannot_be_recorded(
     assert counted(capsys) == [1]
 
 
+@pytest.mark.parametrize("stops", ["pause", "cancel"])
+@pytest.mark.parametrize(
+    "away", [errors.StoreUnavailable("x"), errors.StoreThrottled("x"), errors.AwsDenied("x")]
+)
+def test_a_session_is_stopped_while_nobody_can_be_named_and_the_record_says_so(
+    kept: Kept, stops: str, away: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api = Api("intervene", SETTINGS, audit=kept.audit._replace(pseudonyms=NoPseudonyms(away)))
+    done: list[str] = []
+
+    @api.post(f"/v1/sessions/{{session_id}}/{stops}")
+    def stop(session_id: str) -> Response:
+        done.append(session_id)
+        return success({"session_id": session_id}, 202)
+
+    answer = Gateway(api.handler, token=claims(user="ann")).request("POST", f"/v1/sessions/ses_01/{stops}")
+    assert (answer.status, done, kept.outcomes) == (202, ["ses_01"], ["begun", "done"])
+    for record in kept.records:
+        assert (record.who, record.roles, record.action) == (UNKNOWN, ("member",), f"session.{stops}")
+        assert record.details == {"session_id": "ses_01"}
+    assert counted(capsys) == [1]
+
+
+def test_nothing_else_is_done_while_nobody_can_be_named(
+    kept: Kept, capsys: pytest.CaptureFixture[str]
+) -> None:
+    away = kept.audit._replace(pseudonyms=NoPseudonyms(errors.AwsDenied("x")))
+    gateway = Gateway(start_api(AssertionError("it was done"), audit=away).handler)
+    answer = gateway.request("POST", MESSAGES, json_body=HELLO)
+    assert (answer.status, answer.error["code"], kept.records) == (503, "UNAVAILABLE", [])
+    assert int(answer.headers["Retry-After"]) >= 1
+    assert counted(capsys) == [1]
+    stopping = {route.action for route in ROUTES if route.path.endswith(("/pause", "/cancel"))}
+    assert stopping == STOPPING
+
+
 def test_what_is_refused_before_anything_could_be_done_costs_no_record(kept: Kept) -> None:
     gateway = Gateway(start_api(audit=kept.audit).handler)
     assert gateway.request("POST", MESSAGES, json_body={"unknown": 1}).status == 400
@@ -187,11 +233,7 @@ def test_who_names_no_usable_tenant_is_logged_as_far_as_the_token_says(
 def test_a_refusal_is_logged_without_a_pseudonym_where_its_key_is_away(
     kept: Kept, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Away:
-        def of(self, tenant: str, user: str) -> str:
-            raise errors.AwsDenied("get_secret_value")
-
-    audit = kept.audit._replace(pseudonyms=Away())
+    audit = kept.audit._replace(pseudonyms=NoPseudonyms(errors.AwsDenied("get_secret_value")))
     gateway = Gateway(start_api(audit=audit).handler, token=claims(user="mallory", roles="[]"))
     assert gateway.request("POST", MESSAGES, json_body=HELLO).status == 403
     line = refused(caplog)
