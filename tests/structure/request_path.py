@@ -46,6 +46,7 @@ def _make_stores() -> None:
     os.environ |= {
         "ACTA_ENV": "local",
         "ACTA_TABLE": aws.table,
+        "ACTA_AUDIT_TABLE": aws.table,  # no other item begins like its records
         "ACTA_BUCKET": aws.bucket,
         "ACTA_STATE_MACHINE_ARN": machine["stateMachineArn"],
         "ACTA_PROVIDER": "offline",
