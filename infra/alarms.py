@@ -13,8 +13,8 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from infra.lambdas.sizing import FunctionName
 from infra.names import metrics_namespace, service_name
+from infra.sizing import FunctionName
 from shared.api.routes import ROUTES
 from shared.telemetry import KEY_REFUSED_METRIC, NOT_RECORDED_METRIC
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from infra.lambdas.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
 from infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall, check_boundary
+from infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 
 Architecture = Literal["arm64", "x86_64"]

@@ -3,7 +3,7 @@
 Nothing here imports CDK. A changed name makes CloudFormation replace the thing, and what it holds is lost.
 """
 
-from infra.lambdas.sizing import FunctionName
+from infra.sizing import FunctionName
 from shared.domain.definitions.function_names import function_prefix
 
 LIVE_INDEX = "live"

@@ -19,10 +19,10 @@ from infra.hardening.network import ToolNetwork
 from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
-from infra.lambdas.sizing import FunctionName
 from infra.names import READS_VERSION, stateless_stack, tenant_functions
 from infra.notifications import create_delivery, feed_notify
 from infra.sessions import SessionsStack
+from infra.sizing import FunctionName
 from infra.stateful import StatefulStack
 from shared.domain.schema.versions import CURRENT
 

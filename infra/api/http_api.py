@@ -16,9 +16,9 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.environments import Environment
-from infra.lambdas.sizing import FunctionName
 from infra.log_retention import retention
 from infra.names import metrics_namespace
+from infra.sizing import FunctionName
 from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
 
 LOCAL_API_ID = "ac7a0000"

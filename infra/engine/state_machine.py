@@ -12,9 +12,9 @@ from constructs import Construct
 
 from infra.engine.workflow import PLACEHOLDERS, definition
 from infra.environments import Environment
-from infra.lambdas.sizing import FunctionName
 from infra.log_retention import retention
 from infra.names import machine_name
+from infra.sizing import FunctionName
 
 _COLON = ArnFormat.COLON_RESOURCE_NAME
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from infra.engine.retries import PAUSE_SECONDS, POLICIES, pause_in_asl
 from infra.environments import Environment
-from infra.lambdas.sizing import FunctionName
+from infra.sizing import FunctionName
 
 FILE = Path(__file__).with_name("state_machine.asl.json")
 PLACEHOLDERS: Mapping[str, FunctionName] = {

@@ -1,6 +1,6 @@
 """One Lambda function with its code, roles, log group and environment variables. Every function of Acta is made here.
 
-Memory, timeout and reserved concurrency of each: `SIZES` in `infra/lambdas/sizing.py`.
+Memory, timeout and reserved concurrency of each: `SIZES` in `infra/sizing.py`.
 """
 
 import json
@@ -13,7 +13,6 @@ from constructs import Construct
 from infra.environments import Environment
 from infra.lambdas.grants import GRANTS
 from infra.lambdas.roles import Resources, roles_of
-from infra.lambdas.sizing import FunctionName
 from infra.log_retention import retention
 from infra.names import (
     audit_secret_name,
@@ -23,6 +22,7 @@ from infra.names import (
     service_name,
 )
 from infra.packaging.asset import code_of
+from infra.sizing import FunctionName
 from shared.settings import PREFIX, Settings
 
 KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))

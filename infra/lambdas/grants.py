@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from infra.lambdas.sizing import FunctionName
+from infra.sizing import FunctionName
 
 FILES = "files/*"
 """Object keys of the files that users and the file tools work with: `files/{tenant}/{path}`."""

@@ -10,7 +10,7 @@ from aws_cdk import CustomResource, Duration
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.lambdas.sizing import FunctionName
+from infra.sizing import FunctionName
 from shared.domain.definitions.prompt import SEEDS
 
 READERS: tuple[FunctionName, ...] = ("step",)

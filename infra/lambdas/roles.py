@@ -29,9 +29,9 @@ from infra.lambdas.grants import (
     READ_RECORDS,
     SESSIONS,
 )
-from infra.lambdas.sizing import FunctionName
 from infra.names import LIVE_INDEX
 from infra.notifications import Delivery
+from infra.sizing import FunctionName
 from shared.domain.schema.versions import CURRENT
 
 WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys": "false"}}

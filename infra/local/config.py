@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from infra.lambdas.sizing import FunctionName
 from infra.names import function_name
+from infra.sizing import FunctionName
 from shared.domain.interventions.notification import signing_key
 from shared.settings import PREFIX, Settings, SettingsError
 

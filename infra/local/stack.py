@@ -10,7 +10,7 @@ from typing import Self
 
 import httpx
 
-from infra.invoke_recovery import ALL_SESSIONS, RecoveryFailed, local_client, start_recovery
+from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, local_client, start_recovery
 from infra.local.assembly import Assembly
 from infra.local.cdk import Commands, cdk_environ, local_aws_environ, require_cdk
 from infra.local.config import ONLY_FOR, LocalConfig

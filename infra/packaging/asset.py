@@ -8,9 +8,9 @@ from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
 from infra.environments import Environment
-from infra.lambdas.sizing import FunctionName
 from infra.packaging.bundle import ROOT, Bundler, copy_tree
 from infra.packaging.install import Target
+from infra.sizing import FunctionName
 
 PLATFORMS = {"arm64": "aarch64-manylinux_2_28", "x86_64": "x86_64-manylinux_2_28"}
 """Architecture -> wheels that Amazon Linux 2023, the system of Lambda's current runtimes, can load."""

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from infra.environments import DEV
-from infra.lambdas.sizing import FunctionName
 from infra.packaging.asset import target_of
 from infra.packaging.bundle import ROOT, Bundler
+from infra.sizing import FunctionName
 
 OUT = ROOT / "build" / "sbom"
 TOOLS = {"tools": ".venv", "local-aws": ".venv-emulator", "local-runtime": ".venv-runtime"}

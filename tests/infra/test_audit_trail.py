@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from infra.lambdas.grants import GRANTS
-from infra.lambdas.sizing import FunctionName
+from infra.sizing import FunctionName
 from shared.api.routes import ROUTES
 from tests.infra.conftest import Synthesised, Template, listed, text_of
 

@@ -12,10 +12,10 @@ from typing import get_args
 import pytest
 
 from infra.environments import select
-from infra.lambdas.sizing import FunctionName
 from infra.packaging.asset import target_of
 from infra.packaging.bundle import KEPT, ROOT, Bundler
 from infra.packaging.install import InstallFailed, Target
+from infra.sizing import FunctionName
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
 HOST = target_of(select("local"))

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from infra.environments import ENVIRONMENTS, UnknownEnvironment, UnusableValue, select
-from infra.lambdas.sizing import LAMBDA_TIMEOUT, LONGEST_TOOL
+from infra.sizing import LAMBDA_TIMEOUT, LONGEST_TOOL
 from shared.domain.definitions.tool import MAX_TIMEOUT_SECONDS
 
 

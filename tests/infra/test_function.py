@@ -3,7 +3,7 @@ from typing import get_args
 import pytest
 
 from infra.environments import SessionCaps
-from infra.lambdas.sizing import FunctionName
+from infra.sizing import FunctionName
 from shared.domain.rules.caps import Caps
 from shared.settings import PREFIX, Settings
 from tests.infra.conftest import Synthesised

@@ -10,7 +10,7 @@ import pytest
 
 from infra.engine.workflow import PLACEHOLDERS, SLACK_SECONDS, definition, state_timeout, states
 from infra.environments import LOCAL, PROD
-from infra.lambdas.sizing import Sizing
+from infra.sizing import Sizing
 from shared.domain import errors
 from tests.infra.conftest import Synthesised
 

@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import choose_write_version
+from infra.deployed.write_version import Choice, ReleaseTooFar, choose
 from infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
-from infra.write_version import Choice, ReleaseTooFar, choose
 from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
 from tests.infra.conftest import Synthesised
 

@@ -3,9 +3,9 @@ from typing import get_args
 
 import pytest
 
-from infra.lambdas.sizing import FunctionName
 from infra.packaging.bundle import OFFLINE, ROOT
 from infra.packaging.zip_contents import OURS, reach
+from infra.sizing import FunctionName
 
 
 def write(root: Path, **modules: str) -> None:

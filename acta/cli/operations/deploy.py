@@ -9,11 +9,11 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
+from infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
+from infra.deployed.write_version import Choice, ReleaseTooFar, choose
 from infra.environments import Environment, select
 from infra.local.cdk import ToolMissing, cdk_environ, require_cdk
 from infra.local.toolchain import CDK, ROOT
-from infra.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
-from infra.write_version import Choice, ReleaseTooFar, choose
 
 NO_CREDENTIALS = (
     "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "

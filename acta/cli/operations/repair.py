@@ -13,7 +13,7 @@ from acta.cli.local_token import LOCAL_TENANT
 from acta.cli.operations.deploy import require_credentials
 from acta.cli.operations.repair_failed import Recovery, repair_failed
 from acta.cli.terminal.text import one_line
-from infra.invoke_recovery import (
+from infra.deployed.invoke_recovery import (
     ALL_SESSIONS,
     RecoveryFailed,
     account_client,

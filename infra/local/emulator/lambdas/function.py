@@ -20,7 +20,7 @@ class Function:
     """One version of a function, `$LATEST` or published.
 
     `fingerprint` changes whenever code or configuration does. A process with another fingerprint is never reused, so
-    nobody has to report an update. `timeout_seconds`, `memory_mb`: as deployed, from `infra/lambdas/sizing.py`.
+    nobody has to report an update. `timeout_seconds`, `memory_mb`: as deployed, from `infra/sizing.py`.
     """
 
     name: str

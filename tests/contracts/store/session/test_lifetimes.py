@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from infra.lambdas.sizing import LOCAL_SIZES, SIZES
+from infra.sizing import LOCAL_SIZES, SIZES
 from shared.adapters.dynamodb import table_layout as items
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.schema.versions import CURRENT

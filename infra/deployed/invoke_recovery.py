@@ -11,7 +11,7 @@ from infra.names import function_name
 from shared.adapters.aws.clients import make_client
 
 READ_SECONDS = 90
-"""How long an answer is waited for: longer than the function may run (`infra/lambdas/sizing.py`)."""
+"""How long an answer is waited for: longer than the function may run (`infra/sizing.py`)."""
 ATTEMPTS = 3
 """Where Lambda throttles or does not answer. What is asked twice is done once."""
 ALL_SESSIONS: Mapping[str, Any] = {"repair": True}
