@@ -8,7 +8,7 @@ one: its own two stacks are as they were, and this one stays, with what is in it
 from aws_cdk import Stack
 from constructs import Construct
 
-from infra.buckets import data_bucket
+from infra.data_stores import data_bucket
 from infra.environments import Environment
 from infra.hardening.audit_trail import audit_trail
 

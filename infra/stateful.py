@@ -3,7 +3,6 @@ pool.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from aws_cdk import SecretValue, Stack
 from aws_cdk import aws_dynamodb as dynamodb
@@ -11,10 +10,9 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.api.user_pool import UserPool
-from infra.buckets import data_bucket, removal_policy
+from infra.data_stores import data_bucket, data_secret, data_table
 from infra.environments import Environment, OwnPool, Webhook
 from infra.names import LIVE_INDEX, notification_secret_name, secret_name
-from infra.own_account import deny_other_accounts
 
 PROVIDERS = ("anthropic", "openai")
 NO_KEY_YET = "unset"
@@ -32,7 +30,6 @@ class StatefulStack(Stack):
             description=f"Acta ({environment.name}): sessions, files, keys and users",
         )
         self._environment = environment
-        self._removal = removal_policy(environment)
         self.table = self._table()
         # Exported even where nothing uses it. So switching notifications on or off changes the other stack only.
         self.stream_arn = self.export_value(self.table.table_stream_arn)
@@ -41,28 +38,10 @@ class StatefulStack(Stack):
         if isinstance(environment.notifications, Webhook):
             self._notification_secret()
         auth = environment.auth
-        self.user_pool = (
-            UserPool(self, environment, auth, self._removal) if isinstance(auth, OwnPool) else None
-        )
+        self.user_pool = UserPool(self, environment, auth) if isinstance(auth, OwnPool) else None
 
     def _table(self) -> dynamodb.Table:
-        table = dynamodb.Table(
-            self,
-            "Table",
-            partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
-            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
-            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-            time_to_live_attribute="ttl",
-            stream=dynamodb.StreamViewType.KEYS_ONLY,
-            encryption=dynamodb.TableEncryption.DEFAULT
-            if self._environment.is_local
-            else dynamodb.TableEncryption.AWS_MANAGED,
-            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-                point_in_time_recovery_enabled=self._environment.point_in_time_recovery
-            ),
-            deletion_protection=self._environment.deletion_protection,
-            removal_policy=self._removal,
-        )
+        table = data_table(self, "Table", self._environment, stream=dynamodb.StreamViewType.KEYS_ONLY)
         # Sparse: only sessions that have work to do or wait for someone have the attribute `live`. Recovery reads them
         # by time, and the keys alone say whose session it is (shared/adapters/dynamodb/table_layout.py).
         table.add_global_secondary_index(
@@ -76,8 +55,10 @@ class StatefulStack(Stack):
     def _secrets(self) -> Mapping[str, secretsmanager.ISecret]:
         """Empty secrets for the model providers' keys. A person stores the keys; no template contains one."""
         return {
-            provider: self._secret(
+            provider: data_secret(
+                self,
                 f"{provider.capitalize()}Key",
+                self._environment,
                 secret_name=secret_name(self._environment.name, provider),
                 description=f"API key of {provider}, read by the step Lambda only",
                 secret_string_value=SecretValue.unsafe_plain_text(NO_KEY_YET),
@@ -87,16 +68,13 @@ class StatefulStack(Stack):
 
     def _notification_secret(self) -> None:
         """AWS generates the value. A person gives it to the receiver of the notifications, or stores another one."""
-        self._secret(
+        data_secret(
+            self,
             "NotificationKey",
+            self._environment,
             secret_name=notification_secret_name(self._environment.name),
             description="What notifications are signed with, read by the notify Lambda only",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=48, exclude_punctuation=True
             ),
         )
-
-    def _secret(self, name: str, **properties: Any) -> secretsmanager.Secret:
-        secret = secretsmanager.Secret(self, name, removal_policy=self._removal, **properties)
-        secret.add_to_resource_policy(deny_other_accounts(self, ["secretsmanager:*"], ["*"]))
-        return secret

@@ -1,9 +1,10 @@
 """Acta's own Cognito user pool, for teams without an identity provider."""
 
-from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
+from infra.data_stores import removal_policy
 from infra.environments import Environment, OwnPool
 
 ROLES = ("admin", "member")
@@ -16,9 +17,7 @@ class UserPool(Construct):
     are claims of the ID token, whose audience is the app client.
     """
 
-    def __init__(
-        self, scope: Construct, environment: Environment, auth: OwnPool, removal_policy: RemovalPolicy
-    ) -> None:
+    def __init__(self, scope: Construct, environment: Environment, auth: OwnPool) -> None:
         super().__init__(scope, "Users")
         pool = cognito.UserPool(
             self,
@@ -38,7 +37,7 @@ class UserPool(Construct):
             mfa_second_factor=cognito.MfaSecondFactor(sms=False, otp=True),
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
             deletion_protection=environment.deletion_protection,
-            removal_policy=removal_policy,
+            removal_policy=removal_policy(environment),
         )
         # The attributes are listed: a client without a list may write every attribute, the tenant too.
         client = pool.add_client(

@@ -7,10 +7,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from infra.buckets import removal_policy
+from infra.data_stores import data_secret, data_table
 from infra.environments import Environment
 from infra.names import audit_secret_name
-from infra.own_account import deny_other_accounts
 
 CHANGES = (
     "dynamodb:UpdateItem",
@@ -31,23 +30,8 @@ class AuditTrail(NamedTuple):
 
 
 def audit_trail(scope: Construct, environment: Environment) -> AuditTrail:
-    table = dynamodb.Table(
-        scope,
-        "Audit",
-        partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
-        sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
-        billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-        time_to_live_attribute="ttl",
-        encryption=dynamodb.TableEncryption.DEFAULT
-        if environment.is_local
-        else dynamodb.TableEncryption.AWS_MANAGED,
-        point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-            point_in_time_recovery_enabled=environment.point_in_time_recovery
-        ),
-        deletion_protection=environment.deletion_protection,
-        removal_policy=removal_policy(environment),
-        resource_policy=None if environment.is_local else _nobody_changes_a_record(),
-    )
+    policy = None if environment.is_local else _nobody_changes_a_record()
+    table = data_table(scope, "Audit", environment, resource_policy=policy)
     return AuditTrail(table, None if environment.is_local else _key(scope, environment))
 
 
@@ -69,15 +53,13 @@ def _nobody_changes_a_record() -> iam.PolicyDocument:
 
 def _key(scope: Construct, environment: Environment) -> secretsmanager.Secret:
     """AWS generates it, and nobody has to know it."""
-    secret = secretsmanager.Secret(
+    return data_secret(
         scope,
         "AuditKey",
+        environment,
         secret_name=audit_secret_name(environment.name),
         description="What pseudonyms in the audit trail are made with",
-        removal_policy=removal_policy(environment),
         generate_secret_string=secretsmanager.SecretStringGenerator(
             password_length=64, exclude_punctuation=True
         ),
     )
-    secret.add_to_resource_policy(deny_other_accounts(scope, ["secretsmanager:*"], ["*"]))
-    return secret

@@ -4,7 +4,7 @@ An aspect gives the key to every such resource of a stack, so none is forgotten 
 """
 
 import jsii
-from aws_cdk import Aspects, IAspect, RemovalPolicy, Stack
+from aws_cdk import Aspects, IAspect, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -15,6 +15,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import IConstruct
 
+from infra.data_stores import removal_policy
 from infra.environments import Environment
 from infra.hardening.inline_policy import add_inline_policy
 from infra.options import CustomerKey
@@ -47,7 +48,7 @@ def _made(environment: Environment, home: Stack) -> str:
         alias=f"acta-{environment.name}",
         description=f"Acta ({environment.name}): what is stored",
         enable_key_rotation=True,
-        removal_policy=RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY,
+        removal_policy=removal_policy(environment),
     )
     key.add_to_resource_policy(
         iam.PolicyStatement(

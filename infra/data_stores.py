@@ -1,0 +1,76 @@
+"""What holds data: buckets, tables and secrets. Encrypted, and kept where the environment says so.
+
+No rule ends a current object of a bucket.
+"""
+
+from typing import Any
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from infra.environments import Environment
+from infra.own_account import deny_other_accounts
+
+REPLACED_VERSIONS_DAYS = 30
+"""For so long what was deleted or overwritten stays readable to operators, where versions are kept."""
+
+
+def removal_policy(environment: Environment) -> RemovalPolicy:
+    """Of everything that holds data."""
+    return RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
+
+
+def data_bucket(scope: Construct, name: str, environment: Environment, *, versioned: bool) -> s3.Bucket:
+    """`versioned` False: what is deleted is gone at once."""
+    kept = Duration.days(REPLACED_VERSIONS_DAYS) if versioned else None
+    bucket = s3.Bucket(
+        scope,
+        name,
+        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+        object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+        encryption=s3.BucketEncryption.S3_MANAGED,
+        enforce_ssl=not environment.is_local,  # the local AWS speaks plain HTTP on loopback
+        versioned=versioned,
+        lifecycle_rules=[
+            s3.LifecycleRule(
+                abort_incomplete_multipart_upload_after=Duration.days(1),
+                noncurrent_version_expiration=kept,
+            )
+        ],
+        removal_policy=removal_policy(environment),
+    )
+    if not environment.is_local:
+        everything = [bucket.bucket_arn, bucket.arn_for_objects("*")]
+        bucket.add_to_resource_policy(deny_other_accounts(scope, ["s3:*"], everything))
+    return bucket
+
+
+def data_table(scope: Construct, name: str, environment: Environment, **more: Any) -> dynamodb.Table:
+    """Keys `pk` and `sk`, both texts; `ttl` ends an item. `more`: further properties of the table."""
+    return dynamodb.Table(
+        scope,
+        name,
+        partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
+        sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+        billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+        time_to_live_attribute="ttl",
+        encryption=dynamodb.TableEncryption.DEFAULT
+        if environment.is_local
+        else dynamodb.TableEncryption.AWS_MANAGED,
+        point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+            point_in_time_recovery_enabled=environment.point_in_time_recovery
+        ),
+        deletion_protection=environment.deletion_protection,
+        removal_policy=removal_policy(environment),
+        **more,
+    )
+
+
+def data_secret(scope: Construct, name: str, environment: Environment, **more: Any) -> secretsmanager.Secret:
+    """`more`: its name in AWS, its description, and its first value or how AWS generates one."""
+    secret = secretsmanager.Secret(scope, name, removal_policy=removal_policy(environment), **more)
+    secret.add_to_resource_policy(deny_other_accounts(scope, ["secretsmanager:*"], ["*"]))
+    return secret
