@@ -135,6 +135,8 @@ class Environment:
     every tenant. Empty: no tenant has such tools."""
     notifications: Webhook | Topic | LocalWebhook | None = None
     """Where interventions are sent. None: nowhere, and no function, queue or topic is deployed for it."""
+    default_visibility: Literal["private", "tenant"] = "tenant"
+    """Who may see a session whose start does not say so: its owner alone, or every member of its tenant."""
     caps: SessionCaps = SessionCaps()
     allowed_models: tuple[str, ...] = ()
     """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called

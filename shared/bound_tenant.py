@@ -1,4 +1,4 @@
-"""Whose work this invocation does (ADR 48).
+"""Whose work this invocation does (ADR 48), and who asks for it (ADR 50).
 
 The tenant is bound once, where a handler knows it for certain: from the verified token, or from the engine's payload.
 From there on the store gives this invocation that tenant's data and no other's, whatever tenant the code below names
@@ -11,15 +11,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, ParamSpec, TypeVar
 
+from shared.domain.session.visibility import Viewer
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Binding(NamedTuple):
-    """`since`: seconds since 1970, when the invocation began to work for the tenant."""
+    """`since`: seconds since 1970, when the invocation began to work for the tenant. `viewer`: the person whose request
+    it is; None: the engine's work.
+    """
 
     tenant: str
     since: float
+    viewer: Viewer | None = None
 
 
 _bound: ContextVar[Binding | None] = ContextVar("bound_tenant", default=None)
@@ -30,12 +35,12 @@ def bound() -> Binding | None:
 
 
 @contextmanager
-def bound_to(tenant: str) -> Iterator[None]:
+def bound_to(tenant: str, viewer: Viewer | None = None) -> Iterator[None]:
     """Raises RuntimeError where another tenant is bound already: an invocation works for one."""
     before = _bound.get()
     if before is not None and before.tenant != tenant:
         raise RuntimeError("this invocation is bound to another tenant already")
-    with _set(Binding(tenant, time.time())):
+    with _set(Binding(tenant, time.time(), viewer)):
         yield
 
 

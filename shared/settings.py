@@ -122,6 +122,8 @@ class Settings(BaseModel):
     """US dollars that a session may cost where nobody names a limit. 0: none; its tokens are limited all the same."""
     tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 5_000_000
     """Tokens that all sessions of a tenant may use in an hour. 0: no such limit."""
+    default_visibility: Literal["private", "tenant"] = "tenant"
+    """Who may see a session whose start does not say so."""
     cap_max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] = MAX_MAX_STEPS
     """The most that anybody, an admin too, may give one session; agents may have lower caps of their own. So the next
     three.

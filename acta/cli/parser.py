@@ -92,6 +92,7 @@ def add_sessions(commands: "Commands[Parser]") -> None:
         metavar="N",
         help="ask before every Nth turn; 1: before each turn (single-stepping)",
     )
+    run.add_argument("--private", action="store_true", help="nobody else in the tenant sees the session")
     run.add_argument("--detach", action="store_true", help="print the session's id and do not follow it")
     run.add_argument("--json", action="store_true", help="print the session as one line of JSON")
     watch = add_connection(add(commands, "watch", "sessions.run:watch", "Follow a session to its end."))

@@ -18,6 +18,7 @@ from shared.api.response.views import intervention_view, session_view
 from shared.domain.errors import SessionNotFound
 from shared.domain.session.head import Head
 from shared.ports.log import IdempotencyRecord
+from shared.visible_sessions import may_read
 
 Json = dict[str, Any]
 
@@ -94,4 +95,6 @@ def build(deps: Dependencies) -> Api:
 
 
 def cancelled_view(head: Head) -> Json:
-    return session_view(head) | {"in_flight": list(control.in_flight(head))}
+    """Of a private session an admin is told what became of it, and nothing of what it holds."""
+    shown = session_view(head) if may_read(head) else {"session_id": head.session_id, "state": head.state}
+    return shown | {"in_flight": list(control.in_flight(head))}

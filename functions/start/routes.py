@@ -86,4 +86,5 @@ def _new_session(
         cost_budget_usd=limits.cost_budget_usd,
         review_every=body.review_every or 0,
         metadata=body.metadata or {},
+        visibility=body.visibility or settings.default_visibility,
     )

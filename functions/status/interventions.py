@@ -14,6 +14,7 @@ from shared.domain.errors import InterventionNotFound, SessionNotFound, Validati
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.ports.blobs import BlobStore
 from shared.ports.log import InterventionPage, SessionIndex, SessionLog
+from shared.visible_sessions import is_visible
 
 EVERY = "all"
 Limit = Annotated[int, Field(ge=1, le=100)]
@@ -79,7 +80,7 @@ def interventions_of(
     if commit is None:
         raise SessionNotFound("There is no such session.")
     if state == "pending":
-        return InterventionPage(tuple(commit.head.interventions), None)
+        return InterventionPage(tuple(filter(is_visible, commit.head.interventions)), None)
     wanted = None if state == EVERY else _state(state)
     return index.interventions(tenant, state=wanted, limit=limit, cursor=cursor, session_id=session_id)
 

@@ -11,7 +11,7 @@ from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, page
 from shared.api.response.views import session_view
 from shared.bound_tenant import carried
-from shared.domain.errors import FinalError, SchemaUnknown, ValidationFailed
+from shared.domain.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
 from shared.domain.session.head import CoarseState, Head, SessionState
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 
@@ -27,7 +27,9 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
         cursor: ListingCursor = None,
     ) -> Response:
-        """The index has one state for all active sessions. The heads have the states in detail."""
+        """Those that the caller may see. The index has one state for all active sessions; the heads have the states in
+        detail.
+        """
         tenant, coarse = api.caller.tenant, _coarse(state)
         with listing_cursor():
             found = index.sessions(tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=cursor)
@@ -46,6 +48,8 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
         """None, too, for a session that cannot be read: one that is damaged, or of a later release, hides no other."""
         try:
             commit = log.latest(entry.tenant, entry.session_id)
+        except SessionHidden:  # though its entry does not say so
+            return None
         except (FinalError, SchemaUnknown) as error:
             api.telemetry.failure(error, session_id=entry.session_id)
             return None

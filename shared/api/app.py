@@ -30,6 +30,7 @@ from shared.api.response.envelope import Response
 from shared.api.routes import ROUTES, Function, Route
 from shared.bound_tenant import bound_to
 from shared.domain.errors import NotFound, NotYours, TransientError, Unauthorized
+from shared.domain.session.visibility import Viewer
 from shared.ports.audit import Audit
 from shared.settings import Settings
 from shared.telemetry import Handler, Telemetry
@@ -133,10 +134,11 @@ class Api:
         arguments = self._arguments[request.route].bind(request)
         if request.caller is None:
             return handle(**arguments)
-        tenant = request.caller.tenant
+        tenant, user, roles = request.caller
+        viewer = Viewer(user, roles, request.route.private)
 
         def act() -> Response:
-            with bound_to(tenant):
+            with bound_to(tenant, viewer):
                 return handle(**arguments)
 
         if self._recorder is None or request.route.action is None:

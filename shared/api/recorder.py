@@ -29,7 +29,7 @@ FROM_REQUEST: Mapping[str, Sequence[str]] = MappingProxyType(
 """Names of parameters, and of fields of the body."""
 FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
     {
-        "session.start": ("session_id", "agent_id"),
+        "session.start": ("session_id", "agent_id", "visibility"),
         "intervention.resolve": ("type", "tool_call.name", "tool_call.input_hash"),
         "file.write": ("bytes",),
         "file.restore": ("bytes",),

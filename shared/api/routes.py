@@ -9,6 +9,7 @@ That function alone is reachable without a token.
 from typing import Literal, NamedTuple
 
 from shared.domain.errors import CallerError, NotFound
+from shared.domain.session.visibility import Reach
 
 Function = Literal["start", "status", "intervene", "admin", "step", "fallback"]
 Role = Literal["member", "admin"]
@@ -56,6 +57,8 @@ class Route(NamedTuple):
     """None: reachable without a token."""
     action: Action | None = None
     """What the audit trail has of a request to it. None: it changes nothing, and is not recorded."""
+    private: Reach = "owner"
+    """Who may use it on a private session, beside its owner (ADR 50)."""
 
     def __str__(self) -> str:
         """As API Gateway names it in an event's `routeKey`."""
@@ -82,19 +85,25 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/sessions/{session_id}/plan", "status"),
     Route("GET", "/v1/sessions/{session_id}/steps", "status"),
     Route("GET", "/v1/sessions/{session_id}/trace", "status"),
-    Route("GET", "/v1/sessions/{session_id}/interventions", "status"),
-    Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status"),
-    Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status"),
+    Route("GET", "/v1/sessions/{session_id}/interventions", "status", private="decider"),
+    Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status", private="decider"),
+    Route(
+        "GET",
+        "/v1/sessions/{session_id}/interventions/{intervention_id}/input",
+        "status",
+        private="decider",
+    ),
     Route("GET", "/v1/interventions", "status"),
     Route("POST", "/v1/sessions/{session_id}/pause", "intervene", action="session.pause"),
     Route("POST", "/v1/sessions/{session_id}/resume", "intervene", action="session.resume"),
-    Route("POST", "/v1/sessions/{session_id}/cancel", "intervene", action="session.cancel"),
-    Route("DELETE", "/v1/sessions/{session_id}", "intervene", action="session.delete"),
+    Route("POST", "/v1/sessions/{session_id}/cancel", "intervene", action="session.cancel", private="admin"),
+    Route("DELETE", "/v1/sessions/{session_id}", "intervene", action="session.delete", private="admin"),
     Route(
         "POST",
         "/v1/sessions/{session_id}/interventions/{intervention_id}/resolve",
         "intervene",
         action="intervention.resolve",
+        private="decider",
     ),
     Route("GET", "/v1/files", "admin"),
     Route("GET", "/v1/files/{path+}", "admin"),

@@ -322,15 +322,23 @@ class RoleMissing(NotYours):
 
 
 class ApproverMustDiffer(NotYours):
-    """Who asked for a call may not let it run. `role`: what somebody else needs to do so; None: nothing."""
+    """Who asked for a call may not let it run. `role`: what somebody else needs to do so; None: nothing. `alone`:
+    nobody else sees the question, because no role is named in a private session.
+    """
 
     code = "APPROVER_MUST_DIFFER"
 
-    def __init__(self, role: str | None, session_id: str, intervention_id: str) -> None:
+    def __init__(
+        self, role: str | None, session_id: str, intervention_id: str, *, alone: bool = False
+    ) -> None:
         other = f"somebody else with the role {role}" if role else "another member of the tenant"
+        todo = f"Have {other} decide; you may reject it."
+        if alone:
+            todo = (
+                "Nobody else sees it in this private session: reject it, or start one that the tenant sees."
+            )
         super().__init__(
-            "You asked for this call: you started the session, or the agent has words of yours. "
-            f"Have {other} decide; you may reject it.",
+            f"You asked for this call: you started the session, or the agent has words of yours. {todo}",
             {"role": [role]} if role else None,
             session_id,
             intervention_id,
@@ -343,6 +351,13 @@ class NotFound(CallerError):
 
 class SessionNotFound(NotFound):
     code = "SESSION_NOT_FOUND"
+
+
+class SessionHidden(SessionNotFound):
+    """The session is somebody else's alone. Nothing tells the answer from one about a session that is not there."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such session.")
 
 
 class PlanNotFound(NotFound):

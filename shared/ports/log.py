@@ -62,7 +62,8 @@ class Live(NamedTuple):
 class IndexEntry(NamedTuple):
     """A session in its tenant's listing. Written only when its coarse state or what recovery looks for changes.
 
-    `live` None: recovery has nothing to look at, or the first release wrote the entry.
+    `live` None: recovery has nothing to look at, or the first release wrote the entry. `private_to`: the session's
+    owner, where it is private.
     """
 
     tenant: str
@@ -70,6 +71,7 @@ class IndexEntry(NamedTuple):
     agent_id: str
     state: CoarseState
     live: Live | None = None
+    private_to: str | None = None
 
 
 class IdempotencyRecord(NamedTuple):
@@ -197,6 +199,8 @@ class InterventionPage(NamedTuple):
 
 
 class SessionLog(Protocol):
+    """`read` and `latest` raise SessionHidden where who asks may not see the session (`shared/visible_sessions.py`)."""
+
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         """The commits with the numbers from `since` on, at most `limit`. Strongly consistent."""
         ...
@@ -227,7 +231,11 @@ class SessionLog(Protocol):
 
 
 class SessionIndex(Protocol):
-    """`limit`: of one page: the query parameter of a route in `functions/status`, or `PAGE` of the sweep."""
+    """`limit`: of one page: the query parameter of a route in `functions/status`, or `PAGE` of the sweep.
+
+    A tenant's listings have what who asks may see (`shared/visible_sessions.py`), as if nothing else were there: only
+    where very many others lie in between is a page short, with a cursor.
+    """
 
     def sessions(
         self,
@@ -294,7 +302,7 @@ class SessionIndex(Protocol):
         ...
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
-        """None: there is no such intervention."""
+        """None: there is no such intervention, or who asks may not see it."""
         ...
 
     def granted_tokens(self, tenant: str, hour: int) -> int:

@@ -11,7 +11,7 @@ class CallContext(NamedTuple):
     """The call that runs. `effect_id`: the idempotency key of its effect (design §6.3). `deadline_seconds`: the time
     that is left, and no more than the tool's `timeout_seconds` (`_run` in `shared/agent/tools/execute.py`). `rerun`: an
     earlier attempt may have had the effect already. `user`: the subject of who started the session. `read_outside`: the
-    agent may have been given a text from outside before it made this call.
+    agent may have been given a text from outside before it made this call. `private`: the session is that user's alone.
     """
 
     tenant: str
@@ -22,6 +22,7 @@ class CallContext(NamedTuple):
     rerun: bool = False
     user: str = ""
     read_outside: bool = True
+    private: bool = False
 
 
 class Registry(Protocol):

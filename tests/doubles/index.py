@@ -20,6 +20,7 @@ from shared.ports.log import (
     SessionName,
     SessionPage,
 )
+from shared.visible_sessions import is_visible, viewer
 from tests.doubles.table import MemoryTable, StoredIntervention
 
 MOST_LOOKED_AT = 1_000
@@ -42,11 +43,16 @@ class MemoryIndex:
         limit: int,
         cursor: str | None,
     ) -> SessionPage:
+        asking = viewer()
         found, following = self._page(
             "S#",
             self._table.listing,
             tenant,
-            lambda entry: (not states or entry.state in states) and agent_id in (None, entry.agent_id),
+            lambda entry: (
+                (not states or entry.state in states)
+                and agent_id in (None, entry.agent_id)
+                and (asking is None or entry.private_to in (None, asking.user))
+            ),
             limit,
             cursor,
         )
@@ -85,11 +91,19 @@ class MemoryIndex:
         cursor: str | None,
         session_id: str | None = None,
     ) -> InterventionPage:
+        def is_listed(one: Intervention) -> bool:
+            asking = viewer()
+            return asking is None or one.private_to in (None, asking.user) or asking.may_decide(one)
+
         found, following = self._page(
             "I#",
             self._table.interventions,
             tenant,
-            lambda each: state in (None, each.state) and session_id in (None, each.session_id),
+            lambda each: (
+                state in (None, each.state)
+                and session_id in (None, each.session_id)
+                and all(map(is_listed, skip_damaged(_intervention, [each])))
+            ),
             limit,
             cursor,
         )
@@ -103,7 +117,8 @@ class MemoryIndex:
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
         stored = self._table.interventions.get((tenant, intervention_id))
-        return None if stored is None else _intervention(stored)
+        one = None if stored is None else _intervention(stored)
+        return one if one is not None and is_visible(one) else None
 
     def granted_tokens(self, tenant: str, hour: int) -> int:
         return self._table.granted.get((tenant, hour), 0)

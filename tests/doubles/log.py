@@ -13,6 +13,7 @@ from shared.ports.log import (
     NumberTaken,
     TransactionItems,
 )
+from shared.visible_sessions import check_visible
 from tests.doubles.table import MemoryTable, StoredCommit, StoredIntervention
 
 
@@ -29,9 +30,17 @@ class MemoryLog:
                 found = []
         kept = found if limit is None else found[:limit]
         commits = tuple(to_commit(each.version, each.body) for each in kept)
+        if commits:
+            check_visible(commits[-1].head, lambda: self._latest(tenant, session_id))
         return LogPage(commits, complete=len(kept) == len(found))
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
+        newest = self._latest(tenant, session_id)
+        if newest is not None:
+            check_visible(newest.head, lambda: newest)
+        return newest
+
+    def _latest(self, tenant: str, session_id: str) -> Commit | None:
         with self._table.lock:
             stored = self._table.commits.get((tenant, session_id))
             newest = (

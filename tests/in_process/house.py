@@ -154,6 +154,7 @@ class House:
             agent_id=limits.get("agent_id", DEFAULT_AGENT), message=message,
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
             cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0), metadata={},
+            visibility=limits.get("visibility", "tenant"),
         )  # fmt: skip
         return start(self.fresh_repository(), self.workflow, self.requester, new)
 

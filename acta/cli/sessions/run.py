@@ -18,6 +18,7 @@ def run(arguments: Namespace) -> int:
         "max_steps": arguments.max_steps,
         "token_budget": arguments.token_budget,
         "review_every": arguments.review_every,
+        "visibility": "private" if arguments.private else None,
     }
     session = client.post("/v1/sessions", {name: value for name, value in body.items() if value is not None})
     session_id = str(session["session_id"])

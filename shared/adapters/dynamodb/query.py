@@ -8,11 +8,14 @@ from shared.adapters.aws.clients import Service
 Answer = dict[str, Any]
 
 
-def query(dynamodb: Service, *, most: int | None = None, **request: Any) -> Iterator[Answer]:
+def query(
+    dynamodb: Service, *, most: int | None = None, later: int | None = None, **request: Any
+) -> Iterator[Answer]:
     """The answers of one Query after another, until there is no more or the caller stops. The next request is made
     when the next answer is asked for.
 
-    `most`: so many items are enough, and no Query asks for more than are missing.
+    `most`: so many items are enough, and no Query asks for more than are missing. `later`: the `Limit` of every Query
+    after the first.
     """
     missing = most
     while True:
@@ -26,4 +29,6 @@ def query(dynamodb: Service, *, most: int | None = None, **request: Any) -> Iter
             missing -= len(answer["Items"])
             if missing <= 0:
                 return
+        if later is not None:
+            request["Limit"] = later
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]

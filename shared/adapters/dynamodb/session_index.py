@@ -15,6 +15,7 @@ from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.session.head import CoarseState
+from shared.domain.session.visibility import Viewer
 from shared.ports.clock import Clock
 from shared.ports.log import (
     FailedPage,
@@ -25,10 +26,13 @@ from shared.ports.log import (
     SessionName,
     SessionPage,
 )
+from shared.visible_sessions import is_visible, viewer
 
 QUERIES = 5
 FILTERED_LIMIT = 200
 """A page looks at no more than QUERIES × FILTERED_LIMIT items, so with a filter it may be short and have a cursor."""
+MAX_ROLES = 100
+"""What somebody with more roles may decide by the others is found by its id only. An `IN` takes so many values."""
 
 FAILED = "failed"
 """The name of the listing of failed sessions in its cursors."""
@@ -160,7 +164,8 @@ class DynamoIndex:
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
         item = self._get(items.intervention_key(tenant, intervention_id))
-        return None if item is None else items.item_intervention(item)
+        one = None if item is None else items.item_intervention(item)
+        return one if one is not None and is_visible(one) else None
 
     def granted_tokens(self, tenant: str, hour: int) -> int:
         item = self._get(items.lease_key(tenant, hour))
@@ -187,25 +192,27 @@ class DynamoIndex:
         limit: int,
         cursor: str | None,
     ) -> tuple[list[items.Item], str | None]:
-        """Up to `limit` items, and the cursor after the last item that was looked at. One item more than `limit` is
-        asked for, which shows whether the page is the last.
+        """Up to `limit` items that who asks may see, and the cursor after the last item that was looked at. One item
+        more than `limit` is asked for, which shows whether the page is the last.
         """
         pk, scope, limit = tenant_pk(tenant), kind + tenant, max(limit, 1)
+        hidden, of_viewer = _visible_to(viewer())
         request: dict[str, Any] = {
             "TableName": self._table,
             "ConsistentRead": True,
             "ScanIndexForward": False,
             "Limit": max(limit + 1, FILTERED_LIMIT) if filters else limit + 1,
             "KeyConditionExpression": "pk = :pk AND begins_with(sk, :kind)",
-            "ExpressionAttributeValues": {":pk": {"S": pk}, ":kind": {"S": kind}, **values},
+            "ExpressionAttributeValues": {":pk": {"S": pk}, ":kind": {"S": kind}, **values, **of_viewer},
         }
-        if filters:
-            request["FilterExpression"] = " AND ".join(filters)
+        if filters or hidden:
+            request["FilterExpression"] = " AND ".join([*filters, *hidden])
         if cursor is not None:
             request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": kind + from_cursor(scope, cursor)}}
         found: list[items.Item] = []
         last: items.Item | None = None
-        for answer in islice(query(self._dynamodb, **request), QUERIES):
+        later = max(limit + 1, FILTERED_LIMIT)
+        for answer in islice(query(self._dynamodb, later=later, **request), QUERIES):
             found += answer["Items"]
             last = answer.get("LastEvaluatedKey")
             if len(found) > limit:
@@ -213,6 +220,21 @@ class DynamoIndex:
                 last = found[-1]
                 break
         return found, None if last is None else to_cursor(scope, last["sk"]["S"].removeprefix(kind))
+
+
+def _visible_to(asking: Viewer | None) -> tuple[list[str], dict[str, dict[str, str]]]:
+    """What filters a listing for who asks, as `Viewer.may_see` does, and the filter's values: what is nobody's alone,
+    their own, and the open questions that their roles decide. Who has decided one finds it by its id.
+    """
+    if asking is None:
+        return [], {}
+    values = {":me": {"S": asking.user}}
+    roles = {f":r{i}": {"S": role} for i, role in enumerate(sorted(asking.roles)[:MAX_ROLES])}
+    mine = "attribute_not_exists(ow) OR ow = :me"
+    if roles:
+        mine += f" OR (st = :open AND rl IN ({', '.join(roles)}))"
+        values |= {":open": {"S": "pending"}, **roles}
+    return [f"({mine})"], values
 
 
 def _failed_cursor(key: items.Item) -> str:

@@ -21,6 +21,7 @@ from shared.ports.log import (
     NumberTaken,
     TransactionItems,
 )
+from shared.visible_sessions import check_visible
 
 _FAILED = "ConditionalCheckFailed"
 
@@ -50,9 +51,18 @@ class DynamoLog:
         if any(items.is_tombstone(item) for item in found):
             return LogPage((), complete=True)
         kept = found if limit is None else found[:limit]
-        return LogPage(tuple(items.item_commit(item) for item in kept), complete=len(kept) == len(found))
+        commits = tuple(items.item_commit(item) for item in kept)
+        if commits:
+            check_visible(commits[-1].head, lambda: self._latest(tenant, session_id))
+        return LogPage(commits, complete=len(kept) == len(found))
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
+        newest = self._latest(tenant, session_id)
+        if newest is not None:
+            check_visible(newest.head, lambda: newest)
+        return newest
+
+    def _latest(self, tenant: str, session_id: str) -> Commit | None:
         answer = self._dynamodb.call(
             "query",
             TableName=self._table,

@@ -9,8 +9,10 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
     T#{tenant}#S#{session}    E                         live, live_at: of a deleted session, until it has been
                                                         erased a second time
     T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
-                                                        recovery looks after: live, live_at
-    T#{tenant}                I#{intervention}          ss session id, st state, v, z body
+                                                        recovery looks after: live, live_at; of a private one: ow
+                                                        its owner
+    T#{tenant}                I#{intervention}          ss session id, st state, v, z body; of a private session:
+                                                        ow its owner, rl the role that may decide
     T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v, n number of
                                                         the commit that has the rest of the answer; a very
                                                         long route is hashed, too;
@@ -174,6 +176,8 @@ def listing_item(entry: IndexEntry, version: int = CURRENT) -> Item:
         item["live"] = {"S": live_partition(entry.live.kind, live_shard(entry.session_id))}
     if entry.live is not None:
         item["live_at"] = {"S": _live_at(entry.tenant, entry.session_id, entry.live.at)}
+    if entry.private_to is not None:
+        item["ow"] = {"S": entry.private_to}
     return item
 
 
@@ -198,7 +202,8 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
     if "live" in item:
         kind: Any = item["live"]["S"].partition("#")[0]
         live = Live(kind, item_live(item).at)
-    return IndexEntry(tenant, item["id"]["S"], item["ag"]["S"], state, live)
+    owner = item["ow"]["S"] if "ow" in item else None
+    return IndexEntry(tenant, item["id"]["S"], item["ag"]["S"], state, live, owner)
 
 
 def item_session_name(item: Item) -> SessionName | None:
@@ -226,13 +231,17 @@ def item_live(item: Item) -> LiveSession:
 
 def intervention_item(tenant: str, intervention: Intervention, version: int) -> Item:
     """`version`: the one to write."""
-    return {
+    item = {
         **intervention_key(tenant, intervention.intervention_id),
         "ss": {"S": intervention.session_id},
         "st": {"S": intervention.state},
         "v": {"N": str(version)},
         "z": {"B": from_intervention(intervention, version)},
     }
+    if intervention.private_to is not None:
+        item["ow"] = {"S": intervention.private_to}
+        item |= {"rl": {"S": intervention.role}} if intervention.role is not None else {}
+    return item
 
 
 def item_intervention(item: Item) -> Intervention:

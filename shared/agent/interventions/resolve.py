@@ -48,6 +48,7 @@ from shared.ports.definitions import Definitions
 from shared.ports.log import SessionIndex
 from shared.ports.tools import Registry
 from shared.ports.workflow import Workflow
+from shared.visible_sessions import is_visible
 
 MAX_AMENDED_BYTES = 65_536
 """A person's input is part of the head until its call has run."""
@@ -192,7 +193,7 @@ def resolve(
     def build(now: Session, change: Change) -> CommitDraft:
         nonlocal closed
         one = _open(now.head, intervention_id)
-        if one is None:
+        if one is None or not is_visible(one):
             raise _decided(deps, requester.tenant, session_id, intervention_id)
         require_role(one, requester.roles, start_roles)
         _require_another(deps, now.head, one, chosen.option, requester.user)

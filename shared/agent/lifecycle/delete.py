@@ -10,7 +10,7 @@ from shared.agent.lifecycle.control import cancel
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
-from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionNotFound
+from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionHidden, SessionNotFound
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.ports.blobs import BlobStore
@@ -38,6 +38,8 @@ def delete(
     except (PoisonedSession, Fenced):
         # No readable head, or deleted by somebody else: a session without a log stops its workers as well.
         log.note_erasure(Erasure(requester.tenant, session_id, repository.clock.now()))
+    except SessionHidden:
+        raise  # it is there, and not theirs to delete
     except SessionNotFound:
         erase(log, blobs, requester.tenant, session_id)
         raise

@@ -12,12 +12,21 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester, start_roles_of
 from shared.agent.session.session import Session
 from shared.domain.definitions.agent import require_start_role
-from shared.domain.errors import Conflict
+from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MESSAGE, RUN, SESSION
 from shared.domain.interventions.intervention import require_role
+from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
-from shared.domain.session.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run
+from shared.domain.session.head import (
+    MAX_GOAL_CHARS,
+    MAX_UNDELIVERED,
+    Budget,
+    Head,
+    Progress,
+    Run,
+    Visibility,
+)
 from shared.ports.definitions import Definitions
 from shared.ports.workflow import Workflow
 
@@ -34,14 +43,26 @@ class NewSession(NamedTuple):
     cost_budget_usd: float | None
     review_every: int
     metadata: Mapping[str, str]
+    visibility: Visibility = "tenant"
 
 
 def start(repository: SessionRepository, workflow: Workflow, requester: Requester, new: NewSession) -> Head:
     """Commits the session, then starts the engine.
 
-    Raises KeyTaken where another request used the idempotency key meanwhile (nothing is written), and what the stores
-    and the engine raise.
+    Raises KeyTaken where another request used the idempotency key meanwhile (nothing is written), ValidationFailed for
+    a private session that cannot be stored as one, and what the stores and the engine raise.
     """
+    if new.visibility == "private" and ("Head", "visibility") in added_after(repository.write_version):
+        raise ValidationFailed(
+            "A private session cannot be started yet.",
+            {
+                "visibility": [
+                    "private cannot be stored while the deployment still writes version "
+                    f"{repository.write_version}: the release before would show the session to every member. Deploy "
+                    "with `acta deploy` once more, or start it with tenant."
+                ]
+            },
+        )
     clock = repository.clock
     now = clock.now()
     change = Change(_empty_head(requester, new, clock.new_id(SESSION), now), number=1, now=now)
@@ -129,6 +150,7 @@ def _empty_head(requester: Requester, new: NewSession, session_id: str, now: dat
         max_steps=new.max_steps,
         writers=(),
         read_outside=False,
+        visibility=new.visibility,
     )
 
 

@@ -147,7 +147,8 @@ class SessionRepository:
             draft = build(session, change)
             if draft is None:
                 return None
-            commit = in_version(change.commit(key, draft.decision, draft.delivered), self.write_version)
+            commit = change.commit(key, draft.decision, draft.delivered)
+            commit = in_version(commit, self._version_of(commit.head))
             extra_items = TransactionItems(
                 listing=_listing(session.head, commit),
                 interventions=change.interventions,
@@ -180,7 +181,8 @@ class SessionRepository:
 
         Raises KeyTaken, CommitContention, and what the stores raise.
         """
-        commit = in_version(change.commit(key, draft.decision), self.write_version)
+        commit = change.commit(key, draft.decision)
+        commit = in_version(commit, self._version_of(commit.head))
         extra_items = TransactionItems(
             listing=_listing(None, commit), idempotency=_record(draft.idempotency, commit)
         )
@@ -196,6 +198,10 @@ class SessionRepository:
             else:
                 return commit
         raise CommitContention(f"met other transactions {ATTEMPTS} times")
+
+    def _version_of(self, head: Head) -> int:
+        """A private session is written in the version that can say so: releases before would show it to everybody."""
+        return CURRENT if head.private_to is not None else self.write_version
 
     def _cold(self, at: Position) -> Session:
         """Of a long session the turn is read first: its head says how far back the conversation goes."""
@@ -287,7 +293,7 @@ def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
     if before is not None and commit.number > 1 and (before.coarse_state, _sought(before)) == now:
         return None
     live = None if sought is None else Live(sought.kind, sought.ends or commit.at)
-    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse_state, live)
+    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse_state, live, head.private_to)
 
 
 class _Sought(NamedTuple):

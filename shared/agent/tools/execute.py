@@ -270,6 +270,7 @@ def _run(
         rerun=rerun,
         user=head.created_by,
         read_outside=head.read_outside is not False,
+        private=head.private_to is not None,
     )
     try:
         runtime.registry.check(spec, arguments)

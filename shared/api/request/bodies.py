@@ -88,6 +88,7 @@ class StartSession(RequestBody):
     cost_budget_usd: Annotated[float, Field(gt=0, le=caps.MAX_COST_BUDGET_USD)] | None = None
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
     metadata: Metadata | None = None
+    visibility: Literal["private", "tenant"] | None = None
 
 
 class PostMessage(RequestBody):

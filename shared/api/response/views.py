@@ -39,6 +39,8 @@ def session_view(head: Head, answer: str | None = None) -> Json:
     return {
         "session_id": head.session_id,
         "agent_id": head.agent_id,
+        "created_by": head.created_by,
+        "visibility": head.visibility,
         "state": head.state,
         "state_reason": head.state_reason,
         **_outage_view(head),

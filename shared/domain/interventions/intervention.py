@@ -26,7 +26,8 @@ class PendingCall(StoredModel):
 class Intervention(StoredModel):
     """`context`: what the person is shown, by type. `default_action`: what happens at `timeout_at`; None: it waits
     until somebody decides. `warned`: the warning before the timeout was given. `role`: the role that may decide; None:
-    any member of the tenant. State `withdrawn`: the session ended before anybody decided.
+    any member of the tenant. State `withdrawn`: the session ended before anybody decided. `private_to`: the owner of
+    the private session that asks; None: it is the tenant's.
     """
 
     intervention_id: str
@@ -46,6 +47,7 @@ class Intervention(StoredModel):
     resolved_by: str | None = None
     resolved_at: datetime | None = None
     created_at: datetime
+    private_to: str | None = None
 
     def is_due(self, now: datetime) -> bool:
         """Whether the time to decide is over."""
@@ -136,4 +138,5 @@ def require_another(one: Intervention, option: str, user: str, askers: Container
     subjects of those who asked (`Head.askers`).
     """
     if lets_run(one, option) and user in askers:
-        raise ApproverMustDiffer(one.role, one.session_id, one.intervention_id)
+        alone = one.private_to is not None and one.role is None
+        raise ApproverMustDiffer(one.role, one.session_id, one.intervention_id, alone=alone)

@@ -122,7 +122,11 @@ class Change:
         return tuple(self._interventions.values())
 
     def open_intervention(self, opened: Intervention) -> None:
-        """Adds an intervention to the head, and its event."""
+        """Adds an intervention to the head, and its event. It is for those who may see the session, and for whoever may
+        decide it.
+        """
+        if self.head.private_to is not None:
+            opened = opened.model_copy(update={"private_to": self.head.private_to})
         self._interventions[opened.intervention_id] = opened
         self.set(interventions=(*self.head.interventions, opened))
         self.event("intervention.opened", {"intervention_id": opened.intervention_id, "type": opened.type})

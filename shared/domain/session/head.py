@@ -104,6 +104,7 @@ SessionState = Literal[
     "failed",
     "cancelled",
 ]
+Visibility = Literal["private", "tenant"]
 CoarseState = Literal["idle", "active", "waiting_for_user", "completed", "failed", "cancelled"]
 
 TRANSITIONS: dict[SessionState | None, frozenset[SessionState]] = {
@@ -289,7 +290,8 @@ class Head(VersionedModel):
     conversation is read; 0: none. `held`: how the run ends once its pause is lifted; None: it does not end then.
     `writers`: the subjects of those whose words the agent has been given, beside `created_by`; None: nobody's were kept
     yet, because no release before did. `read_outside`: whether the agent has been given a text from outside in this
-    session; None: a release before wrote the head, and nobody knows.
+    session; None: a release before wrote the head, and nobody knows. `visibility`: who may see the session, from its
+    start on; a private one is its owner's, who is `created_by`.
     """
 
     tenant: str
@@ -327,6 +329,12 @@ class Head(VersionedModel):
     """What the session waits for, or has waited for since the last sign that the work goes on; None: nothing."""
     writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] | None = None
     read_outside: bool | None = None
+    visibility: Visibility = "tenant"
+
+    @property
+    def private_to(self) -> str | None:
+        """The owner of a private session; None: it is the tenant's."""
+        return self.created_by if self.visibility == "private" else None
 
     @property
     def askers(self) -> frozenset[str]:

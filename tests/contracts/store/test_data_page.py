@@ -106,8 +106,8 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     stores.log.append(
         make_commit(TENANT, SESSION, 1),
         TransactionItems(
-            listing=IndexEntry(TENANT, SESSION, "librarian", "active", Live("active", NOW)),
-            interventions=(make_intervention(SESSION, "int_1"),),
+            listing=IndexEntry(TENANT, SESSION, "librarian", "active", Live("active", NOW), "ann"),
+            interventions=(make_intervention(SESSION, "int_1", private_to="ann"),),
             idempotency=record_for(stores.clock, TENANT, commit=1),
             lease=LeaseGrant(TENANT, 490_000, 0, 20_000),
         ),

@@ -1,4 +1,4 @@
-"""The functions `start` and `intervene` over one house, and people of one tenant who call them."""
+"""The functions `start`, `intervene` and `status` over one house, and people of one tenant who call them."""
 
 from typing import Any, NamedTuple
 
@@ -6,16 +6,22 @@ from functions.intervene.dependencies import Dependencies as InterveneDependenci
 from functions.intervene.routes import build as build_intervene
 from functions.start.dependencies import Dependencies as StartDependencies
 from functions.start.routes import build as build_start
+from functions.status.dependencies import Dependencies as StatusDependencies
+from functions.status.routes import build as build_status
+from shared.agent.queries.long_polls import LongPollLimit
 from shared.api.request.idempotency import IdempotencyGuard
+from shared.api.routes import ROUTES
 from shared.ports.log import SessionIndex
 from tests.doubles.audit import memory_audit
+from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
-from tests.unit.api.gateway import Answer, Gateway, claims
+from tests.unit.api.gateway import Answer, Gateway, claims, routed
 
 
 class Functions(NamedTuple):
     start: Gateway
     intervene: Gateway
+    status: Gateway
 
 
 def functions_of(
@@ -42,9 +48,20 @@ def functions_of(
         house.errors,
         memory_audit(),
     )
+    status = StatusDependencies(
+        house.settings,
+        house.log,
+        house.blobs,
+        index or house.index,
+        house.partials,
+        LongPollLimit(MemoryLongPolls(), house.clock),
+        house.clock,
+    )
     token = claims(tenant=TENANT, user=user, roles=roles)
     return Functions(
-        Gateway(build_start(start).handler, token), Gateway(build_intervene(intervene).handler, token)
+        Gateway(build_start(start).handler, token),
+        Gateway(build_intervene(intervene).handler, token),
+        Gateway(build_status(status).handler, token),
     )
 
 
@@ -52,7 +69,18 @@ class Person:
     """A member who calls them, with these roles as well."""
 
     def __init__(self, house: House, user: str = USER, *roles: str) -> None:
-        self._start, self._intervene = functions_of(house, user=user, roles=[*roles, "member"])
+        self._functions = functions_of(house, user=user, roles=[*roles, "member"])
+        self._start, self._intervene, _ = self._functions
+
+    def ask(self, method: str, path: str, **sent: Any) -> Answer:
+        """Of whichever function the route is."""
+        key, _ = routed(method, path)
+        function = next(route.function for route in ROUTES if str(route) == key)
+        gateway: Gateway = getattr(self._functions, function)
+        return gateway.request(method, path, **sent)
+
+    def get(self, path: str, **query: str) -> Answer:
+        return self.ask("GET", path, query=query)
 
     def start(self, **fields: Any) -> Answer:
         return self._start.request("POST", "/v1/sessions", json_body={"message": "Go", **fields})

@@ -37,7 +37,7 @@ class Front:
 
     def __init__(self, house: House, index: SessionIndex | None = None) -> None:
         self.house = house
-        self._start, self._intervene = functions_of(house, index)
+        self._start, self._intervene, _ = functions_of(house, index)
 
     def start(self, message: str = GOAL) -> Answer:
         return self._start.request("POST", "/v1/sessions", json_body={"message": message}, headers=HEADERS)

@@ -42,7 +42,8 @@ def test_instants_are_utc_with_milliseconds() -> None:
 def test_a_session_has_exactly_the_public_fields() -> None:
     view = session_view(HEAD)
     assert set(view) == {
-        "session_id", "agent_id", "state", "state_reason", "goal", "created_at", "updated_at", "run",
+        "session_id", "agent_id", "created_by", "visibility", "state", "state_reason", "goal", "created_at",
+        "updated_at", "run",
         "plan", "usage", "retry_at", "cause",
         "budget", "interventions", "result", "error", "held", "last_seq", "metadata",
     }  # fmt: skip

@@ -1,0 +1,54 @@
+"""The one place that keeps private sessions from those who may not see them (ADR 50).
+
+The log and the index of sessions ask here for everything they hand out. Who asks was bound where the request was
+dispatched (`shared/api/app.py`), so no route has a check of its own to forget. Where nobody is bound, it is the engine
+or recovery that works: they see all.
+"""
+
+from collections.abc import Callable
+
+from shared.bound_tenant import bound
+from shared.domain.errors import SessionHidden
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.session.commit import Commit
+from shared.domain.session.head import Head
+from shared.domain.session.visibility import Viewer
+
+
+def viewer() -> Viewer | None:
+    """Who asks; None: no person does."""
+    binding = bound()
+    return None if binding is None else binding.viewer
+
+
+def check_visible(head: Head, newest: Callable[[], Commit | None]) -> None:
+    """Raises SessionHidden. `head`: of any commit of the session. `newest`: reads the newest one, where it matters
+    which questions are open now.
+    """
+    asking = viewer()
+    if asking is None or asking.reads(head):
+        return
+    if asking.reach == "decider" and head.session_id not in asking.admitted:
+        commit = newest()
+        if commit is None or not asking.may_use(commit.head):
+            raise SessionHidden
+        asking.admitted.add(head.session_id)
+    elif not asking.may_use(head):
+        raise SessionHidden
+
+
+def is_visible(one: Intervention) -> bool:
+    """Whether who asks may see the question. Then this request may read what the session has of it, too."""
+    asking = viewer()
+    if asking is None:
+        return True
+    if not asking.may_see(one):
+        return False
+    asking.admitted.add(one.session_id)
+    return True
+
+
+def may_read(head: Head) -> bool:
+    """Whether who asks may see all of a session that is there for them: an admin may not."""
+    asking = viewer()
+    return asking is None or asking.reads(head)
