@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from infra.local.credentials import Credentials
 from infra.local.issuer import Issuer
 
 # the same examples each time, and no deadline that a busy machine misses
@@ -73,10 +74,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByWhatIsShar
 
 @dataclass(frozen=True)
 class Deployed:
-    """Where the deployment is: its API, the AWS behind it, who signs its tokens, and its state directory."""
+    """Where the deployment is: its API, the AWS behind it, its credentials, who signs tokens, its state directory."""
 
     url: str
     aws_endpoint_url: str
+    credentials: Credentials
     issuer: Issuer
     state: Path
 
@@ -92,11 +94,11 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     if running:
         state = StateDir(Path(running))
         found = state.running()
-        yield Deployed(
-            found.api_url, found.aws_endpoint_url, Issuer.from_state(state.path, found.api_url), state.path
-        )
+        issuer = Issuer.from_state(state.path, found.api_url)
+        credentials = Credentials.from_file(state.credentials)
+        yield Deployed(found.api_url, found.aws_endpoint_url, credentials, issuer, state.path)
         return
     path, environ = tmp_path_factory.mktemp("stack") / "state", neutral_environ()
     prepare(path, environ)
     with LocalStack(path, environ=environ) as stack:
-        yield Deployed(stack.url, stack.aws_endpoint_url, stack.issuer, stack.state.path)
+        yield Deployed(stack.url, stack.aws_endpoint_url, stack.credentials, stack.issuer, stack.state.path)

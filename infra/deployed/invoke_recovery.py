@@ -22,16 +22,15 @@ class RecoveryFailed(RuntimeError):
     """The function could not be called, or it failed; the message is one line for a person, without values."""
 
 
-def local_client(endpoint_url: str) -> Any:
-    """A Lambda client for the local AWS at `endpoint_url`."""
+def local_client(endpoint_url: str, credentials: Mapping[str, Any]) -> Any:
+    """A Lambda client for the local AWS at `endpoint_url`. `credentials`: arguments of `boto3.client`."""
     return make_client(
         "lambda",
         read_seconds=READ_SECONDS,
         attempts=1,
         endpoint_url=endpoint_url,
         region_name="us-east-1",
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
+        **credentials,
     )
 
 

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from infra.local.credentials import Credentials
 from infra.local.emulator_process import REGION
 from infra.local.toolchain import CDK
 
@@ -125,14 +126,15 @@ def cdk_environ(environ: Mapping[str, str], **more: str) -> dict[str, str]:
     }
 
 
-def local_aws_environ(environ: Mapping[str, str], endpoint_url: str) -> dict[str, str]:
+def local_aws_environ(
+    environ: Mapping[str, str], endpoint_url: str, credentials: Credentials
+) -> dict[str, str]:
     """For calls to the local AWS: the person's own AWS profile and credentials are out of reach."""
     plain = {name: value for name, value in environ.items() if not name.startswith("AWS_")}
     return cdk_environ(
         plain,
+        **credentials.as_variables(),
         AWS_ENDPOINT_URL=endpoint_url,
-        AWS_ACCESS_KEY_ID="test",
-        AWS_SECRET_ACCESS_KEY="test",
         AWS_REGION=REGION,
         AWS_DEFAULT_REGION=REGION,
         AWS_CONFIG_FILE=os.devnull,

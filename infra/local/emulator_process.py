@@ -20,6 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from infra.local import credentials
+from infra.local.credentials import Credentials
 from infra.local.emulator import saved_state
 from infra.local.emulator.own_environment import KEPT
 from infra.local.emulator.saved_state import NEVER
@@ -88,6 +90,16 @@ class EmulatorProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
         self._log_start = 0
+
+    @property
+    def credentials_file(self) -> Path:
+        """Of the run: the form is that of AWS's shared credentials file."""
+        return self.state_dir / credentials.FILE
+
+    @property
+    def credentials(self) -> Credentials:
+        """The operator's, the account's root user. Raises NoCredentials unless it runs."""
+        return Credentials.from_file(self.credentials_file)
 
     @property
     def pid(self) -> int:

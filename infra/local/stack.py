@@ -14,6 +14,7 @@ from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, local_c
 from infra.local.assembly import Assembly
 from infra.local.cdk import Commands, cdk_environ, local_aws_environ, require_cdk
 from infra.local.config import ONLY_FOR, LocalConfig
+from infra.local.credentials import Credentials
 from infra.local.deploy import Deployment, deploy
 from infra.local.emulator_process import NEVER, EmulatorProcess
 from infra.local.issuer import Issuer
@@ -72,6 +73,12 @@ class LocalStack:
     def aws_endpoint_url(self) -> str:
         assert self.emulator is not None
         return self.emulator.url
+
+    @property
+    def credentials(self) -> Credentials:
+        """With which one calls the AWS of this run."""
+        assert self.emulator is not None
+        return self.emulator.credentials
 
     @property
     def issuer(self) -> Issuer:
@@ -143,7 +150,7 @@ class LocalStack:
             return
         environ = {name: value for name, value in self.environ.items() if name not in ONLY_FOR}
         synthesis = Commands(cdk_environ(environ), self.state.log)
-        aws = Commands(local_aws_environ(environ, self.aws_endpoint_url), self.state.log)
+        aws = Commands(local_aws_environ(environ, self.aws_endpoint_url, self.credentials), self.state.log)
         self.commands = [synthesis, aws]
         deployed = deploy(assembly, synthesis, aws, self.state.path, self.url, self.progress)
         deployed.to_file(self.state.deployment)
@@ -159,7 +166,8 @@ class LocalStack:
     def resume_sessions(self) -> None:
         """The executions ended with the last emulator; recovery starts new ones."""
         with suppress(RecoveryFailed):  # it also runs on a schedule, every minute
-            start_recovery(local_client(self.aws_endpoint_url), "local", ALL_SESSIONS)
+            client = local_client(self.aws_endpoint_url, self.credentials.as_arguments())
+            start_recovery(client, "local", ALL_SESSIONS)
 
     def answers(self, deployment: Deployment) -> bool:
         """Point the front at the deployed API and ask that for its health."""

@@ -6,6 +6,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from infra.local.credentials import FILE
+
 DEFAULT_STATE_DIR = Path(".acta")
 
 
@@ -38,6 +40,11 @@ class StateDir:
     @property
     def aws(self) -> Path:
         return self.path / "aws"
+
+    @property
+    def credentials(self) -> Path:
+        """What a call to the local AWS is signed with, while it runs."""
+        return self.aws / FILE
 
     @property
     def deployment(self) -> Path:

@@ -43,4 +43,4 @@ def ann(admit: Admit) -> Person:
 
 @pytest.fixture(scope="session")
 def behind(deployed: Deployed) -> Behind:
-    return Behind(deployed.aws_endpoint_url)
+    return Behind(deployed.aws_endpoint_url, deployed.credentials)

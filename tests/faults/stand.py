@@ -115,8 +115,7 @@ class Stand:
             service,
             read_seconds=60,
             region_name=REGION,
-            aws_access_key_id="000000000000",
-            aws_secret_access_key="test",
+            **self.stack.credentials.as_arguments(),
             endpoint_url=self.stack.aws_endpoint_url,
         )
 

@@ -1,6 +1,7 @@
 """`acta up`: a local stack that runs until it is stopped."""
 
 import json
+import shlex
 import sys
 import time
 from argparse import Namespace
@@ -13,6 +14,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.local.stack import model_line, started_stack
 from acta.cli.local.stop_signals import stopped_by_signals
 from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
+from infra.local.emulator_process import REGION
 from infra.local.stack import LocalStack
 from infra.local.state_directory import DEFAULT_STATE_DIR
 
@@ -55,6 +57,7 @@ def announce(stack: LocalStack, *, as_json: bool) -> None:
             "token": token,
             "admin_token": issuer.issue_token(LOCAL_TENANT, "admin", "admin"),
             "aws_endpoint_url": stack.aws_endpoint_url,
+            "aws_credentials_file": str(stack.state.credentials),
             "state": str(stack.state.path),
             "provider": stack.config.provider,
         }
@@ -63,6 +66,11 @@ def announce(stack: LocalStack, *, as_json: bool) -> None:
     print(f"API    {stack.url}")
     print(f"model  {model_line(stack)}")
     print(f"token  {token}")
+    credentials = shlex.quote(str(stack.state.credentials))
+    print(
+        f"AWS    AWS_ENDPOINT_URL={stack.aws_endpoint_url} AWS_DEFAULT_REGION={REGION} "
+        f"AWS_SHARED_CREDENTIALS_FILE={credentials}"
+    )
     here = Invocation.from_arguments(Namespace(state=str(stack.state.path)))
     print(f"In another terminal: {here.line('run', 'List my files')}")
     print("Ctrl-C stops.", flush=True)

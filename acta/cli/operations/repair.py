@@ -21,6 +21,7 @@ from infra.deployed.invoke_recovery import (
     recovery_function,
     run_recovery,
 )
+from infra.local.credentials import Credentials, NoCredentials
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 
 OUTCOMES = {  # of one session
@@ -101,10 +102,11 @@ def lambda_client(arguments: Namespace) -> Any:
         except RecoveryFailed as failure:
             raise CliError(one_line(str(failure), 300)) from None
     try:
-        running = StateDir(Path(arguments.state or DEFAULT_STATE_DIR)).running()
-    except NoStack as error:
+        state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
+        running, credentials = state.running(), Credentials.from_file(state.credentials)
+    except (NoStack, NoCredentials) as error:
         raise CliError(f"{error}, or give --env") from None
-    return local_client(running.aws_endpoint_url)
+    return local_client(running.aws_endpoint_url, credentials.as_arguments())
 
 
 def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:

@@ -13,10 +13,11 @@ def main() -> int:
         ministack.require_release()
         own_environment.clean_environment(chosen)
         with saved_state.claimed(chosen):
-            from infra.local.emulator import patches, server  # they import ministack
+            from infra.local.emulator import patches, principals, server  # they import ministack
 
             patches.apply_all(chosen)
-            server.serve(chosen)
+            with principals.operator(chosen):
+                server.serve(chosen)
     except (ministack.WrongRelease, saved_state.StateDirectoryInUse, OSError) as error:
         print(f"acta emulator: {error}", file=sys.stderr)
         return 1

@@ -10,6 +10,7 @@ extended, and the last two are switched off.
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 
 from infra.local.emulator.ministack import module
@@ -38,7 +39,7 @@ def clean_environment(settings: Settings) -> None:
             "MINISTACK_ACCOUNT_ID": ACCOUNT,
             "AWS_DEFAULT_REGION": REGION,
             "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_SECRET_ACCESS_KEY": secrets.token_urlsafe(30),  # "test" is nobody here: `principals.py`
             "AWS_EC2_METADATA_DISABLED": "true",
             "PERSIST_STATE": "1",
             "STATE_DIR": str(settings.state_dir),

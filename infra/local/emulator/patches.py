@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from infra.local.emulator import api_gateway, dynamodb, own_environment, sqs, transactions, web_page_guard
+from infra.local.emulator import (
+    api_gateway,
+    dynamodb,
+    own_environment,
+    principals,
+    sqs,
+    transactions,
+    web_page_guard,
+)
 from infra.local.emulator.lambdas import execution
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions import (
@@ -23,6 +31,7 @@ from infra.local.emulator.step_functions import (
 GAPS: tuple[Callable[[Settings], None], ...] = (
     own_environment.leave_host_alone,
     web_page_guard.guard_custom_runtimes,
+    principals.give_functions_their_role,
     execution.run_python_functions,
     engine.replace_engine,
     invocation_check.ask_before_invocations,

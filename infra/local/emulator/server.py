@@ -10,7 +10,7 @@ import signal
 import threading
 from typing import Any
 
-from infra.local.emulator import saved_state, web_page_guard
+from infra.local.emulator import saved_state, signatures, web_page_guard
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
 from infra.local.loopback import HOST
@@ -25,7 +25,7 @@ def serve(settings: Settings) -> None:
     config.graceful_timeout = 1
     config.shutdown_timeout = 30
     config.loglevel = "WARNING"
-    application = web_page_guard.guarded(module("app").app, settings)
+    application = web_page_guard.guarded(signatures.verified(module("app").app), settings)
 
     async def run() -> None:
         stop = asyncio.Event()

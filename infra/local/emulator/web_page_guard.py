@@ -27,7 +27,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 # Exactly the paths that ministack takes for an API's; what only begins like them is one of its own.
-_HTTP_API = re.compile(r"/_aws/execute-api/[^/]+/")
+HTTP_API = re.compile(r"/_aws/execute-api/[^/]+/")
 _REFUSAL = (
     b'{"__type":"AccessDeniedException","message":"The local AWS answers programs of this machine only."}'
 )
@@ -40,7 +40,7 @@ def guarded(application: Application, settings: Settings) -> Application:
         if scope["type"] == "lifespan":
             return await application(scope, receive, send)
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-        if scope["type"] == "http" and _HTTP_API.match(scope["path"]):
+        if scope["type"] == "http" and HTTP_API.match(scope["path"]):
             if is_for_loopback(headers):  # the port is that of the front, which sends the client's header on
                 return await application(scope, receive, send)
         elif is_for_loopback(headers, ports) and not is_from_a_page(headers):

@@ -49,9 +49,7 @@ def main() -> None:
     def following(state: State) -> str:
         return "tools" if state["messages"][-1].tool_calls else END
 
-    session = boto3.Session(
-        aws_access_key_id="000000000000", aws_secret_access_key="test", region_name="us-east-1"
-    )
+    session = boto3.Session(region_name="us-east-1")
     graph = StateGraph(State)
     graph.add_node("agent", agent)
     graph.add_node("tools", tools)

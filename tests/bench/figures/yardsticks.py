@@ -57,7 +57,7 @@ def _langgraph(stand: Stand, size: str, turns: int) -> dict[str, float]:
             str(ROOT / ".venv-bench/bin/python"), "-P", "-B", str(ROOT / "tests/bench/figures/langgraph_worker.py"),
             stand.proxy.url, table, size, str(turns),
         ],
-        env={**RUNTIME, "PATH": os.defpath, "LANGSMITH_TRACING": "false"},
+        env={**RUNTIME, **stand.stack.credentials.as_variables(), "PATH": os.defpath, "LANGSMITH_TRACING": "false"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:

@@ -40,8 +40,6 @@ RUN_SECONDS = 300.0
 RUNTIME = {
     "AWS_REGION": "us-east-1",
     "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_ACCESS_KEY_ID": "000000000000",
-    "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
 }
@@ -114,8 +112,7 @@ class Stand:
         return make_client(
             service,
             region_name=RUNTIME["AWS_REGION"],
-            aws_access_key_id=RUNTIME["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=RUNTIME["AWS_SECRET_ACCESS_KEY"],
+            **self.stack.credentials.as_arguments(),
             endpoint_url=self.proxy.url if counted else self.stack.aws_endpoint_url,
         )
 

@@ -13,8 +13,14 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import boto3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
+
+from infra.local.credentials import Credentials as OfTheLocalAws
+from infra.local.emulator_process import EmulatorProcess
 
 ROLE = "arn:aws:iam::000000000000:role/contract"
 INVOKE = "arn:aws:states:::lambda:invoke"
@@ -61,19 +67,50 @@ class Reply:
     failed: bool
 
 
+class SigV4At(SigV4Auth):  # type: ignore[misc]  # it has no types
+    at: str | None = None
+
+    def _modify_request_before_signing(self, request: AWSRequest) -> None:
+        if self.at is not None:
+            request.context["timestamp"] = self.at
+        super()._modify_request_before_signing(request)
+
+
 class Cloud:
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, credentials: OfTheLocalAws) -> None:
         self.url = url
+        self.credentials = credentials
+
+    @classmethod
+    def of(cls, emulator: EmulatorProcess) -> Cloud:
+        """As the operator of a running emulator sees it."""
+        return cls(emulator.url, emulator.credentials)
 
     def client(self, service: str) -> Any:
         return boto3.client(
             service,
             endpoint_url=self.url,
             region_name="us-east-1",
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
+            **self.credentials.as_arguments(),
             config=Config(retries={"total_max_attempts": 1}, read_timeout=120, max_pool_connections=40),
         )
+
+    def signed(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        *,
+        service: str,
+        at: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, str]:
+        """The headers of a request, and those that sign it. `at`: such as 20200101T000000Z; by default now."""
+        request = AWSRequest(method, f"{self.url}{path}", headers, body)
+        signer = SigV4At(Credentials(*self.credentials.as_arguments().values()), service, "us-east-1")
+        signer.at = at
+        signer.add_auth(request)
+        return dict(request.headers.items())
 
     @cached_property
     def functions(self) -> Any:

@@ -62,4 +62,4 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProce
 
 @pytest.fixture(scope="session")
 def cloud(emulator: EmulatorProcess) -> Cloud:
-    return Cloud(emulator.url)
+    return Cloud.of(emulator)

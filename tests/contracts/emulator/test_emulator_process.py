@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.local.credentials import FILE, Credentials
 from infra.local.emulator_process import NEVER, EmulatorFailed, EmulatorProcess, left_running
 from infra.local.loopback import HOST
 from infra.local.toolchain import ROOT
@@ -79,7 +80,7 @@ def test_nothing_listens_outside_loopback(emulator: EmulatorProcess, cloud: Clou
 
 def test_an_interrupt_is_an_orderly_end(tmp_path: Path) -> None:
     with emulator_on(tmp_path) as process:
-        Cloud(process.url).client("s3").create_bucket(Bucket="kept")
+        Cloud.of(process).client("s3").create_bucket(Bucket="kept")
         os.kill(process.pid, signal.SIGINT)
         eventually(lambda: True if not process.running else None)
         assert process.stop() == 0
@@ -88,7 +89,7 @@ def test_an_interrupt_is_an_orderly_end(tmp_path: Path) -> None:
 
 def test_state_survives_an_orderly_end(tmp_path: Path) -> None:
     with emulator_on(tmp_path) as process:
-        cloud = Cloud(process.url)
+        cloud = Cloud.of(process)
         s3, table = cloud.client("s3"), cloud.client("dynamodb")
         s3.create_bucket(Bucket="kept")
         s3.put_object(Bucket="kept", Key="code.zip", Body=zipped({"main.py": PROBE}))
@@ -105,7 +106,7 @@ def test_state_survives_an_orderly_end(tmp_path: Path) -> None:
 
     assert not list(tmp_path.glob("scratch*"))
     with emulator_on(tmp_path) as process:
-        cloud = Cloud(process.url)
+        cloud = Cloud.of(process)
         found = cloud.client("s3").get_object(Bucket="kept", Key="a/b.txt")
         assert (found["Body"].read(), found["ContentType"], found["Metadata"]) == (
             b"bytes \xff",
@@ -132,16 +133,16 @@ def test_state_survives_an_orderly_end(tmp_path: Path) -> None:
 def test_after_a_kill_the_next_start_knows_when_its_state_was_saved(tmp_path: Path) -> None:
     with emulator_on(tmp_path) as first:
         assert first.restored_from is None
-        Cloud(first.url).client("s3").create_bucket(Bucket="kept")
+        Cloud.of(first).client("s3").create_bucket(Bucket="kept")
     process = emulator_on(tmp_path)
     saved = process.last_saved
     process.start()
-    Cloud(process.url).client("sqs").create_queue(QueueName="lost")
+    Cloud.of(process).client("sqs").create_queue(QueueName="lost")
     process.kill()
     assert process.last_saved == saved != NEVER
     with emulator_on(tmp_path) as again:
         assert again.restored_from == saved
-        assert Cloud(again.url).client("sqs").list_queues().get("QueueUrls", []) == []
+        assert Cloud.of(again).client("sqs").list_queues().get("QueueUrls", []) == []
     with emulator_on(tmp_path) as in_order:
         assert in_order.restored_from is None
 
@@ -151,13 +152,13 @@ def test_a_kill_before_anything_was_saved_is_recognised_and_leaves_no_objects_in
 ) -> None:
     process = emulator_on(tmp_path)
     process.start()
-    s3 = Cloud(process.url).client("s3")
+    s3 = Cloud.of(process).client("s3")
     s3.create_bucket(Bucket="assets")
     s3.put_object(Bucket="assets", Key="a.txt", Body=b"a")
     process.kill()
     with emulator_on(tmp_path) as again:
         assert again.restored_from == NEVER
-        assert Cloud(again.url).client("s3").list_buckets()["Buckets"] == []
+        assert Cloud.of(again).client("s3").list_buckets()["Buckets"] == []
     assert [path.read_bytes() for path in (tmp_path / "s3-unsaved").rglob("a.txt")] == [b"a"]
 
 
@@ -165,7 +166,7 @@ def test_a_kill_before_anything_was_saved_is_recognised_and_leaves_no_objects_in
 def test_no_function_outlives_a_killed_emulator(tmp_path: Path) -> None:
     process = emulator_on(tmp_path)
     process.start()
-    cloud = Cloud(process.url)
+    cloud = Cloud.of(process)
     children = [cloud.invoke(cloud.probe).value["pid"]]
     process.kill()
     eventually(lambda: True if not any(alive(pid) for pid in children) else None)
@@ -174,7 +175,7 @@ def test_no_function_outlives_a_killed_emulator(tmp_path: Path) -> None:
 @linux_only
 def test_no_function_outlives_an_orderly_end(tmp_path: Path) -> None:
     with emulator_on(tmp_path) as process:
-        cloud = Cloud(process.url)
+        cloud = Cloud.of(process)
         child = cloud.invoke(cloud.probe).value["pid"]
     eventually(lambda: True if not alive(child) else None)
 
@@ -185,10 +186,10 @@ def test_what_a_stop_removes_does_not_grow_with_the_functions_whose_code_the_nex
     state_dir, code_dir = tmp_path / "state", tmp_path / "code"
 
     def task_root(process: EmulatorProcess, function: str) -> Path:
-        return Path(Cloud(process.url).invoke(function, do="environment").value["LAMBDA_TASK_ROOT"])
+        return Path(Cloud.of(process).invoke(function, do="environment").value["LAMBDA_TASK_ROOT"])
 
     with emulator_on(state_dir, code_dir=code_dir) as process:
-        function = Cloud(process.url).deploy(PROBE, files={f"module_{n}.py": "" for n in range(300)})
+        function = Cloud.of(process).deploy(PROBE, files={f"module_{n}.py": "" for n in range(300)})
         before = task_root(process, function)
         (scratch,) = state_dir.glob("scratch-*")
         assert sum(1 for _ in scratch.rglob("*")) < 50
@@ -210,7 +211,7 @@ def handler(event, context):
 def test_a_stop_ends_what_is_open_and_needs_no_kill(tmp_path: Path) -> None:
     began = [tmp_path / "invoked", tmp_path / "invoked by a machine"]
     with emulator_on(tmp_path) as process, ThreadPoolExecutor(2) as threads:
-        cloud = Cloud(process.url)
+        cloud = Cloud.of(process)
         queues, endless = cloud.client("sqs"), cloud.deploy(ENDLESS, timeout=600)
         queue = queues.create_queue(QueueName="empty")["QueueUrl"]
         cloud.start(one_state({"Type": "Wait", "Seconds": 600}))
@@ -248,14 +249,15 @@ def test_an_emulator_whose_starter_was_killed_saves_its_state_and_ends(tmp_path:
     ) as starter:
         assert starter.stdout is not None
         pid, url = starter.stdout.readline().split()
-        Cloud(url).client("s3").create_bucket(Bucket="kept")
+        credentials = Credentials.from_file(tmp_path / FILE)
+        Cloud(url, credentials).client("s3").create_bucket(Bucket="kept")
         assert left_running(tmp_path) is not None
         starter.kill()
         starter.wait()
     eventually(lambda: True if not alive(int(pid)) else None)
     assert left_running(tmp_path) is None
     with emulator_on(tmp_path) as process:
-        assert [one["Name"] for one in Cloud(process.url).client("s3").list_buckets()["Buckets"]] == ["kept"]
+        assert [one["Name"] for one in Cloud.of(process).client("s3").list_buckets()["Buckets"]] == ["kept"]
 
 
 def test_a_second_emulator_on_the_same_state_is_refused_with_what_to_end(emulator: EmulatorProcess) -> None:
@@ -290,7 +292,7 @@ def test_the_lambdas_can_be_given_another_endpoint(tmp_path: Path) -> None:
         lambda_endpoint=elsewhere,
     )
     with process:
-        cloud = Cloud(process.url)
+        cloud = Cloud.of(process)
         assert cloud.invoke(cloud.probe, do="environment").value["AWS_ENDPOINT_URL"] == elsewhere
 
 

@@ -59,7 +59,7 @@ def hurried(check: Check, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     state: Path = tmp_path_factory.mktemp("hurried")
     url = f"http://{HOST}:{check.server_port}/"
     with emulator_on(state, options={"longest-pause": "0.1", "invocation-check": url}) as process:
-        yield Cloud(process.url)
+        yield Cloud.of(process)
 
 
 def test_no_wait_and_no_retry_interval_is_longer_than_it_was_told(hurried: Cloud) -> None:

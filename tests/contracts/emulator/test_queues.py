@@ -13,7 +13,7 @@ from tests.doubles.http_sink import Sink
 def test_a_queue_feeds_its_function_after_a_restart_on_another_port(tmp_path: Path) -> None:
     with Sink() as sink:
         with emulator_on(tmp_path) as process:
-            cloud, before = Cloud(process.url), process.port
+            cloud, before = Cloud.of(process), process.port
             function = cloud.deploy(REPORTER, Environment={"Variables": {"REPORT_TO": sink.url("/report")}})
             queues = cloud.client("sqs")
             url = queues.create_queue(QueueName="fed")["QueueUrl"]
@@ -22,7 +22,7 @@ def test_a_queue_feeds_its_function_after_a_restart_on_another_port(tmp_path: Pa
             cloud.functions.create_event_source_mapping(FunctionName=function, EventSourceArn=arn)
         with emulator_on(tmp_path) as process:
             assert process.port != before
-            Cloud(process.url).client("sqs").send_message(QueueUrl=url, MessageBody="hello")
+            Cloud.of(process).client("sqs").send_message(QueueUrl=url, MessageBody="hello")
             eventually(lambda: True if sink.heard else None)
     (record,) = sink.heard[0].body["Records"]
     assert (record["body"], record["eventSourceARN"]) == ("hello", arn)

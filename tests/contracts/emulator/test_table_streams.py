@@ -110,7 +110,7 @@ def test_a_change_whose_function_fails_comes_again_before_the_next_one(cloud: Cl
 
 def test_a_change_that_was_not_taken_before_a_restart_comes_after_it(tmp_path: Path, sink: Sink) -> None:
     with emulator_on(tmp_path) as process:
-        streamed = Streamed(Cloud(process.url), sink)
+        streamed = Streamed(Cloud.of(process), sink)
         streamed.put("I#1")
         heard(sink, 1)
         sink.replies["/report"] = Reply(500)
@@ -120,7 +120,7 @@ def test_a_change_that_was_not_taken_before_a_restart_comes_after_it(tmp_path: P
     before = len(sink.heard)
     with emulator_on(tmp_path) as process:
         heard(sink, before + 1)
-        again = Cloud(process.url).client("dynamodb")
+        again = Cloud.of(process).client("dynamodb")
         again.put_item(TableName=streamed.name, Item=item("I#3"))
         eventually(lambda: True if reported(sink)[-1][1] == "I#3" else None)
     assert [sk for _, sk in reported(sink)[before:]] == ["I#2", "I#3"]

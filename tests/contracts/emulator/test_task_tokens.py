@@ -83,7 +83,7 @@ def test_a_token_is_refused_after_the_state_timed_out(cloud: Cloud) -> None:
 
 def test_a_token_of_an_earlier_emulator_is_refused_as_timed_out(cloud: Cloud, tmp_path: Path) -> None:
     with emulator_on(tmp_path) as process:
-        earlier = Cloud(process.url)
+        earlier = Cloud.of(process)
         token = earlier.submitted_token(earlier.start(one_state(awaiting(earlier.probe))))
     assert refused_everywhere(cloud, token) == {"TaskTimedOut"}
 

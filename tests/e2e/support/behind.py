@@ -10,6 +10,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from infra.local.credentials import Credentials
 from tests.e2e.support.person import PATIENCE_SECONDS
 
 VERSIONS = ("Versions", "DeleteMarkers")
@@ -18,8 +19,9 @@ LOOK_SECONDS = 0.1
 
 
 class Behind:
-    def __init__(self, endpoint_url: str) -> None:
+    def __init__(self, endpoint_url: str, credentials: Credentials) -> None:
         self._endpoint_url = endpoint_url
+        self._credentials = credentials
         self._clients: dict[str, Any] = {}
 
     def client(self, service: str) -> Any:
@@ -28,8 +30,7 @@ class Behind:
                 service,
                 endpoint_url=self._endpoint_url,
                 region_name="us-east-1",
-                aws_access_key_id="test",
-                aws_secret_access_key="test",
+                **self._credentials.as_arguments(),
                 config=Config(retries={"total_max_attempts": 1}, read_timeout=120),
             )
         return self._clients[service]

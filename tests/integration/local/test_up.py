@@ -31,6 +31,7 @@ def test_when_it_is_ready_one_line_says_where_everything_is(running: Served) -> 
         "token",
         "admin_token",
         "aws_endpoint_url",
+        "aws_credentials_file",
         "state",
         "provider",
     }

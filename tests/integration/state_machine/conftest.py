@@ -13,4 +13,4 @@ from tests.integration.state_machine.machine import Machine
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     state: Path = tmp_path_factory.mktemp("state-machine")
     with EmulatorProcess(state_dir=state) as emulator:
-        yield Machine(emulator.url)
+        yield Machine(emulator)

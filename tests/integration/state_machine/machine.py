@@ -9,6 +9,7 @@ from infra.engine.retries import FIRST_PAUSE
 from infra.engine.workflow import PLACEHOLDERS, definition
 from infra.engine.workflow import states as states_of
 from infra.environments import select
+from infra.local.emulator_process import EmulatorProcess
 from tests.contracts.emulator.cloud import Cloud, eventually
 
 Json = dict[str, Any]
@@ -61,8 +62,8 @@ class Run:
 
 
 class Machine:
-    def __init__(self, url: str) -> None:
-        self.cloud = Cloud(url)
+    def __init__(self, emulator: EmulatorProcess) -> None:
+        self.cloud = Cloud.of(emulator)
         self.functions = {name: self.cloud.deploy(STUB) for name in sorted(set(PLACEHOLDERS.values()))}
         deployed = definition(select("local"))
         for _, state in states_of(deployed):

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from infra.local.emulator.settings import ACCOUNT, REGION, Settings
+from infra.local.credentials import Credentials
+from infra.local.emulator.settings import REGION, Settings
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Function:
     runtime: str
     timeout_seconds: int
     memory_mb: int
+    role: str
     environment: Mapping[str, str] = field(repr=False)
     code: bytes = field(repr=False)
     fingerprint: str
@@ -47,6 +49,7 @@ class Function:
             config.get("Runtime"),
             config.get("Timeout"),
             config.get("MemorySize"),
+            config.get("Role"),
         ]
         identity = json.dumps([code_digest, variables, parts], sort_keys=True)
         return cls(
@@ -56,6 +59,7 @@ class Function:
             runtime=str(config.get("Runtime") or ""),
             timeout_seconds=int(config.get("Timeout") or 3),
             memory_mb=int(config.get("MemorySize") or 128),
+            role=str(config.get("Role") or ""),
             environment=variables,
             code=code,
             fingerprint=hashlib.sha256(identity.encode()).hexdigest(),
@@ -63,15 +67,15 @@ class Function:
 
 
 def environment(
-    function: Function, settings: Settings, task_root: Path, tmp: Path, api: str
+    function: Function, settings: Settings, task_root: Path, tmp: Path, api: str, credentials: Credentials
 ) -> dict[str, str]:
     """The variables of a process: those that AWS sets, and nothing of this machine.
 
-    `api` is the `host:port` of the process's Runtime API. Added for local use: `AWS_ENDPOINT_URL`, the variables
-    that the starter gives to every function or to this one alone (a provider's key), and `TMPDIR`, which stands
-    for the private `/tmp`. The two `/dev/null`s keep a developer's own AWS profile from the function: a real
-    Lambda has no home directory to read one from. Source: Lambda developer guide, "Defined runtime environment
-    variables".
+    `api` is the `host:port` of the process's Runtime API, `credentials` those of the function's role. Added for
+    local use: `AWS_ENDPOINT_URL`, the variables that the starter gives to every function or to this one alone (a
+    provider's key), and `TMPDIR`, which stands for the private `/tmp`. The two `/dev/null`s keep a developer's own AWS
+    profile from the function: a real Lambda has no home directory to read one from. Source: Lambda developer guide,
+    "Defined runtime environment variables".
     """
     day = datetime.now(UTC).strftime("%Y/%m/%d")
     values = {
@@ -91,15 +95,12 @@ def environment(
         "AWS_XRAY_CONTEXT_MISSING": "LOG_ERROR",
         "AWS_REGION": REGION,
         "AWS_DEFAULT_REGION": REGION,
-        # A twelve-digit key names the account in ministack; any secret signs for it.
-        "AWS_ACCESS_KEY_ID": ACCOUNT,
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_SESSION_TOKEN": "test",
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     }
     values.update(function.environment)
     values.update(settings.lambda_environment)
     values.update(settings.function_environments.get(function.name, {}))
+    values.update(credentials.as_variables())
     values.update({"AWS_LAMBDA_RUNTIME_API": api, "AWS_ENDPOINT_URL": settings.lambda_endpoint})
     return values

@@ -19,6 +19,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from infra.local.emulator import principals
 from infra.local.emulator.lambdas.code import UnpackedCode
 from infra.local.emulator.lambdas.function import Function, environment
 from infra.local.emulator.lambdas.runtime_api import Invocation, RuntimeApi
@@ -68,9 +69,12 @@ class LambdaProcess:
         (self._folder / "tmp").mkdir()
         self._log = open(self._folder / "log", "a+b", buffering=0)  # noqa: SIM115 - lives as long as the process
         self._api = RuntimeApi(self)
+        self._credentials = principals.assume_role(function.role, function.name)
         self._process = subprocess.Popen(
             [str(settings.runtime_python), "-P", "-s", str(_BOOTSTRAP), str(os.getpid())],
-            env=environment(function, settings, task_root, self._folder / "tmp", self._api.address),
+            env=environment(
+                function, settings, task_root, self._folder / "tmp", self._api.address, self._credentials
+            ),
             cwd=task_root,
             stdin=subprocess.PIPE,
             stdout=self._log,
@@ -126,6 +130,7 @@ class LambdaProcess:
             self._changed.notify_all()
         self._process.kill()
         self._process.wait()
+        principals.dismiss(self._credentials)
         self._api.close()
         if self._process.stdin is not None:
             self._process.stdin.close()

@@ -1,5 +1,6 @@
 """What `acta up` prints when it ends."""
 
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -8,6 +9,7 @@ import pytest
 
 from acta.cli.exit_codes import CliError
 from acta.cli.local.up import serve
+from infra.local.credentials import Credentials
 from infra.local.emulator_process import NEVER
 from infra.local.issuer import Issuer
 from infra.local.stack import LocalStack, lost_since
@@ -61,3 +63,19 @@ def test_a_local_aws_that_ended_by_itself_is_reported_with_what_is_lost_and_its_
 
 def test_what_is_lost_is_named_by_the_time_of_the_last_save() -> None:
     assert "as of 2026-01-01T12:00:00+00:00, the last orderly stop" in lost_since("2026-01-01T12:00:00+00:00")
+
+
+def test_a_person_is_told_how_to_use_the_aws_command_and_no_secret(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = tmp_path / "a state"
+    (state / "aws").mkdir(parents=True)
+    credentials = Credentials.new()
+    credentials.to_file(state / "aws" / "credentials")
+    with pytest.raises(KeyboardInterrupt):
+        serve(served(state, signalled=True), as_json=False)
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("AWS"))
+    variables = dict(word.split("=", 1) for word in shlex.split(line)[1:])
+    assert variables["AWS_ENDPOINT_URL"] == Served.aws_endpoint_url
+    assert Credentials.from_file(Path(variables["AWS_SHARED_CREDENTIALS_FILE"])) == credentials
+    assert credentials.secret_access_key not in line
