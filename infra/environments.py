@@ -133,6 +133,9 @@ class Environment:
     tenant_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Tenant -> names of the functions, `acta-<env>-tool-…`, that its tools of kind `lambda` may call; `*`: those of
     every tenant. Empty: no tenant has such tools."""
+    tool_approvers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Tenant, or `*` for every tenant -> name of a tool, built-in or the tenant's own -> the role that decides on its
+    calls, whatever its definition says. Who asked for a call does not approve it then."""
     notifications: Webhook | Topic | LocalWebhook | None = None
     """Where interventions are sent. None: nowhere, and no function, queue or topic is deployed for it."""
     default_visibility: Literal["private", "tenant"] = "tenant"

@@ -24,7 +24,12 @@ from pydantic import (
     model_validator,
 )
 
-from shared.domain.definitions.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS, function_prefix
+from shared.domain.definitions.function_names import (
+    EVERY_TENANT,
+    FUNCTION_PATTERN,
+    MAX_FUNCTION_CHARS,
+    function_prefix,
+)
 from shared.domain.rules.allowed_models import AllowedModels
 from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.rules.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
@@ -35,10 +40,13 @@ PREFIX = "ACTA_"
 SESSION_BUCKET_SINCE = 2
 """The schema version with which texts of sessions go into `session_bucket`."""
 
-EVERY_TENANT = "*"
-"""In `tenant_tools`: functions that the tools of any tenant may call."""
-MAX_TENANT_TOOLS_CHARS = 2_048
+MAX_JSON_CHARS = {"tenant_tools": 2_048, "tool_approvers": 512}
 """All variables of a Lambda have 4 KB together."""
+AS_JSON = {
+    "tenant_tools": '{"acme": ["acta-prod-tool-refund"]}',
+    "tool_approvers": '{"*": {"delete_file": "records"}}',
+}
+"""Settings that are JSON in their variable, with an example of each."""
 
 Seconds = Annotated[float, Field(gt=0)]
 
@@ -100,6 +108,8 @@ class Settings(BaseModel):
     """`host:port`, separated by commas: tools may call these with http and at private addresses. Local only."""
     tenant_tools: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Tenant -> names of functions that its tools of kind `lambda` may call; `*`: those of every tenant. As JSON."""
+    tool_approvers: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
+    """Tenant, or `*` for every tenant -> name of a tool -> the role that decides on its calls. As JSON."""
 
     notify_webhook_url: str = ""
     """The URL that gets notifications, with https unless local. Empty: none."""
@@ -197,15 +207,26 @@ class Settings(BaseModel):
             raise ValueError("only the local environment may make this exception")
         return value
 
-    @field_validator("tenant_tools", mode="before")
+    @field_validator(*AS_JSON, mode="before")
     @classmethod
-    def _from_json(cls, value: Any) -> Any:
+    def _from_json(cls, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, str):
             return value
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
-            raise ValueError('JSON such as {"acme": ["acta-prod-tool-refund"]}') from None
+            raise ValueError(f"JSON such as {AS_JSON[str(info.field_name)]}") from None
+
+    @field_validator("tool_approvers")
+    @classmethod
+    def _names_roles(
+        cls, value: Mapping[str, Mapping[str, str]], info: ValidationInfo
+    ) -> Mapping[str, Mapping[str, str]]:
+        from shared.domain.definitions.approvers import check_approvers
+
+        check_approvers(value)
+        _check_size(value, info)
+        return value
 
     @field_validator("tenant_tools")
     @classmethod
@@ -217,10 +238,7 @@ class Settings(BaseModel):
             usable = re.fullmatch(FUNCTION_PATTERN, name) and len(name) <= MAX_FUNCTION_CHARS
             if not usable or not name.startswith(prefix):
                 raise ValueError(f"a function of a tool is called {prefix}… here, not {name}")
-        if len(json.dumps(value, separators=(",", ":"))) > MAX_TENANT_TOOLS_CHARS:
-            raise ValueError(
-                f"at most {MAX_TENANT_TOOLS_CHARS:,} characters; name functions for {EVERY_TENANT}"
-            )
+        _check_size(value, info)
         return value
 
     @field_validator("notify_webhook_url")
@@ -290,6 +308,12 @@ class Settings(BaseModel):
                 for e in error.errors()
             )
             raise SettingsError(f"environment variables missing or not usable: {wrong}") from None
+
+
+def _check_size(value: Mapping[str, Any], info: ValidationInfo) -> None:
+    most = MAX_JSON_CHARS[str(info.field_name)]
+    if len(json.dumps(value, separators=(",", ":"))) > most:
+        raise ValueError(f"at most {most:,} characters; name what is for every tenant under {EVERY_TENANT}")
 
 
 @cache

@@ -18,7 +18,13 @@ def build(deps: Dependencies) -> Api:
     add_files(api, deps.files, deps.settings.max_file_bytes)
     settings = deps.settings
     reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
-    allowed = Allowed(reachable, settings.longest_tool_seconds, settings.write_version, settings.weather)
+    allowed = Allowed(
+        reachable,
+        settings.longest_tool_seconds,
+        settings.write_version,
+        settings.weather,
+        settings.tool_approvers,
+    )
     add_tools(api, deps.tools, deps.idempotency, deps.clock, allowed)
     add_agents(
         api,

@@ -18,6 +18,7 @@ from shared.api.request.bodies import CreateTool, PutTool
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.response.definition_views import tool_view
 from shared.api.response.envelope import Response, no_content, page, success
+from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
 from shared.domain.definitions.builtins import builtins, offered_builtins
 from shared.domain.definitions.tool import (
     MAX_TENANT_TOOLS,
@@ -43,22 +44,28 @@ def registered(store: ToolStore, tenant: str, *, weather: bool) -> dict[str, Too
 
 class Allowed(NamedTuple):
     """What tools may do here. `reachable`: what they may call; `seconds`: the longest that a call may take;
-    `write_version`: the schema version in which definitions are stored; `weather`: `get_weather` is offered.
+    `write_version`: the schema version in which definitions are stored; `weather`: `get_weather` is offered;
+    `approvers`: roles that an operator names.
     """
 
     reachable: Reachable
     seconds: int
     write_version: int
     weather: bool
+    approvers: Approvers = NOBODY_NAMED
 
 
 def add_tools(
     api: Api, store: ToolStore, idempotency: IdempotencyGuard, clock: Clock, allowed: Allowed
 ) -> None:
+    def view(tool: ToolSpec) -> Json:
+        """With the role that holds."""
+        return tool_view(with_approver(tool, allowed.approvers, api.caller.tenant))
+
     tools = Resource[ToolDefinition](
         api,
         find=store.get,
-        view=tool_view,
+        view=view,
         tag=lambda tool: version_tag(tool.version, tool.created_at),
         stale=ToolChanged,
         missing="There is no tool of this name.",
@@ -69,13 +76,13 @@ def add_tools(
     def list_tools() -> Response:
         """All on one page: a tenant has at most `MAX_TENANT_TOOLS`."""
         found = registered(store, api.caller.tenant, weather=allowed.weather)
-        return page([tool_view(spec) for spec in found.values()], None)
+        return page([view(spec) for spec in found.values()], None)
 
     @api.get("/v1/tools/{name}")
     def read_tool(name: str) -> Response:
         offered = offered_builtins(weather=allowed.weather)
         if name in offered:
-            return success(tool_view(offered[name]))
+            return success(view(offered[name]))
         return tools.answer(tools.get(name))
 
     @api.post("/v1/tools")
@@ -86,20 +93,20 @@ def add_tools(
         key = idempotency_key(api.request, 201)
 
         def create() -> Json:
-            view = tool_view(tool)
+            made = view(tool)
             own = store.all(tenant)
             if tool.name in builtins() or any(tool.name == each.name for each in own):
                 raise _taken()
             if len(own) >= MAX_TENANT_TOOLS:
                 raise Conflict(f"There are {MAX_TENANT_TOOLS} tools already, which is the most. Delete one.")
             try:
-                store.create(tenant, tool, record_of(key, view, now))
+                store.create(tenant, tool, record_of(key, made, now))
             except ToolExists:
                 raise _taken() from None
-            return view
+            return made
 
-        view = idempotency.answer(key, create)
-        return success(view, 201, {"Location": f"/v1/tools/{view['name']}"})
+        answer = idempotency.answer(key, create)
+        return success(answer, 201, {"Location": f"/v1/tools/{answer['name']}"})
 
     @api.put("/v1/tools/{name}")
     def replace_tool(name: str, body: PutTool) -> Response:

@@ -54,7 +54,9 @@ def turn_deps() -> TurnDeps:
         memories_of_run=RelevantMemories(
             DynamoMemories(chosen.table, clock, write_version=chosen.write_version)
         ),
-        registry=TenantRegistry(definitions.last_snapshot, weather=chosen.weather),
+        registry=TenantRegistry(
+            definitions.last_snapshot, weather=chosen.weather, approvers=chosen.tool_approvers
+        ),
         timeouts=timeouts,
         tenant_hour=TenantHour(repository, session_index, timeouts, chosen.tenant_tokens_per_hour),
         attempts=DynamoAttempts(chosen.table, write_version=chosen.write_version),

@@ -39,7 +39,9 @@ def runtime() -> ToolRuntime:
             clock,
             write_version=chosen.write_version,
         ),
-        registry=TenantRegistry(definitions.snapshot, weather=chosen.weather),
+        registry=TenantRegistry(
+            definitions.snapshot, weather=chosen.weather, approvers=chosen.tool_approvers
+        ),
         policies=policies,
         outage_limits=chosen.outage_limits,
         toolbox=TenantTools(

@@ -27,6 +27,8 @@ from shared.settings import PREFIX, Settings
 
 KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
 """Functions that check which functions the tools of a tenant may call."""
+KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "admin"))
+"""Functions that ask people about calls, or say who is asked."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 STS = {"AWS_STS_REGIONAL_ENDPOINTS": "regional"}
 """Older SDKs would ask the one of us-east-1, and an outage there would be ours."""
@@ -112,6 +114,8 @@ class ActaFunction(Construct):
             values["default_visibility"] = environment.default_visibility
         if name in KNOW_TENANT_TOOLS and environment.tenant_tools:
             values["tenant_tools"] = environment.tenant_tools
+        if name in KNOW_APPROVERS and environment.tool_approvers:
+            values["tool_approvers"] = environment.tool_approvers
         if tenant_role:
             values["tenant_role"] = tenant_role
         if GRANTS[name].load:

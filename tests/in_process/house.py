@@ -76,7 +76,11 @@ class House:
         self.memories = MemoryMemories(table, self.clock, write_version=self.settings.write_version)
         self.memories_of_run = RelevantMemories(self.memories)
         self.definitions = MemoryDefinitions(table, self.clock)
-        self.registry: Registry = TenantRegistry(self.definitions.snapshot, weather=self.settings.weather)
+        self.registry: Registry = TenantRegistry(
+            self.definitions.snapshot,
+            weather=self.settings.weather,
+            approvers=self.settings.tool_approvers,
+        )
         self.timeouts = Timeouts(
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
         )

@@ -11,11 +11,14 @@ from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import DATA, actions, resources
 
 NAMED = {"acme": ("acta-prod-tool-refund",), "*": ("acta-prod-tool-weigh",)}
+ROLES = {"*": {"delete_file": "records"}}
 
 
 @pytest.fixture(scope="module")
 def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
-    return synthesised(replace(PROD, tenant_tools=NAMED), tmp_path_factory.mktemp("tools"))
+    return synthesised(
+        replace(PROD, tenant_tools=NAMED, tool_approvers=ROLES), tmp_path_factory.mktemp("tools")
+    )
 
 
 def test_those_who_check_the_list_have_it_and_no_other_function(with_tools: Synthesised) -> None:
@@ -25,6 +28,17 @@ def test_those_who_check_the_list_have_it_and_no_other_function(with_tools: Synt
         if "ACTA_TENANT_TOOLS" in variables:
             told[function] = Settings.from_environ({k: str(v) for k, v in variables.items()}).tenant_tools
     assert told == {"admin": NAMED, "tool": NAMED}
+
+
+def test_those_who_ask_people_about_calls_know_the_roles_that_an_operator_has_named(
+    with_tools: Synthesised,
+) -> None:
+    told = {}
+    for function in DATA:
+        variables = with_tools.stateless.function(function)["Environment"]["Variables"]
+        if "ACTA_TOOL_APPROVERS" in variables:
+            told[function] = Settings.from_environ({k: str(v) for k, v in variables.items()}).tool_approvers
+    assert told == {"admin": ROLES, "step": ROLES, "tool": ROLES}
 
 
 def test_the_right_to_invoke_is_of_this_environment_s_tools_alone(with_tools: Synthesised) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
 from shared.domain.definitions.builtins import builtins, offered_builtins
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
@@ -53,27 +54,40 @@ class TenantRegistry(BuiltinRegistry):
     """A Registry with the tenant's own tools, too.
 
     `snapshot`: reads a tenant's definitions. It is `Definitions.last_snapshot` where the turn has read them already,
-    else `Definitions.snapshot`. `weather`: `get_weather` is offered.
+    else `Definitions.snapshot`. `weather`: `get_weather` is offered. `approvers`: roles that an operator names.
     """
 
-    def __init__(self, snapshot: Callable[[str], Snapshot], *, weather: bool) -> None:
+    def __init__(
+        self, snapshot: Callable[[str], Snapshot], *, weather: bool, approvers: Approvers = NOBODY_NAMED
+    ) -> None:
         self._snapshot = snapshot
         self._weather = weather
+        self._approvers = approvers
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
         def added() -> Mapping[str, ToolSpec]:
             return {tool.name: tool for tool in self._snapshot(tenant).tools()}
 
-        return _LazySpecs(offered_builtins(weather=self._weather), added)
+        return _LazySpecs(
+            offered_builtins(weather=self._weather),
+            added,
+            lambda spec: with_approver(spec, self._approvers, tenant),
+        )
 
 
 class _LazySpecs(Mapping[str, ToolSpec]):
     """Reads the tenant's definitions only when a tool is asked for that is not built in: most calls need none."""
 
-    def __init__(self, offered: Mapping[str, ToolSpec], load: Callable[[], Mapping[str, ToolSpec]]) -> None:
-        """`offered`: built-in tools."""
+    def __init__(
+        self,
+        offered: Mapping[str, ToolSpec],
+        load: Callable[[], Mapping[str, ToolSpec]],
+        seen: Callable[[ToolSpec], ToolSpec],
+    ) -> None:
+        """`offered`: built-in tools. `seen`: a tool as it is for the tenant."""
         self._offered = offered
         self._load = load
+        self._seen = seen
         self._loaded: Mapping[str, ToolSpec] | None = None
 
     @property
@@ -84,7 +98,7 @@ class _LazySpecs(Mapping[str, ToolSpec]):
         return self._loaded
 
     def __getitem__(self, name: str) -> ToolSpec:
-        return self._offered[name] if name in builtins() else self._added[name]
+        return self._seen(self._offered[name] if name in builtins() else self._added[name])
 
     def __iter__(self) -> Iterator[str]:
         yield from self._offered

@@ -4,6 +4,8 @@ FUNCTION_PATTERN = r"^acta-([a-z0-9-]{1,32}-)?tool-[a-z0-9-]{1,50}$"
 """The part before `tool` is the environment. Names without it are of earlier releases, and nothing calls them."""
 MAX_FUNCTION_CHARS = 64
 """Lambda takes no longer name."""
+EVERY_TENANT = "*"
+"""In what an operator names by tenant: what is for every one."""
 
 
 def function_prefix(env: str) -> str:

@@ -3,14 +3,17 @@
 from typing import get_args
 
 import pytest
+from pydantic import ValidationError
 
+from shared.domain.definitions.approvers import with_approver
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.tool import Effect, Risk, ToolSpec, is_high_stakes_unless_said
 from shared.domain.errors import ApproverMustDiffer, Conflict
-from shared.domain.interventions.approval import who_decides
+from shared.domain.interventions.approval import approval_reason, who_decides
 from shared.domain.interventions.intervention import require_another, with_others_only
 from shared.domain.interventions.options_and_defaults import Policy
 from shared.domain.session.head import MAX_WRITERS
+from shared.settings import Settings, SettingsError
 from tests.contracts.store.documents import make_head, make_intervention
 
 EFFECTS: tuple[Effect, ...] = get_args(Effect)
@@ -59,6 +62,47 @@ def test_the_tool_s_role_wins_and_an_agent_adds_but_takes_nothing_away() -> None
     assert who_decides(anybody, Policy(role="legal")) == ("legal", False)
     assert who_decides(anybody, Policy(role="legal", approver_must_differ=True)) == ("legal", True)
     assert who_decides(None, Policy()) == (None, False)
+
+
+def test_an_operator_names_roles_for_all_tenants_and_for_one() -> None:
+    named = {"*": {"delete_file": "records", "recall": "memory"}, "acme": {"delete_file": "owners"}}
+    deleting, recalling = builtins()["delete_file"], builtins()["recall"]
+    assert who_decides(with_approver(deleting, named, "acme"), Policy(role="legal")) == ("owners", True)
+    assert who_decides(with_approver(deleting, named, "other"), Policy()) == ("records", True)
+    assert with_approver(recalling, named, "acme").high_stakes
+    assert with_approver(builtins()["list_files"], named, "acme") == builtins()["list_files"]
+    assert with_approver(deleting, {"other": {"delete_file": "x"}}, "acme") == deleting
+
+
+def test_a_new_file_asks_nobody_where_a_role_decides_on_what_is_replaced() -> None:
+    writing = with_approver(builtins()["create_file"], {"*": {"create_file": "records"}}, "acme")
+    assert approval_reason(None, writing, {"path": "a"}) is None
+    assert approval_reason(None, writing, {"path": "a", "replace": True}) == "replaces_file"
+    assert who_decides(writing, Policy()) == ("records", True)
+
+
+@pytest.mark.parametrize(
+    ("named", "wrong"),
+    [
+        ({"*": {"delete_file": "two words"}}, "'two words' is not the name of a role"),
+        ({"*": {"delete file": "records"}}, "'delete file' is not the name of a tool"),
+        ({"*": {"update_plan": "records"}}, "'update_plan' is not the name of a tool"),
+        ({"*": {f"tool_{number}": "records" for number in range(30)}}, "at most 512 characters"),
+    ],
+)
+def test_a_role_that_could_never_decide_is_refused_before_it_is_deployed(
+    named: dict[str, dict[str, str]], wrong: str
+) -> None:
+    with pytest.raises(ValidationError, match=wrong):
+        Settings(env="prod", table="t", bucket="b", tool_approvers=named)
+
+
+def test_a_function_reads_the_roles_as_json() -> None:
+    required = {"ACTA_ENV": "prod", "ACTA_TABLE": "t", "ACTA_BUCKET": "b"}
+    read = Settings.from_environ({**required, "ACTA_TOOL_APPROVERS": '{"*":{"delete_file":"records"}}'})
+    assert read.tool_approvers == {"*": {"delete_file": "records"}}
+    with pytest.raises(SettingsError, match=r"ACTA_TOOL_APPROVERS.*JSON such as"):
+        Settings.from_environ({**required, "ACTA_TOOL_APPROVERS": "records"})
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 (design §7). It is checked when a tool is written, and again at every call.
 """
 
-from shared.domain.definitions.function_names import function_prefix
-from shared.settings import EVERY_TENANT, Settings
+from shared.domain.definitions.function_names import EVERY_TENANT, function_prefix
+from shared.settings import Settings
 
 
 class FunctionRefused(Exception):

@@ -32,8 +32,8 @@ def paying_house(*turns: Turn, dies: str = "", tool: dict[str, Any] | None = Non
         ToolDefinition(
             name="send_payment", description="Pays", kind="lambda", effect="once",
             input_schema={"type": "object", "additionalProperties": True},
-            config=LambdaConfig(function="acta-tool-pay"), risk="write", high_stakes=True, version=1, created_at=now,
-            updated_at=now, **fields,
+            config=LambdaConfig(function="acta-tool-pay"), risk="write", version=1, created_at=now, updated_at=now,
+            **{"high_stakes": True, **fields},
         ),
     )  # fmt: skip
     policies = {"approval_required": Policy(role="member", approver_must_differ=False)}
@@ -173,6 +173,44 @@ def test_an_agent_may_want_another_approver_for_tools_that_do_not() -> None:
     with pytest.raises(ApproverMustDiffer, match="another member of the tenant"):
         house.resolve(session, asked(house, session), "approve")
     acting(house, "bob").resolve(session, asked(house, session), "approve")
+
+
+@pytest.mark.parametrize(
+    ("named", "role"),
+    [
+        ({"*": {"delete_file": "records"}}, "records"),
+        ({"*": {"delete_file": "records"}, TENANT: {"delete_file": "owners"}}, "owners"),
+    ],
+)
+def test_an_operator_names_who_decides_on_a_built_in_tool_whichever_agent_calls_it(
+    named: dict[str, dict[str, str]], role: str
+) -> None:
+    deletes = says("I delete it.", call("delete_file", path="payroll.csv"))
+    house = paying_house(plans("delete"), deletes, *ENDS, tool_approvers=named)
+    session = acting(house, "ann", role).start("Delete it", agent_id=CAREFREE).session_id
+    house.run()
+    one = asked(house, session)
+    assert (one.role, one.options) == (role, ("approve", "reject"))
+    with pytest.raises(ApproverMustDiffer):
+        house.resolve(session, one, "approve")
+    with pytest.raises(RoleMissing):
+        acting(house, "bob", "admin").resolve(session, one, "approve")
+    acting(house, "cleo", role).resolve(session, one, "approve")
+    house.run()
+    assert (house.head(session).state, paid(house)) == ("completed", 1)
+
+
+def test_an_operator_s_role_holds_whatever_a_tenant_s_admin_says_of_the_tool() -> None:
+    carefree = {"approver_role": "member", "approver_must_differ": False, "high_stakes": False}
+    house = paying_house(
+        plans("pay"), PAYS, *ENDS, tool=carefree, tool_approvers={TENANT: {"send_payment": "finance"}}
+    )
+    session = acting(house, "ann", "finance").start("Pay").session_id
+    house.run()
+    assert asked(house, session).role == "finance"
+    with pytest.raises(ApproverMustDiffer):
+        house.resolve(session, asked(house, session), "approve")
+    assert paid(house) == 0
 
 
 def test_while_it_is_not_kept_who_has_asked_nobody_can_let_the_call_run() -> None:

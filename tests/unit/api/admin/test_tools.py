@@ -64,6 +64,19 @@ def test_a_tool_is_read_as_it_was_written_but_for_its_headers_values(api: AdminA
     assert "s3cret" not in str(api.admin.request("GET", "/v1/tools").json)
 
 
+def test_a_role_that_an_operator_has_named_is_shown_with_the_tool() -> None:
+    named = {"*": {"delete_file": "records", "refund": "cashiers"}}
+    api = AdminApi(SETTINGS.model_copy(update={"tool_approvers": named}))
+    made = create(api, approver_role=None, approver_must_differ=None, high_stakes=False)
+    assert made == api.member.request("GET", "/v1/tools/refund").data
+    shown = {tool["name"]: tool for tool in api.member.request("GET", "/v1/tools").data["items"]}
+    assert shown["delete_file"] == api.member.request("GET", "/v1/tools/delete_file").data
+    for name, role in named["*"].items():
+        assert (shown[name]["approver_role"], shown[name]["approver_must_differ"]) == (role, True)
+        assert shown[name]["high_stakes"]
+    assert shown["recall"]["approver_role"] is None
+
+
 @pytest.mark.parametrize(("longest", "seconds"), [(600, 600), (112, 112)])
 def test_a_call_may_have_what_the_deployment_can_give_it_and_not_a_second_more(
     longest: int, seconds: int
