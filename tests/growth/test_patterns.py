@@ -82,6 +82,8 @@ TABLE = {
     "shared/domain/rules/next_action.py ends_with_question": Met("a model's reply"),
     "shared/domain/rules/prices.py _SNAPSHOT": Met("names of models"),
     "shared/settings.py FUNCTION_PATTERN": Met("a setting of the deployment"),
+    "shared/domain/definitions/approvers.py ROLE_PATTERN": Met("what an operator wrote"),
+    "shared/domain/definitions/approvers.py TOOL_NAME_PATTERN": Met("what an operator wrote"),
     "acta/cli/local_token.py ROLE_PATTERN": Met("an argument of the command line"),
     "acta/cli/operations/repair.py ago": Met("an argument of the command line"),
 }
