@@ -7,7 +7,7 @@ from aws_cdk import Acknowledgment, Stack, Validations
 
 from infra.environments import Environment, OwnPool
 from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
-from infra.names import tenant_functions
+from infra.names import tenant_functions, tool_secrets
 
 PACK = "AwsSolutions"
 FILES_BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
@@ -43,9 +43,12 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     executions = f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{machine}:*"
     named = tenant_functions(machine.removeprefix("acta-"))
     functions = f"arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:{named}"
+    called = tool_secrets(machine.removeprefix("acta-"))
+    secrets = f"arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:{called}"
     return {
         "*": "X-Ray, log delivery, network interfaces and the account's concurrency are not to be had narrower.",
         executions: "An execution gets its name when it starts.",
+        secrets: "A tenant's admin names the secret; a session policy narrows the role to the tenant's own.",
         functions: "A tenant names its tool's function with this prefix; no function of Acta has it.",
         f"arn:<AWS::Partition>:bedrock:*::{CLAUDE_MODELS}": "An agent's definition names the model.",
         f"arn:<AWS::Partition>:bedrock:*:<AWS::AccountId>:{CLAUDE_PROFILES}": "A profile spans regions.",

@@ -58,3 +58,8 @@ def notification_secret_name(environment: str) -> str:
 def audit_secret_name(environment: str) -> str:
     """The secret with the key of the audit trail's pseudonyms."""
     return f"acta/{environment}/audit"
+
+
+def tool_secrets(environment: str) -> str:
+    """Names of the secrets of tenants' tools, which their admins set (`shared/adapters/storage/keys.py`)."""
+    return f"acta/{environment}/tools/*"

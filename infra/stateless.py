@@ -19,7 +19,7 @@ from infra.hardening.network import ToolNetwork
 from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
-from infra.names import READS_VERSION, stateless_stack, tenant_functions
+from infra.names import READS_VERSION, stateless_stack, tenant_functions, tool_secrets
 from infra.notifications import create_delivery, feed_notify
 from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
@@ -50,6 +50,7 @@ class StatelessStack(Stack):
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
             tenant_function_arns=self._tenant_function_arns(environment.name),
+            tool_secret_arns=self._tool_secret_arns(environment.name),
             delivery=delivery,
         )
         functions: Mapping[FunctionName, lambda_.IFunction] = {
@@ -105,6 +106,14 @@ class StatelessStack(Stack):
             service="lambda",
             resource="function",
             resource_name=tenant_functions(environment),
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+
+    def _tool_secret_arns(self, environment: str) -> str:
+        return self.format_arn(
+            service="secretsmanager",
+            resource="secret",
+            resource_name=tool_secrets(environment),
             arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
 

@@ -29,6 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_sessions(commands)
     add_control(commands)
     add_files(commands)
+    add_tools(commands)
     add_operations(commands)
     return parser
 
@@ -182,6 +183,26 @@ def add_files(commands: "Commands[Parser]") -> None:
     )
     restore.add_argument("path")
     restore.add_argument("version", help="its id, as `acta files versions PATH` shows it")
+
+
+def add_tools(commands: "Commands[Parser]") -> None:
+    tools = commands.add_parser("tools", help="The tenant's tools.", description="The tenant's tools.")
+    things = tools.add_subparsers(metavar="THING", required=True, parser_class=Parser)
+    help = "Secrets that headers of tools refer to (role admin)."
+    secrets = things.add_parser("secrets", help=help, description=help)
+    verbs = secrets.add_subparsers(metavar="VERB", required=True, parser_class=Parser)
+    set_ = add_connection(
+        add(
+            verbs,
+            "set",
+            "tool_secrets:set_secret",
+            "Set a secret. Its value is read from standard input, or asked for and not shown.",
+        )
+    )
+    set_.add_argument("name", metavar="NAME")
+    add_connection(add(verbs, "list", "tool_secrets:list_secrets", "List the secrets, without their values."))
+    remove = add_connection(add(verbs, "rm", "tool_secrets:remove_secret", "Delete a secret for good."))
+    remove.add_argument("name", metavar="NAME")
 
 
 def add_operations(commands: "Commands[Parser]") -> None:

@@ -63,6 +63,10 @@ class Client:
         key = {"Idempotency-Key": str(uuid.uuid4())}
         return data_of(self.send("POST", path, params=query, json=body or {}, headers=key))
 
+    def put(self, path: str, body: Mapping[str, Any]) -> Any:
+        """The `data` of the answer."""
+        return data_of(self.send("PUT", path, json=body))
+
     def get_bytes(self, path: str) -> bytes:
         return self.send("GET", path).content
 
@@ -99,6 +103,10 @@ class Client:
 def session_path(session_id: str, *rest: str) -> str:
     """`/v1/sessions/{session_id}`, with the parts of `rest` below it."""
     return "/".join(["/v1/sessions", quote(session_id, safe=""), *(quote(part, safe="") for part in rest)])
+
+
+def tool_secret_path(name: str) -> str:
+    return f"/v1/tool-secrets/{quote(name, safe='')}"
 
 
 def file_path(name: str) -> str:

@@ -4,9 +4,11 @@ from functools import cache
 from typing import NamedTuple
 
 from shared.adapters.audit.configured import audit
+from shared.adapters.aws.tool_secrets import ToolSecretStore
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
@@ -16,6 +18,7 @@ from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
+from shared.ports.tool_secrets import ToolSecretNames, ToolSecretValues
 from shared.settings import Settings, settings
 
 
@@ -24,6 +27,8 @@ class Dependencies(NamedTuple):
     files: FileStore
     definitions: DefinitionStore
     tools: ToolStore
+    secret_names: ToolSecretNames
+    secret_values: ToolSecretValues
     memories: MemoryStore
     idempotency: IdempotencyGuard
     clock: Clock
@@ -39,6 +44,8 @@ def dependencies() -> Dependencies:
         files=S3Files(chosen.bucket),
         definitions=DynamoDefinitions(chosen.table, clock, write_version=chosen.write_version),
         tools=DynamoToolStore(chosen.table, clock, write_version=chosen.write_version),
+        secret_names=DynamoToolSecretNames(chosen.table),
+        secret_values=ToolSecretStore(chosen.env),
         memories=DynamoMemories(chosen.table, clock, write_version=chosen.write_version),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         clock=clock,

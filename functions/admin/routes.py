@@ -1,4 +1,4 @@
-"""The routes of `admin`: files, tools, agents, prompts, memories and the audit trail."""
+"""The routes of `admin`: files, tools and their secrets, agents, prompts, memories and the audit trail."""
 
 from functions.admin.agents import add_agents
 from functions.admin.audit import add_audit
@@ -6,6 +6,7 @@ from functions.admin.dependencies import Dependencies
 from functions.admin.files import add_files
 from functions.admin.memories import add_memories
 from functions.admin.prompts import add_prompts
+from functions.admin.tool_secrets import add_tool_secrets
 from functions.admin.tools import Allowed, add_tools, registered
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.tenant.definition import Reachable
@@ -25,7 +26,8 @@ def build(deps: Dependencies) -> Api:
         settings.weather,
         settings.tool_approvers,
     )
-    add_tools(api, deps.tools, deps.idempotency, deps.clock, allowed)
+    add_tools(api, deps.tools, deps.secret_names, deps.idempotency, deps.clock, allowed)
+    add_tool_secrets(api, deps.secret_names, deps.secret_values, deps.tools, deps.clock)
     add_agents(
         api,
         deps.definitions,

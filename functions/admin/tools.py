@@ -31,9 +31,11 @@ from shared.domain.definitions.tool import (
 from shared.domain.errors import Conflict, FieldsInvalid
 from shared.ports.clock import Clock
 from shared.ports.definitions import ToolChanged, ToolExists, ToolStore
+from shared.ports.tool_secrets import ToolSecretNames
 
 FUNCTIONS_OF_ENVIRONMENTS_SINCE = 2
 """The schema version whose readers know functions called `acta-<env>-tool-…`."""
+HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."
 
 
 def registered(store: ToolStore, tenant: str, *, weather: bool) -> dict[str, ToolSpec]:
@@ -56,7 +58,12 @@ class Allowed(NamedTuple):
 
 
 def add_tools(
-    api: Api, store: ToolStore, idempotency: IdempotencyGuard, clock: Clock, allowed: Allowed
+    api: Api,
+    store: ToolStore,
+    secrets: ToolSecretNames,
+    idempotency: IdempotencyGuard,
+    clock: Clock,
+    allowed: Allowed,
 ) -> None:
     def view(tool: ToolSpec) -> Json:
         """With the role that holds."""
@@ -94,6 +101,7 @@ def add_tools(
 
         def create() -> Json:
             made = view(tool)
+            _check_secrets(tool, tenant, secrets)
             own = store.all(tenant)
             if tool.name in builtins() or any(tool.name == each.name for each in own):
                 raise _taken()
@@ -114,6 +122,7 @@ def add_tools(
         tenant, old = api.caller.tenant, tools.get_as_read(name)
         tools.check_version(body.version, old.version)
         new = _definition(body, name, tenant, allowed, old.version + 1, old.created_at, clock.now())
+        _check_secrets(new, tenant, secrets)
         with tools.writing():
             store.replace(tenant, old, new)
         return tools.answer(new)
@@ -180,14 +189,27 @@ def _stakes(body: PutTool, name: str, write_version: int) -> bool:
 
 
 def _check_is_read(config: HttpConfig | LambdaConfig, write_version: int) -> None:
-    """Raises Unusable where the release before could not read the definition while it may still run: it knows no name
-    of a function that has the environment in it.
+    """Raises Unusable or FieldsInvalid where the release before could not read the definition while it may still
+    run: it knows no secrets in headers, and no name of a function that has the environment in it.
     """
+    if isinstance(config, HttpConfig) and config.secret_headers:
+        stored_as = ("HttpConfig", "secret_headers")
+        refuse_what_is_not_stored({"config.headers": stored_as}, write_version)
     if write_version < FUNCTIONS_OF_ENVIRONMENTS_SINCE and isinstance(config, LambdaConfig):
         why = (
             f"Tools of kind lambda cannot be stored while the deployment still writes version {write_version}"
         )
         raise Unusable({"config.function": [f"{why}. Deploy once more with `acta deploy`."]})
+
+
+def _check_secrets(tool: ToolDefinition, tenant: str, secrets: ToolSecretNames) -> None:
+    """Raises FieldsInvalid where a secret that the tool refers to was never set: every call would fail."""
+    if not tool.secrets:
+        return
+    missing = sorted(tool.secrets - {each.name for each in secrets.all(tenant)})
+    if missing:
+        sentence = f"There is no secret called {', '.join(missing)}. {HOW_TO_SET}"
+        raise FieldsInvalid({"config.headers": [sentence]})
 
 
 def _refuse_built_in(name: str) -> None:

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from shared.adapters.aws.tool_secrets import ToolSecretReader
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.session_log import DynamoLog
@@ -50,7 +51,7 @@ def runtime() -> ToolRuntime:
                 DynamoMemories(chosen.table, clock, write_version=chosen.write_version),
                 clock,
             ),
-            HttpTool(AddressGuard(chosen)),
+            HttpTool(AddressGuard(chosen), ToolSecretReader(chosen.env)),
             LambdaTool(FunctionGuard(chosen)),
         ),
     )

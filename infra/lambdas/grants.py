@@ -55,6 +55,12 @@ START = frozenset({"states:StartExecution", "states:DescribeExecution"})
 WAKE = frozenset({"states:SendTaskSuccess"})
 STOP = frozenset({"states:StopExecution"})
 
+SET_SECRETS = frozenset(
+    {"secretsmanager:CreateSecret", "secretsmanager:DeleteSecret", "secretsmanager:PutSecretValue"}
+)
+"""Who sets secrets can neither read one nor say who else may."""
+READ_SECRETS = frozenset({"secretsmanager:GetSecretValue"})
+
 MEASURE = frozenset({"cloudwatch:GetMetricData", "lambda:GetAccountSettings"})
 LIST_EXECUTIONS = frozenset({"states:ListExecutions"})
 
@@ -71,6 +77,7 @@ class Grants:
     - `deployment`: items of the table that belong to no tenant
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
+    - `tool_secrets`: secrets of tenants' tools, granted to the second role
     - `audit`: the table of the audit trail; what is read of it is granted to the second role
     - `pseudonyms`: reads the key that they are made with
     - `engine`: the state machine or its executions
@@ -86,6 +93,7 @@ class Grants:
     index: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
+    tool_secrets: frozenset[str] = frozenset()
     audit: frozenset[str] = frozenset()
     pseudonyms: bool = False
     engine: frozenset[str] = frozenset()
@@ -108,7 +116,9 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         "step": Grants(
             table=REMEMBER, deployment=GET_ITEM, sessions=PUT, pseudonyms=True, secrets=True, bedrock=True
         ),
-        "tool": Grants(table=REMEMBER, files=EDIT, sessions=PUT, tenant_functions=True),
+        "tool": Grants(
+            table=REMEMBER, files=EDIT, sessions=PUT, tool_secrets=READ_SECRETS, tenant_functions=True
+        ),
         # A decision wakes the execution, a roll-over starts the next one, a cancel stops it. A deletion removes the
         # session's items and objects.
         "intervene": Grants(
@@ -120,6 +130,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             table=REMEMBER,
             deployment=GET_ITEM | {"dynamodb:PutItem"},
             files=EDIT_EARLIER,
+            tool_secrets=SET_SECRETS,
             audit=PUT_RECORD | READ_RECORDS,
             pseudonyms=True,
         ),

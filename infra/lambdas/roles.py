@@ -41,8 +41,8 @@ WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys"
 @dataclass(frozen=True)
 class Resources:
     """What the functions use. `bucket`: of the files, and of sessions' texts that releases before `session_bucket`
-    wrote. `secrets`: model provider -> the secret with its key, empty locally. `execution_arns` and
-    `tenant_function_arns` are patterns."""
+    wrote. `secrets`: model provider -> the secret with its key, empty locally. `execution_arns`,
+    `tenant_function_arns` and `tool_secret_arns` are patterns."""
 
     table: dynamodb.ITable
     bucket: s3.IBucket
@@ -52,6 +52,7 @@ class Resources:
     state_machine_arn: str
     execution_arns: str
     tenant_function_arns: str
+    tool_secret_arns: str
     delivery: Delivery
 
 
@@ -90,6 +91,7 @@ def roles_of(
         # The release before has this role alone. Its last workers still use it while this release is deployed.
         _role(scope, "Role", [*own, *data], lambdas)
     base = _role(scope, "BaseRole", own, lambdas)
+    data += _tool_secrets(name, resources)
     tenant = _role(scope, "TenantRole", data, iam.ArnPrincipal(base.role_arn))
     # a policy apart from its role, because each of the two roles names the other
     statement = _allow("Tenants", {"sts:AssumeRole"}, tenant.role_arn)
@@ -126,6 +128,13 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
             yield _list(f"List{sid}", "s3:ListBucket", bucket, keys)
         if actions >= ERASE or actions >= EDIT_EARLIER:
             yield _list(f"Versions{sid}", "s3:ListBucketVersions", bucket, keys)
+
+
+def _tool_secrets(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatement]:
+    """Of tenants' tools. Whose they are is what a session policy says."""
+    actions = GRANTS[name].tool_secrets
+    if actions:
+        yield _allow("ToolSecrets", actions, resources.tool_secret_arns)
 
 
 def _for_deployment(

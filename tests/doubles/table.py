@@ -8,6 +8,7 @@ from datetime import datetime
 from threading import RLock
 from typing import NamedTuple
 
+from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.schema.versions import CURRENT
 from shared.ports.log import (
     SHARDED_SINCE,
@@ -56,6 +57,7 @@ class MemoryTable:
         self.seeds: dict[str, StoredDocument] = {}
         self.memories: dict[tuple[str, str], StoredDocument] = {}
         self.tools: dict[tuple[str, str], StoredDocument] = {}
+        self.tool_secrets: dict[tuple[str, str], ToolSecret] = {}
         self.erasures: dict[tuple[str, str], datetime] = {}
         self.partials: dict[tuple[str, str], StoredDocument] = {}
         self.markers: dict[tuple[str, str], StoredDocument] = {}

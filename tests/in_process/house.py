@@ -52,6 +52,7 @@ from tests.doubles.log import MemoryLog
 from tests.doubles.memories import MemoryMemories
 from tests.doubles.running_text import MemoryPartials
 from tests.doubles.table import MemoryTable
+from tests.doubles.tool_secrets import MemoryToolSecretValues
 from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.whole import WholeHistory
 
@@ -71,6 +72,7 @@ class House:
         self.index = MemoryIndex(table, self.clock)
         self.blobs = MemoryBlobs()
         self.files = MemoryFiles(self.clock)
+        self.secret_values = MemoryToolSecretValues()
         self.workflow = MemoryWorkflow()
         self.partials: Partials = MemoryPartials(table)
         self.memories = MemoryMemories(table, self.clock, write_version=self.settings.write_version)
@@ -88,7 +90,7 @@ class House:
         self.repository = self.fresh_repository()
         toolbox = TenantTools(
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
-            HttpTool(AddressGuard(self.settings)),
+            HttpTool(AddressGuard(self.settings), self.secret_values),
             LambdaTool(FunctionGuard(self.settings)),
         )
         self.runtime = ToolRuntime(

@@ -18,6 +18,13 @@ ERASE = EDIT | {"s3:DeleteObjectVersion"}
 START = {"states:StartExecution", "states:SendTaskSuccess"}
 LOOK_UP = {"states:DescribeExecution"}
 READ_KEY = {"secretsmanager:GetSecretValue"}
+SET_SECRETS = {
+    "secretsmanager:CreateSecret",
+    "secretsmanager:DeleteSecret",
+    "secretsmanager:PutSecretValue",
+}
+"""Neither reads one, nor lists them, nor says who else may."""
+TOOL_SECRETS = "arn:aws:secretsmanager:region:account:secret:acta/prod/tools/*"
 RECORDED = {
     "Audit.Arn": {"dynamodb:PutItem"},
     "Audit.Arn never": {
@@ -87,12 +94,19 @@ DATA: Mapping[str, Granted] = {
     "start": {WITH_KEYS: COMMIT, **on_sessions(PUT)},
     "status": {WITH_KEYS: READ, **on_sessions(GET)},
     "step": {WITH_KEYS: REMEMBER, **on_sessions(PUT)},
-    "tool": {WITH_KEYS: REMEMBER, **on_sessions(PUT), FILES: EDIT, LIST_FILES: LIST},
+    "tool": {
+        WITH_KEYS: REMEMBER,
+        **on_sessions(PUT),
+        FILES: EDIT,
+        LIST_FILES: LIST,
+        TOOL_SECRETS: READ_KEY,
+    },
     "intervene": {WITH_KEYS: COMMIT | {"dynamodb:BatchWriteItem"}, **on_sessions(ERASE)},
     "admin": {
         WITH_KEYS: REMEMBER,
         FILES: EDIT | {"s3:GetObjectVersion"},
         LIST_FILES: LIST | LIST_VERSIONS,
+        TOOL_SECRETS: SET_SECRETS,
         **READ_RECORDS,
     },
     "recover": {
@@ -181,7 +195,7 @@ def test_the_role_of_the_release_before_stays_as_long_as_its_workers_may_live(
     if former and each.environment.name == "prod":
         assert each.stateless.granted(f"{name}Role") == {
             **OWN[function],
-            **DATA[function],
+            **{thing: actions for thing, actions in DATA[function].items() if thing != TOOL_SECRETS},
             **common(function),
         }
 
@@ -215,7 +229,8 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
                 elif "*" in resource:
                     # objects under a prefix, executions of one machine, streams of one log group, tenants' tools
                     tools = f":function:acta-{each.environment.name}-tool-*"
-                    ends = ("/files/*", "/sessions/*", ":execution:acta-", tools)
+                    secrets = f":secret:acta/{each.environment.name}/tools/*"
+                    ends = ("/files/*", "/sessions/*", ":execution:acta-", tools, secrets)
                     assert any(end in resource for end in ends), resource
 
 

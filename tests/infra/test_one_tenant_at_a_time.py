@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.aws.tenant_credentials import session_policy
+from shared.adapters.aws.tenant_credentials import secrets_policy, session_policy
+from shared.adapters.storage.keys import tool_secrets_prefix
 from tests.doubles.iam.policies import Ask, Document, is_allowed
 from tests.doubles.iam.requests import BUCKETS, LEADING_KEYS, TABLES
 from tests.infra.conftest import Synthesised, listed, text_of
@@ -21,8 +22,16 @@ ARNS = {
 }
 
 
+MAY_WITH_SECRETS = ("GetSecretValue", "CreateSecret", "PutSecretValue", "DeleteSecret")
+
+
 def narrowed_to(tenant: str) -> Document:
     policy: Document = json.loads(session_policy(tenant, "aws", "acta-files", ("acta-texts", "acta-files")))
+    return policy
+
+
+def secrets_of(tenant: str, environment: str) -> Document:
+    policy: Document = json.loads(secrets_policy(tenant, "aws", environment))
     return policy
 
 
@@ -48,10 +57,23 @@ def arn(resource: Any) -> str:
     return ARNS.get(name, name) + slash + rest
 
 
+def is_of_secrets(statement: Mapping[str, Any]) -> bool:
+    return all(action.startswith("secretsmanager:") for action in listed(statement["Action"]))
+
+
+def secret_asks(each: Synthesised, function: str, tenant: str) -> Iterator[Ask]:
+    """Everything that the function's second role may do, done to a secret of this tenant's tools."""
+    prefix = tool_secrets_prefix(each.environment.name, tenant)
+    for statement in each.stateless.statements(f"{function.capitalize()}TenantRole"):
+        for action in listed(statement["Action"]) if is_of_secrets(statement) else ():
+            for resource in map(arn, listed(statement["Resource"])):
+                yield Ask(action, resource.partition(":secret:")[0] + f":secret:{prefix}stripe-AbCdEf")
+
+
 def asks(each: Synthesised, function: str, tenant: str) -> Iterator[Ask]:
     """Everything that the function's second role may do, done to this tenant's data."""
     statements = each.stateless.statements(f"{function.capitalize()}TenantRole")
-    for statement in (one for one in statements if one["Effect"] == "Allow"):
+    for statement in (one for one in statements if one["Effect"] == "Allow" and not is_of_secrets(one)):
         for action in listed(statement["Action"]):
             for resource in map(arn, listed(statement["Resource"])):
                 if action.startswith("dynamodb:"):
@@ -133,3 +155,39 @@ def test_who_reads_the_deployments_own_items_reads_them_with_its_own_role(
     assert not may("GetItem", "D", f"T#{ACME}")
     assert not may("GetItem", "D#")
     assert not may("DeleteItem", "D")
+
+
+@pytest.mark.parametrize("function", BY_TENANT)
+def test_secrets_of_tools_are_the_bound_tenants_alone(function: str, each: Synthesised) -> None:
+    role, environment = policies(each, f"{function.capitalize()}TenantRole"), each.environment.name
+    base = policies(each, f"{function.capitalize()}BaseRole")
+    for tenant in (ACME, "a*", "ac?e", "Acme", "é" * 300):
+        own = list(secret_asks(each, function, tenant))
+        assert bool(own) == (function in ("admin", "tool"))
+        narrowed = secrets_of(tenant, environment)
+        assert [ask for ask in own if not is_allowed(ask, role, narrowed)] == []
+        others = [ask for other in (OTHER, "acme2", "acm") for ask in secret_asks(each, function, other)]
+        assert [ask for ask in others if is_allowed(ask, role, narrowed)] == []
+        assert [ask for ask in own if is_allowed(ask, base)] == []
+
+
+@pytest.mark.parametrize("function", ["admin", "tool"])
+def test_credentials_for_secrets_reach_no_data_those_for_data_no_secret_and_neither_another_environment(
+    function: str, each: Synthesised
+) -> None:
+    role, environment = policies(each, f"{function.capitalize()}TenantRole"), each.environment.name
+    data, secrets = list(asks(each, function, ACME)), list(secret_asks(each, function, ACME))
+    assert [ask for ask in data if is_allowed(ask, role, secrets_of(ACME, environment))] == []
+    assert [ask for ask in secrets if is_allowed(ask, role, narrowed_to(ACME))] == []
+    elsewhere = [
+        ask._replace(resource=ask.resource.replace(f"acta/{environment}/", "acta/another/"))
+        for ask in secrets
+    ]
+    assert [ask for ask in elsewhere if is_allowed(ask, role, secrets_of(ACME, "another"))] == []
+
+
+def test_no_function_lists_secrets_or_says_who_may_have_them(each: Synthesised) -> None:
+    for role in each.stateless.resources("AWS::IAM::Role"):
+        for statement in each.stateless.statements(role):
+            found = {one for one in listed(statement["Action"]) if one.startswith("secretsmanager:")}
+            assert found <= {f"secretsmanager:{name}" for name in MAY_WITH_SECRETS}

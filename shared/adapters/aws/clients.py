@@ -21,27 +21,47 @@ ATTEMPTS = 3
 CONNECTIONS = 16
 
 
+SAY_THAT_KEYS_ARE_DENIED = ("dynamodb", "secrets-manager")
+"""As botocore names them in events. S3 says it of objects that are missing, too."""
+
 HOLDS_TENANTS_DATA = ("dynamodb", "s3")
-"""What a tenant's credentials are for. Everything else a function asks with its own."""
+HOLDS_TENANTS_SECRETS = ("secretsmanager",)
+"""What a tenant's credentials are for, each for one of the two. Everything else a function asks with its own."""
 
 
 @cache
 def aws_client(service: str) -> Any:
     """The client that the whole process uses. `service`: `dynamodb`, `s3`, `stepfunctions`, `secretsmanager`, …"""
-    narrowed = tenant_credentials() if service in HOLDS_TENANTS_DATA else None
-    return make_client(service, read_seconds=settings().aws_read_seconds, credentials=narrowed)
+    return make_client(
+        service, read_seconds=settings().aws_read_seconds, credentials=tenant_credentials(service)
+    )
+
+
+def tenant_credentials(service: str) -> "TenantCredentials | None":
+    """None: the service is asked with the function's own role, or the function has no other one."""
+    if not settings().tenant_role:
+        return None
+    if service in HOLDS_TENANTS_DATA:
+        return _credentials_for_data()
+    return _credentials_for_secrets() if service in HOLDS_TENANTS_SECRETS else None
 
 
 @cache
-def tenant_credentials() -> "TenantCredentials | None":
-    """None: the function's own role is the only one it has."""
-    chosen = settings()
-    if not chosen.tenant_role:
-        return None
-    from shared.adapters.aws.tenant_credentials import TenantCredentials
+def _credentials_for_data() -> "TenantCredentials":
+    from shared.adapters.aws.tenant_credentials import TenantCredentials, data_of
 
-    own = _session().get_credentials()
-    return TenantCredentials(chosen.tenant_role, chosen.bucket, chosen.session_buckets, own)
+    chosen = settings()
+    return TenantCredentials(
+        chosen.tenant_role, data_of(chosen.bucket, chosen.session_buckets), _session().get_credentials()
+    )
+
+
+@cache
+def _credentials_for_secrets() -> "TenantCredentials":
+    from shared.adapters.aws.tenant_credentials import TenantCredentials, tool_secrets_of
+
+    chosen = settings()
+    return TenantCredentials(chosen.tenant_role, tool_secrets_of(chosen.env), _session().get_credentials())
 
 
 def make_client(
@@ -73,7 +93,8 @@ def make_client(
         **where,
     )
     if credentials is not None:
-        client.meta.events.register("after-call.dynamodb", credentials.forget_denied)
+        for each in SAY_THAT_KEYS_ARE_DENIED:
+            client.meta.events.register(f"after-call.{each}", credentials.forget_denied)
     return client
 
 

@@ -1,4 +1,4 @@
-"""Secrets from Secrets Manager. They are cached for a few minutes, so a new value is used without a deployment."""
+"""The deployment's secrets from Secrets Manager, cached for a few minutes, so that a new value needs no deployment."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ class CachedSecrets:
     def __init__(
         self, secretsmanager: Service | None = None, now: Callable[[], float] = time.monotonic
     ) -> None:
-        self._secretsmanager = secretsmanager or Service("secretsmanager")
+        self._secretsmanager = secretsmanager or Service("secretsmanager", of_deployment=True)
         self._now = now
         self._cache: dict[str, tuple[float, str]] = {}
 

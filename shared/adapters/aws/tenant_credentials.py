@@ -9,13 +9,19 @@ import json
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import DENIED, AwsRefused
-from shared.adapters.storage.keys import FILES, SESSIONS, tenant_pk, tenant_prefix
+from shared.adapters.storage.keys import (
+    FILES,
+    SESSIONS,
+    tenant_pk,
+    tenant_prefix,
+    tool_secrets_prefix,
+)
 from shared.bound_tenant import Binding, bound
 from shared.domain.errors import AwsDenied
 
@@ -26,6 +32,9 @@ LONGEST_INVOCATION = 960
 and paid for is stored, whatever becomes of STS meanwhile.
 """
 TENANTS_KEPT = 200
+
+Narrowed = Callable[[str, str], str]
+"""From a tenant and the partition of AWS to a session policy."""
 
 
 class Keys(NamedTuple):
@@ -53,16 +62,14 @@ class TenantCredentials:
     """Stands where a botocore client has its credentials, for every request anew: those of the tenant that is bound;
     where none is bound, the process's `own`. Never those for want of the others.
 
-    `bucket`: of the files. `session_buckets`: of sessions' texts. `own`: botocore's credentials.
+    `policy`: what the role is narrowed to. `own`: botocore's credentials.
     """
 
     method = "assume-role"
 
-    def __init__(
-        self, role_arn: str, bucket: str, session_buckets: Sequence[str], own: Any, sts: Service | None = None
-    ) -> None:
+    def __init__(self, role_arn: str, policy: Narrowed, own: Any, sts: Service | None = None) -> None:
         self._role_arn = role_arn
-        self._buckets = bucket, tuple(session_buckets)
+        self._policy = policy
         self._own = own
         self._sts = sts or Service("sts")
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
@@ -91,8 +98,8 @@ class TenantCredentials:
         return self
 
     def forget_denied(self, parsed: Mapping[str, Any], **_: Any) -> None:
-        """After each answer of DynamoDB, which every invocation asks first. Credentials that were withdrawn, or ended
-        by another clock than this one, are asked for anew by the next attempt.
+        """After each answer of DynamoDB, which every invocation asks first, and of Secrets Manager. Credentials that
+        were withdrawn, or ended by another clock than this one, are asked for anew by the next attempt.
         """
         binding = bound()
         if binding is not None and parsed.get("Error", {}).get("Code") in DENIED:
@@ -101,7 +108,7 @@ class TenantCredentials:
 
     def _assume(self, tenant: str) -> _Kept:
         asked = time.time()
-        policy = session_policy(tenant, self._role_arn.split(":")[1], *self._buckets)
+        policy = self._policy(tenant, self._role_arn.split(":")[1])
         try:
             answer = self._sts.call(
                 "assume_role",
@@ -157,3 +164,26 @@ def session_policy(tenant: str, partition: str, bucket: str, session_buckets: Se
         },
     ]
     return json.dumps({"Statement": statements}, separators=(",", ":"))
+
+
+def data_of(bucket: str, session_buckets: Sequence[str]) -> Narrowed:
+    """Narrows to the tenant's items and objects. `bucket`: of the files. `session_buckets`: of sessions' texts."""
+    return lambda tenant, partition: session_policy(tenant, partition, bucket, session_buckets)
+
+
+def tool_secrets_of(environment: str) -> Narrowed:
+    """Narrows to the secrets of the tenant's tools. These credentials reach no item and no object, and those for items
+    and objects no secret; one policy would not have the room for both.
+    """
+    return lambda tenant, partition: secrets_policy(tenant, partition, environment)
+
+
+def secrets_policy(tenant: str, partition: str, environment: str) -> str:
+    """Which actions is the role's to say. `kms`: as in `session_policy`."""
+    prefix = tool_secrets_prefix(environment, tenant)
+    resources = [
+        f"arn:{partition}:secretsmanager:*:*:secret:{prefix}*",
+        f"arn:{partition}:kms:*:*:*",
+    ]
+    statement = {"Effect": "Allow", "Action": ["secretsmanager:*", "kms:*"], "Resource": resources}
+    return json.dumps({"Statement": [statement]}, separators=(",", ":"))

@@ -8,6 +8,10 @@ import hashlib
 from functools import lru_cache
 from urllib.parse import quote, unquote
 
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_.-")
+MAX_PLAIN_CHARS = 64
+"""A tenant's name that is longer, or has other characters, is a hash in names of secrets."""
+
 MAX_PART_BYTES = 200
 """A longer part is replaced by its hash, because keys of S3 and sort keys of DynamoDB have at most 1,024 bytes."""
 HASHED = "%sha256-"
@@ -47,3 +51,15 @@ def tenant_prefix(kind: str, tenant: str) -> str:
 def part_text(part: str) -> str | None:
     """The text that `key_part` made the part of. None: it was too long, and the part is its hash."""
     return None if part.startswith(HASHED) else unquote(part, errors="surrogatepass")
+
+
+def tool_secrets_prefix(environment: str, tenant: str) -> str:
+    """Of the names in Secrets Manager of all secrets of the tenant's tools. No two tenants have the same one: a name
+    that would not stand as it is becomes `=` and its hash, and no name that stands as it is has a `=`. Source of the
+    characters: Secrets Manager API Reference, CreateSecret. Capitals are hashed, too, so that case never decides.
+    """
+    if not tenant:
+        raise ValueError("the name of a secret needs a tenant")
+    is_plain = len(tenant) <= MAX_PLAIN_CHARS and PLAIN.issuperset(tenant)
+    hashed = hashlib.sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"acta/{environment}/tools/{tenant if is_plain else '=' + hashed}/"

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from shared.domain.definitions import agent, memory, prompt, tool
+from shared.domain.definitions import agent, memory, prompt, tool, tool_secret
 from shared.domain.errors import ValidationFailed
 from shared.domain.interventions import options_and_defaults
 from shared.domain.rules import caps
@@ -223,3 +223,15 @@ class CreateTool(PutTool):
 
     name: Annotated[str, Field(pattern=tool.TOOL_NAME_PATTERN)]
     version: None = None
+
+
+def _usable_value(value: str) -> str:
+    if not tool_secret.is_usable_value(value):
+        raise ValueError(tool_secret.VALUE_RULE)
+    return value
+
+
+class PutToolSecret(RequestBody):
+    """`PUT /v1/tool-secrets/{name}`."""
+
+    value: Annotated[str, AfterValidator(_usable_value)] = Field(repr=False)

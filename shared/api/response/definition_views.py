@@ -5,6 +5,7 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import HIDDEN, HttpConfig, ToolDefinition, ToolSpec
+from shared.domain.definitions.tool_secret import ToolSecret
 
 
 def agent_view(agent: AgentDefinition) -> Json:
@@ -60,7 +61,9 @@ def memory_view(memory: Memory) -> Json:
 
 
 def tool_view(spec: ToolSpec) -> Json:
-    """A built-in tool has no `config`, version or times. Headers' values may be credentials and are not shown."""
+    """A built-in tool has no `config`, version or times. Headers' values may be credentials and are not shown; the
+    names of secrets are.
+    """
     view = {
         "name": spec.name,
         "description": spec.description,
@@ -78,7 +81,8 @@ def tool_view(spec: ToolSpec) -> Json:
     if isinstance(spec, ToolDefinition):
         config = spec.config.model_dump()
         if isinstance(spec.config, HttpConfig):
-            config["headers"] = dict.fromkeys(spec.config.headers, HIDDEN)
+            references = {header: {"secret": name} for header, name in config.pop("secret_headers").items()}
+            config["headers"] = dict.fromkeys(spec.config.headers, HIDDEN) | references
         view |= {
             "config": config,
             "version": spec.version,
@@ -86,3 +90,13 @@ def tool_view(spec: ToolSpec) -> Json:
             "updated_at": instant(spec.updated_at),
         }
     return view
+
+
+def tool_secret_view(secret: ToolSecret) -> Json:
+    """Without its value, which nobody is shown."""
+    return {
+        "name": secret.name,
+        "created_at": instant(secret.created_at),
+        "updated_at": instant(secret.updated_at),
+        "updated_by": secret.updated_by,
+    }

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from shared.domain.definitions.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
+from shared.domain.definitions.tool_secret import SecretName
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.options_and_defaults import RoleName
 
@@ -81,11 +82,16 @@ def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
 
 
 class HttpConfig(FrozenModel):
-    """`headers`: sent with every request to the host of `url`, and never to another host."""
+    """`headers`: sent with every request to the host of `url`, and never to another host. `secret_headers`: so, too;
+    header -> the secret that has its value.
+    """
 
     url: Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS)]
     method: Method
     headers: Annotated[dict[HeaderName, HeaderValue], Field(max_length=MAX_HEADERS)] = Field(
+        default_factory=dict
+    )
+    secret_headers: Annotated[dict[HeaderName, SecretName], Field(max_length=MAX_HEADERS)] = Field(
         default_factory=dict
     )
 
@@ -109,3 +115,8 @@ class ToolDefinition(ToolSpec):
     version: Annotated[int, Field(ge=1)]
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Names of the secrets that its calls need."""
+        return frozenset(self.config.secret_headers.values() if isinstance(self.config, HttpConfig) else ())

@@ -28,6 +28,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
             "Head": frozenset({"held", "outage", "writers", "read_outside", "visibility"}),
+            "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),
             "Memory": frozenset({"origin", "only_for"}),
             "Policy": frozenset({"approver_must_differ"}),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Any
 
-from shared.adapters.aws.tenant_credentials import TenantCredentials, session_policy
+from shared.adapters.aws.tenant_credentials import TenantCredentials, data_of, session_policy
 from shared.bound_tenant import bound_to
 from tests.bench.growth import Figures
 from tests.bench.table import heading, number
@@ -32,7 +32,7 @@ class Given:
 def measure() -> Figures:
     """Microseconds of CPU of each look-up; how many requests of STS `TENANTS` tenants of `ROUNDS` invocations make."""
     sts = Given()
-    credentials = TenantCredentials("arn:aws:iam::1:role/r", "b", ("b",), None, sts)  # type: ignore[arg-type]
+    credentials = TenantCredentials("arn:aws:iam::1:role/r", data_of("b", ("b",)), None, sts)  # type: ignore[arg-type]
 
     def invocation(number: int) -> None:
         with bound_to(f"tenant-{number % TENANTS}"):

@@ -58,7 +58,8 @@ AGENT = AgentDefinition(
 )  # fmt: skip
 TOOL = ToolDefinition(
     name="notify", description="Tells.", input_schema={"type": "object"}, kind="http", effect="once", risk="network",
-    config=HttpConfig(url="https://desk.example/hook", method="POST"), version=1, created_at=NOW, updated_at=NOW,
+    config=HttpConfig(url="https://desk.example/hook", method="POST", secret_headers={"A": "desk"}),
+    version=1, created_at=NOW, updated_at=NOW,
     approver_role="finance", approver_must_differ=True,
 )  # fmt: skip
 MEMORY = Memory(memory_id="m", agent_id="keeper", kind="fact", text="A year.", created_at=NOW, updated_at=NOW)

@@ -15,6 +15,7 @@ from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
@@ -28,6 +29,7 @@ from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
 from shared.ports.running_text import Partials
+from shared.ports.tool_secrets import ToolSecretNames
 from tests.doubles.attempts import MemoryAttempts
 from tests.doubles.audit import MemoryTrail
 from tests.doubles.blobs import MemoryBlobs
@@ -39,6 +41,7 @@ from tests.doubles.log import MemoryLog
 from tests.doubles.memories import MemoryMemories
 from tests.doubles.running_text import MemoryPartials
 from tests.doubles.table import MemoryTable
+from tests.doubles.tool_secrets import MemoryToolSecretNames
 from tests.doubles.tools import MemoryToolStore
 
 ENDPOINT = "ACTA_TEST_AWS_ENDPOINT"
@@ -69,6 +72,7 @@ class Stores:
     other_definitions: DefinitionStore
     tools: ToolStore
     other_tools: ToolStore
+    secret_names: ToolSecretNames
     memories: MemoryStore
     other_memories: MemoryStore
     memories_of: Callable[[int], MemoryStore]
@@ -173,6 +177,7 @@ def memory_stores() -> Stores:
         other_definitions=MemoryDefinitions(table, clock),
         tools=MemoryToolStore(table, clock),
         other_tools=MemoryToolStore(table, clock),
+        secret_names=MemoryToolSecretNames(table),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         other_memories=MemoryMemories(table, clock, MOST_MEMORIES),
         memories_of=lambda version: MemoryMemories(table, clock, MOST_MEMORIES, write_version=version),
@@ -232,6 +237,7 @@ def aws_stores(aws: Aws) -> Stores:
         other_definitions=DynamoDefinitions(aws.table, clock, aws.dynamodb),
         tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
         other_tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
+        secret_names=DynamoToolSecretNames(aws.table, aws.dynamodb),
         memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         other_memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         memories_of=lambda version: DynamoMemories(

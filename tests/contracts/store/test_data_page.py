@@ -17,6 +17,7 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
+from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.rules.long_polls import LongPolls
 from shared.domain.session.attempt import Marker
 from shared.domain.session.running_text import Partial
@@ -46,6 +47,7 @@ NAMES = {
     "int_1": "{intervention}",
     "librarian": "{agent}",
     "weigh": "{tool}",
+    "stripe": "{secret}",
     "mem_1": "{memory}",
     AGENT_PLANNING_SYSTEM: "{prompt}",
     "POST /v1/sessions": "{route}",
@@ -120,6 +122,9 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
         AgentDefinition(agent_id="librarian", name="Librarian", version=1, created_at=now, updated_at=now),
     )
     stores.tools.create(TENANT, tool_of(now))
+    stores.secret_names.put(
+        TENANT, ToolSecret(name="stripe", created_at=now, updated_at=now, updated_by="ann")
+    )
     seed = prompts.seed(AGENT_PLANNING_SYSTEM, now)
     stores.definitions.store_seed(seed)
     stores.definitions.write_prompt(TENANT, seed, seed.next_version("Ours", None, "ann", now))

@@ -14,11 +14,13 @@ from urllib.parse import parse_qs
 from botocore.awsrequest import AWSResponse
 
 from shared.adapters.aws.clients import Service, make_client
-from shared.adapters.aws.tenant_credentials import Keys, TenantCredentials
+from shared.adapters.aws.tenant_credentials import Keys, TenantCredentials, data_of, tool_secrets_of
 from tests.doubles.iam.policies import Ask, Document, is_allowed
 from tests.doubles.iam.requests import BUCKETS, Signed, asks, s3_object
 
 REGION = "us-east-1"
+JSON = ("dynamodb", "secretsmanager")
+"""Services that answer so."""
 ANSWERED = "http://answered.invalid/"
 
 
@@ -59,7 +61,7 @@ class Account:
         self.sts_answers: list[tuple[int, str]] = []
         self.lasting = timedelta(hours=1)
         self.signed: list[tuple[str, str]] = []
-        """Of each request that reached DynamoDB or S3: the role's ARN and the action."""
+        """Of each request that reached DynamoDB, S3 or Secrets Manager: the role's ARN and the action."""
         self._roles = {role.arn: role for role in roles}
         self._sessions: dict[str, Session] = {}
         self._numbers = itertools.count(1)
@@ -77,8 +79,14 @@ class Account:
         session_buckets: Sequence[str] = ("contract",),
     ) -> TenantCredentials:
         """A function's, whose second role this is."""
-        sts = self.watched(make_client("sts", attempts=1, **_where(*own.get_frozen_credentials()[:3])))
-        return TenantCredentials(role_arn, bucket, session_buckets, own, Service("sts", sts))
+        return TenantCredentials(role_arn, data_of(bucket, session_buckets), own, self._sts(own))
+
+    def credentials_for_secrets(self, role_arn: str, own: Own, environment: str) -> TenantCredentials:
+        return TenantCredentials(role_arn, tool_secrets_of(environment), own, self._sts(own))
+
+    def _sts(self, own: Own) -> Service:
+        client = make_client("sts", attempts=1, **_where(*own.get_frozen_credentials()[:3]))
+        return Service("sts", self.watched(client))
 
     def client(self, service: str, credentials: TenantCredentials) -> Any:
         return self.watched(make_client(service, credentials=credentials, region_name=REGION))
@@ -114,9 +122,7 @@ class Account:
             return _refused(signed, "ExpiredTokenException")
         self.signed.extend((session.role.arn, ask.action) for ask in asks(signed))
         if not all(self._allows(session, ask) for ask in asks(signed)) or self._hides(signed, session):
-            return _refused(
-                signed, "AccessDeniedException" if signed.service == "dynamodb" else "AccessDenied"
-            )
+            return _refused(signed, "AccessDeniedException" if signed.service in JSON else "AccessDenied")
         return None
 
     def _session(self, signed: Signed) -> Session | None:
@@ -189,7 +195,7 @@ def _where(key: str, secret: str = "secret", token: str = "token") -> dict[str, 
 
 
 def _refused(signed: Signed, code: str) -> AWSResponse:
-    if signed.service == "dynamodb":
+    if signed.service in JSON:
         return _answer(signed, 400, f'{{"__type": "com.amazon.coral.service#{code}"}}')
     return _answer(signed, 403, "" if signed.method == "HEAD" else f"<Error><Code>{code}</Code></Error>")
 

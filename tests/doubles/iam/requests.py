@@ -1,6 +1,7 @@
-"""What IAM is asked when a request of DynamoDB or S3 comes in: actions, resources and condition keys.
+"""What IAM is asked when a request of DynamoDB, S3 or Secrets Manager comes in: actions, resources, condition keys.
 
-Source: Service Authorization Reference, "Amazon DynamoDB" and "Amazon S3". A request that is not known here raises.
+Source: Service Authorization Reference, "Amazon DynamoDB", "Amazon S3" and "AWS Secrets Manager". A request that is
+not known here raises.
 """
 
 import json
@@ -14,6 +15,7 @@ from tests.doubles.iam.policies import Ask
 
 LEADING_KEYS = "dynamodb:LeadingKeys"
 TABLES = "arn:aws:dynamodb:us-east-1:123456789012:table"
+SECRETS = "arn:aws:secretsmanager:us-east-1:123456789012:secret"
 BUCKETS = "arn:aws:s3:::"
 
 
@@ -40,7 +42,12 @@ class Signed(NamedTuple):
 
 def asks(request: Signed) -> Iterator[Ask]:
     """All of these have to be allowed."""
-    return _dynamodb(request) if request.service == "dynamodb" else _s3(request)
+    match request.service:
+        case "dynamodb":
+            return _dynamodb(request)
+        case "secretsmanager":
+            return _secretsmanager(request)
+    return _s3(request)
 
 
 def s3_object(request: Signed) -> tuple[str, str]:
@@ -80,6 +87,13 @@ def _dynamodb(request: Signed) -> Iterator[Ask]:
                 yield _on_items(f"{kind}Item", action["TableName"], [action.get("Item") or action["Key"]])
         case _:
             raise NotImplementedError(operation)
+
+
+def _secretsmanager(request: Signed) -> Iterator[Ask]:
+    operation = request.headers["x-amz-target"].partition(".")[2]
+    body = json.loads(request.body)
+    name = body["Name"] if operation == "CreateSecret" else body["SecretId"]
+    yield Ask(f"secretsmanager:{operation}", f"{SECRETS}:{name}-AbCdEf")
 
 
 def _on_items(operation: str, table: str, items: list[Any]) -> Ask:

@@ -1,22 +1,35 @@
 """Tools of kind `http` against servers on the loopback address, which are excepted from the address rules."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from shared.adapters.aws.tool_secrets import SecretUnusable
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.egress.exchange import MAX_BYTES
+from shared.adapters.tools.tenant.credentials import Secrets
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.agent.tools.results_for_model import failure_text
 from shared.domain.definitions.tool import Effect, HttpConfig, Method, ToolDefinition
-from shared.domain.errors import ToolFailed, ToolUnanswered
+from shared.domain.errors import (
+    AwsDenied,
+    StoreThrottled,
+    StoreUnavailable,
+    ToolFailed,
+    ToolNotRun,
+    ToolUnanswered,
+    TransientError,
+)
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 from shared.settings import Settings
 from tests.doubles.http_sink import Reply, Sink
+from tests.doubles.tool_secrets import MemoryToolSecretValues
 
+NO_SECRETS: Secrets = MemoryToolSecretValues()
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -40,8 +53,10 @@ def run(
     effect: Effect = "once",
     seconds: float = 20,
     headers: dict[str, str] | None = None,
+    secret_headers: dict[str, str] | None = None,
+    secrets: Secrets = NO_SECRETS,
 ) -> OutsideText:
-    config = HttpConfig(url=url, method=method, headers=headers or {})
+    config = HttpConfig(url=url, method=method, headers=headers or {}, secret_headers=secret_headers or {})
     tool = ToolDefinition(
         name="pay", description="Pays", input_schema={"type": "object"}, kind="http", config=config, effect=effect,
         version=1, created_at=NOW, updated_at=NOW,
@@ -50,7 +65,7 @@ def run(
         env="local", table="t", bucket="b", http_tool_allow=",".join(each.at for each in allowed)
     )
     context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
-    return HttpTool(AddressGuard(settings)).run(tool, config, arguments or {}, context)
+    return HttpTool(AddressGuard(settings), secrets).run(tool, config, arguments or {}, context)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
@@ -102,6 +117,99 @@ def test_a_redirect_is_followed_where_it_may_go_and_headers_stay_at_home(sink: S
     assert (away.method, away.path, away.body) == ("POST", "/c", {"order": 7})
     assert "authorization" not in away.headers
     assert away.headers["idempotency-key"] == "eff_1"
+
+
+KEY = "sk-live/1234567890"
+VALUES = {"desk": f"Bearer {KEY}"}
+
+
+def keeping(values: Mapping[str, str] = VALUES) -> MemoryToolSecretValues:
+    """Of the tenant `acme`."""
+    secrets = MemoryToolSecretValues()
+    for name, value in values.items():
+        secrets.put("acme", name, value)
+    return secrets
+
+
+def with_key(url: str, *allowed: Sink, **more: Any) -> OutsideText:
+    given = {"secret_headers": {"Authorization": "desk"}, "secrets": keeping(), **more}
+    return run(url, *allowed, **given)
+
+
+def test_a_header_has_the_value_of_the_secret_that_it_refers_to(sink: Sink) -> None:
+    with_key(sink.url(), sink, headers={"X-Caller": "acta"})
+    (heard,) = sink.heard
+    assert (heard.headers["authorization"], heard.headers["x-caller"]) == (VALUES["desk"], "acta")
+
+
+def test_no_other_place_gets_a_secret_whoever_redirects_there(sink: Sink, other: Sink) -> None:
+    sink.replies["/a"] = Reply(307, headers={"Location": "/b"})
+    sink.replies["/b"] = Reply(307, headers={"Location": other.url("/c")})
+    other.replies["/c"] = Reply(307, headers={"Location": sink.url("/d")})
+    with_key(sink.url("/a"), sink, other, arguments={"order": 7})
+    assert [heard.headers.get("authorization") for heard in sink.heard] == [VALUES["desk"]] * 3
+    (away,) = other.heard
+    assert KEY not in str(away)
+
+
+@pytest.mark.parametrize("status", [200, 401])
+def test_what_a_server_says_again_of_a_secret_does_not_reach_the_model(sink: Sink, status: int) -> None:
+    said = json.dumps({"headers": {"Authorization": VALUES["desk"]}, "key": KEY}).replace("/", "\\/")
+    body = f"{said}\n{KEY} {VALUES['desk']}\n{'x' * 870}{VALUES['desk']}"
+    sink.replies["/"] = Reply(status, body.encode())
+    try:
+        text = with_key(sink.url(), sink).text
+    except ToolFailed as failed:
+        text = failure_text(failed)
+    assert "1234567890" not in text
+    assert "sk-live" not in text
+    assert text.count("[secret desk]") >= 4
+
+
+def test_an_address_that_a_server_made_of_a_secret_is_not_shown(sink: Sink) -> None:
+    values = {"desk": "SK-LIVE-1234567890"}
+    sink.replies["/"] = Reply(302, headers={"Location": f"https://{values['desk']}.example.com/"})
+    with pytest.raises(ToolFailed) as failed:
+        with_key(sink.url(), sink, effect="read", secrets=keeping(values))
+    assert "1234567890" not in failure_text(failed.value)
+
+
+def test_an_answer_that_is_nothing_but_a_secret_again_and_again_stays_in_bounds(sink: Sink) -> None:
+    values = {"d" * 64: "12345678"}
+    sink.replies["/"] = Reply(body=b"12345678" * 200_000)
+    with pytest.raises(ToolFailed, match="It has run"):
+        run(sink.url(), sink, secret_headers={"A": "d" * 64}, secrets=keeping(values))
+
+
+@pytest.mark.parametrize("away", [StoreUnavailable("x"), StoreThrottled("x"), AwsDenied("x")])
+def test_where_no_secret_can_be_read_the_tool_did_not_run(sink: Sink, away: TransientError) -> None:
+    secrets = keeping()
+    secrets.away = [away]
+    with pytest.raises(ToolNotRun) as turned_away:
+        with_key(sink.url(), sink, secrets=secrets)
+    assert turned_away.value.reason is away
+    assert sink.heard == []
+    with_key(sink.url(), sink, secrets=secrets)
+    assert len(sink.heard) == 1
+
+
+def test_a_secret_that_is_not_set_is_an_admin_s_to_set_and_nothing_is_sent(sink: Sink) -> None:
+    for secrets in (keeping({}), keeping({"other": KEY})):
+        with pytest.raises(
+            ToolFailed, match=r"its secret desk is not set\. An admin has to set it"
+        ) as failed:
+            with_key(sink.url(), sink, secrets=secrets)
+        assert KEY not in failure_text(failed.value)
+    assert sink.heard == []
+
+
+def test_a_secret_that_is_no_header_s_value_is_not_sent(sink: Sink) -> None:
+    def unusable(tenant: str, name: str) -> str | None:
+        raise SecretUnusable
+
+    with pytest.raises(ToolFailed, match="An admin has to set it"):
+        with_key(sink.url(), sink, secrets=unusable)
+    assert sink.heard == []
 
 
 @pytest.mark.parametrize("status", [301, 302, 303])

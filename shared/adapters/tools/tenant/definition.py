@@ -10,9 +10,10 @@ from pydantic import ValidationError
 from shared.adapters.egress.address import AddressGuard, AddressRefused
 from shared.adapters.tools.schema.patterns import BadPattern
 from shared.adapters.tools.schema.references import BadReference, check_references
+from shared.adapters.tools.tenant.credentials import ReferenceRefused, holds_credential, with_references
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
 from shared.adapters.tools.tenant.query import fixed_names
-from shared.domain.definitions.tool import HIDDEN, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
+from shared.domain.definitions.tool import HIDDEN, MAX_HEADERS, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
 
 RESERVED_HEADERS = frozenset((
     "accept-encoding", "connection", "content-length", "content-type", "expect", "host", "idempotency-key",
@@ -21,6 +22,11 @@ RESERVED_HEADERS = frozenset((
 
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """Anthropic refuses each request that offers a tool with another name of a property."""
+
+NO_LITERAL = (
+    "These headers look like credentials, which are not stored with a tool: {names}. Store the value with PUT "
+    '/v1/tool-secrets/NAME or `acta tools secrets set NAME`, and write {{"secret": "NAME"}} in its place.'
+)
 
 Problems = dict[str, list[str]]
 """By field, sentences for the admin about what is wrong with it."""
@@ -48,11 +54,14 @@ def to_config(
     try:
         match kind:
             case "http":
-                return _usable(HttpConfig.model_validate(given, strict=True), reachable.addresses)
+                config = HttpConfig.model_validate(with_references(given), strict=True)
+                return _usable(config, reachable.addresses)
             case "lambda":
                 return _allowed(LambdaConfig.model_validate(given, strict=True), reachable.functions, tenant)
     except ValidationError as error:
         raise Unusable(_problems(error)) from None
+    except ReferenceRefused as refused:
+        raise Unusable({refused.field: [str(refused)]}) from None
     raise Unusable({"kind": [f"Tools of kind {kind} are not supported yet; there are http and lambda."]})
 
 
@@ -121,11 +130,17 @@ def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
         guard.check(config.url)
     except AddressRefused as refused:
         problems["config.url"] = [f"This URL cannot be used: {refused}."]
-    reserved = sorted(name for name in config.headers if name.lower() in RESERVED_HEADERS)
+    names = [*config.headers, *config.secret_headers]
+    reserved = sorted(name for name in names if name.lower() in RESERVED_HEADERS)
+    literal = sorted(name for name in config.headers if holds_credential(name))
     if reserved:
         problems["config.headers"] = [f"These headers cannot be set: {', '.join(reserved)}."]
-    elif len({name.lower() for name in config.headers}) < len(config.headers):
+    elif len({name.lower() for name in names}) < len(names):
         problems["config.headers"] = ["A header is named twice."]
+    elif len(names) > MAX_HEADERS:
+        problems["config.headers"] = [f"There are at most {MAX_HEADERS} headers."]
+    elif literal:
+        problems["config.headers"] = [NO_LITERAL.format(names=", ".join(literal))]
     elif HIDDEN in config.headers.values():
         problems["config.headers"] = [
             f"{HIDDEN} stands for a value that is not shown. Give the value itself."

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urldefrag, urljoin
 
 from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
+from shared.adapters.tools.tenant.credentials import Credentials, Secrets, credentials_of
 from shared.adapters.tools.tenant.query import with_query
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.errors import ToolFailed, ToolUnanswered
@@ -23,20 +24,23 @@ if TYPE_CHECKING:
 
 MAX_REDIRECTS = 3
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
+MAX_RESULT_CHARS = 4_194_304
 SHOWN_BYTES = 1_000
 """The model gets the body of a failed answer up to this size."""
 
 
 class HttpTool:
-    """Runs calls. `guard`: says which URLs may be called."""
+    """Runs calls. `guard`: says which URLs may be called. `secrets`: reads those that headers refer to."""
 
-    def __init__(self, guard: AddressGuard) -> None:
+    def __init__(self, guard: AddressGuard, secrets: Secrets) -> None:
         self._guard = guard
+        self._secrets = secrets
 
     def run(
         self, tool: ToolDefinition, config: HttpConfig, arguments: Mapping[str, Any], context: CallContext
     ) -> OutsideText:
-        """Raises ToolFailed, ToolUnanswered."""
+        """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
+        credentials = credentials_of(tool.name, config, self._secrets, context.tenant)
         method, url, body = config.method, config.url, None
         headers = {
             "Accept": "application/json, text/*;q=0.9, */*;q=0.1",
@@ -48,13 +52,13 @@ class HttpTool:
         else:
             headers["Content-Type"] = "application/json"
             body = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace")
-        configured: Mapping[str, str] = config.headers
+        configured: Mapping[str, str] = {**config.headers, **credentials.headers}
         deadline = time.monotonic() + context.deadline_seconds
         first_origin: tuple[str, str, int] | None = None
         acts = tool.effect != "read" and method != "GET"
         for hop in range(MAX_REDIRECTS + 1):
             in_doubt = acts and hop > 0
-            target = self._target(tool, in_doubt, url)
+            target = self._target(tool, in_doubt, url, credentials)
             first_origin = first_origin or target.origin
             answer = _exchange(
                 tool,
@@ -68,7 +72,7 @@ class HttpTool:
             if answer.status not in REDIRECTS or not answer.location:
                 if answer.status >= 300 and method != config.method:
                     _raise_if(in_doubt)
-                return _result(tool, answer)
+                return _result(tool, answer, credentials)
             url = _redirect_url(tool, acts, url, answer.location)
             if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
                 method, body = "GET", None
@@ -76,14 +80,13 @@ class HttpTool:
         _raise_if(acts)
         raise ToolFailed(f"{tool.name} was redirected more than {MAX_REDIRECTS} times. Try another way.")
 
-    def _target(self, tool: ToolDefinition, in_doubt: bool, url: str) -> Target:
+    def _target(self, tool: ToolDefinition, in_doubt: bool, url: str, credentials: Credentials) -> Target:
         try:
             return self._guard.resolve(url)
         except AddressRefused as refused:
             _raise_if(in_doubt)
-            why = OutsideText(
-                "address", tool.name, f"{refused}."
-            )  # after a redirect the host is others' word
+            # after a redirect the host is others' word, and may have in small letters what they were told
+            why = None if credentials.values else OutsideText("address", tool.name, f"{refused}.")
             raise ToolFailed(f"{tool.name} may not go there. Try another way.", why) from None
         except (OSError, UnicodeError):
             _raise_if(in_doubt)
@@ -132,15 +135,19 @@ def _unanswered(tool: ToolDefinition) -> NoReturn:
     raise ToolUnanswered(f"a tool of kind {tool.kind} did not answer")
 
 
-def _result(tool: ToolDefinition, answer: "HttpAnswer") -> OutsideText:
+def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials) -> OutsideText:
     """The result for the model. Raises ToolFailed where the status is not 2xx."""
-    text = answer.body.decode("utf-8", "replace")
+    text = credentials.hidden(answer.body.decode("utf-8", "replace"))
     if answer.status >= 300:
-        head = answer.body[:SHOWN_BYTES].decode("utf-8", "ignore")
+        head = text.encode()[:SHOWN_BYTES].decode("utf-8", "ignore")
         how = f"{tool.name} answered with status {answer.status}"
         if not head.strip():
             raise ToolFailed(f"{how}. It said nothing.")
         raise ToolFailed(f"{how}.", OutsideText("answer", tool.name, head, size=len(answer.body)))
+    if len(text) > MAX_RESULT_CHARS:  # a mark may be longer than what it stands for
+        raise ToolFailed(
+            f"{tool.name} answered with too much about its secrets. It has run; ask it for less."
+        )
     return OutsideText(
         "answer", tool.name, text, note="" if text.strip() else f"[status {answer.status}, no content]"
     )

@@ -32,7 +32,12 @@ def make_tool(stores: Stores, name: str, description: str = "Weighs. Grüße �
         description=description,
         input_schema={"type": "object", "properties": {"a": {"type": "number"}}},
         kind="http",
-        config=HttpConfig(url="https://a.example/", method="POST", headers={"X-Key": "k"}),
+        config=HttpConfig(
+            url="https://a.example/",
+            method="POST",
+            headers={"X-Caller": "k"},
+            secret_headers={"X-Key": "key"},
+        ),
         effect="once",
         risk="network",
         version=1,

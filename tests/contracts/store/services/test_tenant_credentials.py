@@ -13,7 +13,7 @@ from functions.status.dependencies import Dependencies
 from functions.status.routes import build
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.aws.tenant_credentials import TENANTS_KEPT, session_name, session_policy
+from shared.adapters.aws.tenant_credentials import TENANTS_KEPT, secrets_policy, session_name, session_policy
 from shared.adapters.dynamodb.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -447,6 +447,7 @@ def test_the_longest_tenants_and_buckets_fit_into_a_session_policy(tenant: str) 
     policy = session_policy(tenant, "aws-us-gov", "b" * 63, ("b" * 63, "c" * 63))
     assert policy.isascii()
     assert len(policy) <= 2_048
+    assert len(secrets_policy(tenant, "aws-us-gov", "e" * 64)) <= 2_048
     assert 2 <= len(session_name(tenant)) <= 64
 
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from shared.domain.definitions.tool import Effect, HttpConfig, ToolDefinition
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
 from shared.domain.session.conversation import ToolEntry
 from shared.domain.untrusted.quoting import quoted
 from shared.ports.model import ModelReply
@@ -25,6 +28,7 @@ def house_with_refund(
     script: Sequence[ModelReply] = SCRIPT,
     high_stakes: bool = False,
     allow: str = "",
+    secret_headers: dict[str, str] | None = None,
 ) -> House:
     house = House(ScriptedModel(script), env="local", http_tool_allow=allow or sink.at)
     house.definitions.tools.create(
@@ -38,7 +42,7 @@ def house_with_refund(
                 "additionalProperties": False,
             },
             kind="http",
-            config=HttpConfig(url=sink.url("/refunds"), method="POST"),
+            config=HttpConfig(url=sink.url("/refunds"), method="POST", secret_headers=secret_headers or {}),
             effect=effect,
             risk="write",
             high_stakes=high_stakes,
@@ -122,3 +126,31 @@ def test_another_tenant_s_tool_is_no_tool() -> None:
         house = house_with_refund(sink)
         assert "refund" in house.registry.specs(TENANT, "default")
         assert "refund" not in house.registry.specs("other", "default")
+
+
+@pytest.mark.parametrize("effect", ["once", "idempotent", "read"])
+@pytest.mark.parametrize("away", [StoreUnavailable("x"), StoreThrottled("x"), AwsDenied("x")])
+def test_where_the_store_of_secrets_is_away_the_call_is_made_later_and_once(
+    effect: Effect, away: TransientError
+) -> None:
+    with Sink() as sink:
+        house = house_with_refund(sink, effect, secret_headers={"Authorization": "desk"})
+        house.secret_values.put(TENANT, "desk", "Bearer sk-1234567890")
+        house.secret_values.away = [away] * 8
+        session = house.start("Pay back order 7").session_id
+        house.run()
+    assert (house.head(session).state, house.head(session).interventions) == ("completed", ())
+    assert [heard.headers["authorization"] for heard in sink.heard] == ["Bearer sk-1234567890"]
+    assert len(house.secret_values.away) == 0
+    assert house.head(session).usage.tool_calls == 1
+
+
+def test_a_model_is_told_which_secret_is_missing_and_the_run_goes_on() -> None:
+    with Sink() as sink:
+        house = house_with_refund(sink, secret_headers={"Authorization": "desk"})
+        house.secret_values.put("other", "desk", "Bearer sk-1234567890")
+        session = house.start("Pay back order 7").session_id
+        house.run()
+    assert (house.head(session).state, sink.heard) == ("completed", [])
+    (told,) = results(house, session)
+    assert (told or "").startswith("Error: refund did not run: its secret desk is not set.")

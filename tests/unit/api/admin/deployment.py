@@ -8,6 +8,7 @@ from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.clock import Clock
 from shared.ports.files import FileStore
 from shared.ports.log import SessionIndex
+from shared.ports.tool_secrets import ToolSecretValues
 from shared.settings import Settings
 from tests.doubles.audit import memory_audit
 from tests.doubles.clock import FakeClock
@@ -16,6 +17,7 @@ from tests.doubles.files import MemoryFiles
 from tests.doubles.index import MemoryIndex
 from tests.doubles.memories import MemoryMemories
 from tests.doubles.table import MemoryTable
+from tests.doubles.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from tests.doubles.tools import MemoryToolStore
 from tests.unit.api.gateway import Gateway, claims
 
@@ -28,6 +30,7 @@ def admin_root(
     files: FileStore | None = None,
     index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
     table: MemoryTable | None = None,
+    secret_values: ToolSecretValues | None = None,
 ) -> Dependencies:
     clock, table = FakeClock(), table or MemoryTable()
     return Dependencies(
@@ -35,6 +38,8 @@ def admin_root(
         files=MemoryFiles(clock) if files is None else files,
         definitions=MemoryDefinitions(table, clock),
         tools=MemoryToolStore(table, clock),
+        secret_names=MemoryToolSecretNames(table),
+        secret_values=secret_values or MemoryToolSecretValues(),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         idempotency=IdempotencyGuard(index(table, clock)),
         clock=clock,
@@ -51,7 +56,8 @@ class AdminApi:
         index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
     ) -> None:
         self.table = MemoryTable()
-        self.root = admin_root(settings, index=index, table=self.table)
+        self.secret_values = MemoryToolSecretValues()
+        self.root = admin_root(settings, index=index, table=self.table, secret_values=self.secret_values)
         self._handler = build(self.root).handler
         self.admin = self.as_caller()
         self.member = self.as_caller(roles="[member]")

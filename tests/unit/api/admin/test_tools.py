@@ -19,7 +19,7 @@ TOOL = {
     "config": {
         "url": "https://pay.example.com/refunds?v=2",
         "method": "POST",
-        "headers": {"Authorization": "Bearer s3cret"},
+        "headers": {"X-Caller": "s3cret"},
     },
     "effect": "idempotent",
     "risk": "write",
@@ -57,7 +57,7 @@ def create(api: AdminApi, **fields: Any) -> Any:
 def test_a_tool_is_read_as_it_was_written_but_for_its_headers_values(api: AdminApi) -> None:
     answer = api.admin.request("POST", "/v1/tools", json_body=TOOL)
     assert (answer.status, answer.headers["Location"]) == (201, "/v1/tools/refund")
-    shown = {**TOOL, "config": {**TOOL["config"], "headers": {"Authorization": "***"}}}  # type: ignore[dict-item]
+    shown = {**TOOL, "config": {**TOOL["config"], "headers": {"X-Caller": "***"}}}  # type: ignore[dict-item]
     times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
     assert answer.data == {**shown, "version": 1, **times}
     assert api.member.request("GET", "/v1/tools/refund").data == answer.data

@@ -1,0 +1,43 @@
+"""`acta tools secrets`: values of headers of tools. A value is never an argument, which other programs can see."""
+
+import getpass
+import sys
+from argparse import Namespace
+
+from acta.cli import exit_codes
+from acta.cli.connection import connect
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import echo, visible
+from acta.client.api import tool_secret_path
+
+MOST_CHARS = 16_384
+"""More than the API takes: what is longer is refused and not cut."""
+
+
+def set_secret(arguments: Namespace) -> int:
+    client = connect(arguments, role="admin")
+    client.put(tool_secret_path(arguments.name), {"value": _value(arguments.name)})
+    return exit_codes.OK
+
+
+def list_secrets(arguments: Namespace) -> int:
+    for secret in connect(arguments, role="admin").items("/v1/tool-secrets"):
+        at = str(secret["updated_at"])[:19].replace("T", " ")
+        echo(f"{secret['name']:<32}  {at}  {visible(str(secret['updated_by']), keep_newlines=False)}")
+    return exit_codes.OK
+
+
+def remove_secret(arguments: Namespace) -> int:
+    connect(arguments, role="admin").delete(tool_secret_path(arguments.name))
+    return exit_codes.OK
+
+
+def _value(name: str) -> str:
+    """Without the line break at its end. Raises CliError where there is none."""
+    if sys.stdin.isatty():
+        value = getpass.getpass(f"Value of {name} (not shown): ")
+    else:
+        value = sys.stdin.read(MOST_CHARS).removesuffix("\n").removesuffix("\r")
+    if not value:
+        raise CliError("a value is needed: type it, or send it to standard input")
+    return value

@@ -1,0 +1,55 @@
+"""Secrets for headers of tools: `/v1/tool-secrets` (design §7). A value goes in and never comes out again."""
+
+from shared.api.app import Api
+from shared.api.request.bodies import PutToolSecret
+from shared.api.response.definition_views import tool_secret_view
+from shared.api.response.envelope import Response, no_content, page, success
+from shared.domain.definitions.tool_secret import (
+    MAX_TOOL_SECRETS,
+    NAME_RULE,
+    ToolSecret,
+    is_secret_name,
+)
+from shared.domain.errors import Conflict, FieldsInvalid, NotFound
+from shared.ports.clock import Clock
+from shared.ports.definitions import ToolStore
+from shared.ports.tool_secrets import ToolSecretNames, ToolSecretValues
+
+
+def add_tool_secrets(
+    api: Api, names: ToolSecretNames, values: ToolSecretValues, tools: ToolStore, clock: Clock
+) -> None:
+    @api.get("/v1/tool-secrets")
+    def list_secrets() -> Response:
+        """All on one page: a tenant has at most `MAX_TOOL_SECRETS`."""
+        return page([tool_secret_view(each) for each in names.all(api.caller.tenant)], None)
+
+    @api.put("/v1/tool-secrets/{name}")
+    def set_secret(name: str, body: PutToolSecret) -> Response:
+        """The name is stored first: a request that fails between the two is repeated, and leaves no value unknown."""
+        if not is_secret_name(name):
+            raise FieldsInvalid({"name": [NAME_RULE]})
+        tenant, now = api.caller.tenant, clock.now()
+        known = {each.name: each for each in names.all(tenant)}
+        if name not in known and len(known) >= MAX_TOOL_SECRETS:
+            raise Conflict(f"There are {MAX_TOOL_SECRETS} secrets already, which is the most. Delete one.")
+        created_at = known[name].created_at if name in known else now
+        secret = ToolSecret(name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user)
+        names.put(tenant, secret)
+        values.put(tenant, name, body.value)
+        return success(tool_secret_view(secret), 200 if name in known else 201)
+
+    @api.delete("/v1/tool-secrets/{name}")
+    def delete_secret(name: str) -> Response:
+        tenant = api.caller.tenant
+        if all(name != each.name for each in names.all(tenant)):
+            raise NotFound("There is no secret of this name.")
+        users = [tool.name for tool in tools.all(tenant) if name in tool.secrets]
+        if users:
+            named = ", ".join(users)
+            raise Conflict(
+                f"Tools refer to this secret: {named}. Change or delete them first.", {"tools": users}
+            )
+        values.delete(tenant, name)
+        names.delete(tenant, name)
+        return no_content()

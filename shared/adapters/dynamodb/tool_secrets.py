@@ -1,0 +1,63 @@
+"""Names of the secrets of tenants' tools on DynamoDB. No item has a value: those are in Secrets Manager.
+
+pk             sk             attributes
+T#{tenant}     X#{secret}     v version, c created at, u updated at, b who set its value last
+"""
+
+from datetime import datetime
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb.query import query
+from shared.adapters.dynamodb.table_layout import Item
+from shared.adapters.storage.documents import ATTRIBUTES_VERSION
+from shared.adapters.storage.keys import key_part, tenant_pk
+from shared.domain.definitions.tool_secret import ToolSecret
+from shared.domain.schema.convert import check_version
+
+KEPT_APART = "X#"
+
+
+class DynamoToolSecretNames:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, client: Any = None) -> None:
+        self._table = table
+        self._dynamodb = Service("dynamodb", client)
+
+    def all(self, tenant: str) -> tuple[ToolSecret, ...]:
+        answers = query(
+            self._dynamodb,
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :secret)",
+            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":secret": {"S": KEPT_APART}},
+        )
+        return tuple(_secret(item) for answer in answers for item in answer["Items"])
+
+    def put(self, tenant: str, secret: ToolSecret) -> None:
+        item = {
+            **_key(tenant, secret.name),
+            "v": {"N": str(ATTRIBUTES_VERSION)},
+            "c": {"S": secret.created_at.isoformat()},
+            "u": {"S": secret.updated_at.isoformat()},
+            "b": {"S": secret.updated_by},
+        }
+        self._dynamodb.call("put_item", TableName=self._table, Item=item)
+
+    def delete(self, tenant: str, name: str) -> None:
+        self._dynamodb.call("delete_item", TableName=self._table, Key=_key(tenant, name))
+
+
+def _key(tenant: str, name: str) -> Item:
+    return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": KEPT_APART + key_part(name)}}
+
+
+def _secret(item: Item) -> ToolSecret:
+    check_version("tool secret", int(item["v"]["N"]))
+    return ToolSecret(
+        name=item["sk"]["S"].removeprefix(KEPT_APART),
+        created_at=datetime.fromisoformat(item["c"]["S"]),
+        updated_at=datetime.fromisoformat(item["u"]["S"]),
+        updated_by=item["b"]["S"],
+    )

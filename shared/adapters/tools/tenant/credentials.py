@@ -1,0 +1,112 @@
+"""Headers of `http` tools that are credentials: how a definition refers to their values, how a call gets them, and how
+they are kept out of what the model is given (design §7).
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from shared.adapters.aws.tool_secrets import SecretUnusable
+from shared.domain.definitions.tool import HttpConfig
+from shared.domain.definitions.tool_secret import MIN_VALUE_CHARS, NAME_RULE, is_secret_name
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, ToolFailed, ToolNotRun
+
+Secrets = Callable[[str, str], str | None]
+"""From a tenant and a secret's name to its value; None: there is no such secret."""
+
+_PARTS = (
+    "apikey", "accesskey", "authorization", "bearer", "cookie", "credential", "passphrase", "passwd", "password",
+    "privatekey", "secret", "signature", "subscriptionkey", "token",
+)  # fmt: skip
+"""A header is taken for a credential where its name, without separators, contains one of these …"""
+_WORDS = frozenset(("auth", "jwt", "key", "pat", "pass", "pwd", "sid", "session"))
+"""… or where one of its words is one of these."""
+
+
+class ReferenceRefused(Exception):
+    """A header's value refers to no secret. `field`: of the definition. The message is for the admin."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class Credentials(NamedTuple):
+    """Of one call. `headers`: with their values. `values`: by the secrets' names."""
+
+    headers: Mapping[str, str]
+    values: Mapping[str, str]
+
+    def hidden(self, text: str) -> str:
+        """The text, in which each value is `[secret NAME]`. A value is found as it is, as JSON has it, and without the
+        scheme before it (`Bearer …`): servers say again what they were told. Linear in the text.
+        """
+        found = {form: name for name, value in self.values.items() for form in _forms(value)}
+        for form in sorted(found, key=len, reverse=True):
+            text = text.replace(form, f"[secret {found[form]}]")
+        return text
+
+
+def holds_credential(header: str) -> bool:
+    """Whether the name of a header says that its value is a credential."""
+    words = "".join(char if char.isalnum() else " " for char in header.lower()).split()
+    whole = "".join(words)
+    return any(part in whole for part in _PARTS) or not _WORDS.isdisjoint(words)
+
+
+def with_references(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration of an `http` tool as it is stored: values `{"secret": "name"}` of `headers` are in
+    `secret_headers`. Raises ReferenceRefused.
+    """
+    if "secret_headers" in given:
+        raise ReferenceRefused(
+            "config.secret_headers",
+            'There is no such field. Write {"secret": "NAME"} as the value of a header.',
+        )
+    headers = given.get("headers")
+    if not isinstance(headers, Mapping):
+        return dict(given)
+    references = {header: value for header, value in headers.items() if isinstance(value, Mapping)}
+    for value in references.values():
+        name = value.get("secret")
+        if value.keys() != {"secret"} or not isinstance(name, str) or not is_secret_name(name):
+            raise ReferenceRefused(
+                "config.headers", f'A header refers to a secret as {{"secret": "NAME"}}. {NAME_RULE}'
+            )
+    return {
+        **given,
+        "headers": {header: value for header, value in headers.items() if header not in references},
+        "secret_headers": {header: value["secret"] for header, value in references.items()},
+    }
+
+
+def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, tenant: str) -> Credentials:
+    """What a call of the tool is sent with. Raises ToolNotRun where the store of the secrets is away or refuses, and
+    ToolFailed where an admin has to do something. Neither says more of a secret than its name.
+    """
+    values: dict[str, str] = {}
+    for name in dict.fromkeys(config.secret_headers.values()):
+        try:
+            value = secrets(tenant, name)
+        except (AwsDenied, StoreThrottled, StoreUnavailable) as away:
+            raise ToolNotRun(away) from None
+        except SecretUnusable:
+            raise _failed(tool, name, "holds no text that a header may have") from None
+        if value is None:
+            raise _failed(tool, name, "is not set")
+        values[name] = value
+    return Credentials({header: values[name] for header, name in config.secret_headers.items()}, values)
+
+
+def _failed(tool: str, name: str, what: str) -> ToolFailed:
+    return ToolFailed(
+        f"{tool} did not run: its secret {name} {what}. An admin has to set it (acta tools secrets set {name}). "
+        "Tell the user, or go on without it."
+    )
+
+
+def _forms(value: str) -> set[str]:
+    _, space, rest = value.partition(" ")
+    plain = {value, rest.strip()} if space else {value}
+    forms = {form for each in plain for form in (each, json.dumps(each)[1:-1], each.replace("/", "\\/"))}
+    return {form for form in forms if len(form) >= MIN_VALUE_CHARS}

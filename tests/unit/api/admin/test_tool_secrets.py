@@ -1,0 +1,228 @@
+"""`/v1/tool-secrets`, and definitions that refer to them (API8 and M10: no credential in the table)."""
+
+from typing import Any
+
+import pytest
+
+from shared.domain.definitions.tool import MAX_HEADERS, HttpConfig, ToolDefinition
+from shared.domain.definitions.tool_secret import MAX_TOOL_SECRETS, MAX_VALUE_CHARS
+from shared.domain.errors import StoreUnavailable
+from shared.domain.schema.versions import PREVIOUS
+from shared.settings import Settings
+from tests.unit.api.admin.deployment import AdminApi
+
+VALUE = "Bearer sk-live-1234567890"
+SETTINGS = Settings(env="test", table="t", bucket="b", http_tool_hosts="pay.example.com")
+PATH = "/v1/tool-secrets/stripe"
+
+
+@pytest.fixture
+def api() -> AdminApi:
+    return AdminApi(SETTINGS)
+
+
+def put(api: AdminApi, name: str = "stripe", value: str = VALUE) -> Any:
+    return api.admin.request("PUT", f"/v1/tool-secrets/{name}", json_body={"value": value})
+
+
+def with_headers(headers: dict[str, Any], name: str = "refund") -> dict[str, Any]:
+    config = {"url": "https://pay.example.com/refunds", "method": "POST", "headers": headers}
+    return {
+        "name": name, "description": "Pays an order back", "input_schema": {"type": "object"}, "kind": "http",
+        "config": config,
+    }  # fmt: skip
+
+
+def define(api: AdminApi, headers: dict[str, Any], name: str = "refund") -> Any:
+    return api.admin.request("POST", "/v1/tools", json_body=with_headers(headers, name))
+
+
+def test_a_secret_is_set_replaced_listed_and_deleted_and_its_value_never_comes_back(api: AdminApi) -> None:
+    made = put(api)
+    at = "2026-01-01T00:00:00.000Z"
+    shown = {"name": "stripe", "created_at": at, "updated_at": at, "updated_by": "ann"}
+    assert (made.status, made.data) == (201, shown)
+    other = api.as_caller(user="bob").request("PUT", PATH, json_body={"value": f"{VALUE}2"})
+    assert (other.status, other.data["updated_by"]) == (200, "bob")
+    listed = api.admin.request("GET", "/v1/tool-secrets")
+    assert listed.data == {"items": [other.data], "next_cursor": None}
+    assert api.secret_values.values == {("acme", "stripe"): f"{VALUE}2"}
+    assert VALUE not in str([made.json, other.json, listed.json])
+    assert api.admin.request("DELETE", PATH).status == 204
+    assert api.secret_values.values == {}
+    assert api.admin.request("GET", "/v1/tool-secrets").data["items"] == []
+    assert api.admin.request("DELETE", PATH).status == 404
+    assert put(api).status == 201
+
+
+def test_no_word_of_the_value_is_in_the_table_or_the_trail(api: AdminApi) -> None:
+    put(api)
+    assert VALUE not in str(vars(api.table))
+    (begun, ended) = api.root.audit.trail.records["acme"]  # type: ignore[attr-defined]
+    assert (begun.action, begun.details) == ("tool_secret.write", {"name": "stripe"})
+    assert VALUE not in str([begun, ended])
+
+
+def test_only_admins_and_only_those_of_the_tenant(api: AdminApi) -> None:
+    put(api)
+    for method, body in (("PUT", {"value": VALUE}), ("DELETE", None)):
+        assert api.member.request(method, PATH, json_body=body).status == 403
+    assert api.member.request("GET", "/v1/tool-secrets").status == 403
+    assert api.stranger.request("GET", "/v1/tool-secrets").data["items"] == []
+    assert api.stranger.request("DELETE", PATH).status == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "field"),
+    [
+        ("1a", {"value": VALUE}, "name"), ("a-b", {"value": VALUE}, "name"), ("a" * 65, {"value": VALUE}, "name"),
+        ("stripe", {}, "value"), ("stripe", {"value": None}, "value"), ("stripe", {"value": 12345678}, "value"),
+        ("stripe", {"value": "sk-1234"}, "value"), ("stripe", {"value": f"{VALUE}\r\nX: y"}, "value"),
+        ("stripe", {"value": f" {VALUE}"}, "value"), ("stripe", {"value": f"{VALUE} "}, "value"),
+        ("stripe", {"value": "Grüße, Grüße"}, "value"), ("stripe", {"value": "s" * (MAX_VALUE_CHARS + 1)}, "value"),
+        ("stripe", {"value": VALUE, "more": VALUE}, "more"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_a_secret_is_refused_and_not_said_again(
+    api: AdminApi, name: str, body: dict[str, Any], field: str
+) -> None:
+    answer = api.admin.request("PUT", f"/v1/tool-secrets/{name}", json_body=body)
+    assert (answer.status, list(answer.error["details"])) == (400, [field])
+    assert str(body.get("value")) not in str(answer.json) or body.get("value") is None
+    assert api.secret_values.values == {}
+
+
+def test_a_tenant_has_so_many_and_may_replace_each(api: AdminApi) -> None:
+    for number in range(MAX_TOOL_SECRETS):
+        assert put(api, f"s{number}").status == 201
+    assert put(api, "s0").status == 200
+    assert put(api, "one_more").status == 409
+
+
+def test_where_the_value_could_not_be_stored_the_request_is_repeated(api: AdminApi) -> None:
+    api.secret_values.away = [StoreUnavailable("away")]
+    refused = put(api)
+    assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+    assert put(api).status == 200
+    api.secret_values.away = [StoreUnavailable("away")]
+    assert api.admin.request("DELETE", PATH).status == 503
+    assert api.admin.request("DELETE", PATH).status == 204
+
+
+def test_a_header_refers_to_a_secret_and_is_shown_so(api: AdminApi) -> None:
+    put(api)
+    headers = {"Authorization": {"secret": "stripe"}, "X-Caller": "acta"}
+    made = define(api, headers)
+    assert made.status == 201
+    assert made.data["config"]["headers"] == {"Authorization": {"secret": "stripe"}, "X-Caller": "***"}
+    assert "secret_headers" not in made.data["config"]
+    (stored,) = api.root.tools.all("acme")
+    assert isinstance(stored.config, HttpConfig)
+    assert (stored.config.headers, stored.config.secret_headers) == (
+        {"X-Caller": "acta"},
+        {"Authorization": "stripe"},
+    )
+    body = {key: value for key, value in with_headers(headers).items() if key != "name"}
+    assert api.admin.request("PUT", "/v1/tools/refund", json_body=body).status == 200
+
+
+def test_a_secret_that_a_tool_refers_to_stays_and_the_answer_names_the_tools(api: AdminApi) -> None:
+    put(api)
+    for name in ("refund", "charge"):
+        assert define(api, {"X-Api-Key": {"secret": "stripe"}}, name).status == 201
+    refused = api.admin.request("DELETE", PATH)
+    assert (refused.status, refused.error["details"]) == (409, {"tools": ["charge", "refund"]})
+    assert api.secret_values.values
+    for name in ("refund", "charge"):
+        assert api.admin.request("DELETE", f"/v1/tools/{name}").status == 204
+    assert api.admin.request("DELETE", PATH).status == 204
+
+
+def test_a_tool_refers_to_secrets_that_were_set_for_its_tenant(api: AdminApi) -> None:
+    put(api)
+    assert api.stranger.request("PUT", "/v1/tool-secrets/theirs", json_body={"value": VALUE}).status == 201
+    for headers in ({"X-Api-Key": {"secret": "theirs"}}, {"X-Api-Key": {"secret": "other"}}):
+        answer = define(api, headers)
+        ((field, (why,)),) = answer.error["details"].items()
+        assert (answer.status, field) == (400, "config.headers")
+        assert "acta tools secrets set" in why
+    assert define(api, {"X-Api-Key": {"secret": "stripe"}}).status == 201
+    body = {key: value for key, value in with_headers({"A": {"secret": "other"}}).items() if key != "name"}
+    assert api.admin.request("PUT", "/v1/tools/refund", json_body=body).status == 400
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Authorization", "x-api-key", "X-API-Key", "api-key", "ApiKey", "Cookie", "X-Auth-Token", "X-Auth", "Token",
+        "X-Access-Token", "My_Secret", "X-Password", "Ocp-Apim-Subscription-Key", "x-functions-key",
+        "X-Amz-Security-Token",        "PRIVATE-TOKEN", "X-Session-Id", "X-JWT-Assertion", "X-Hub-Signature",
+    ],
+)  # fmt: skip
+def test_a_credential_is_not_written_into_a_definition(api: AdminApi, name: str) -> None:
+    answer = define(api, {name: VALUE})
+    ((field, (why,)),) = answer.error["details"].items()
+    assert (answer.status, field) == (400, "config.headers")
+    assert '{"secret": "NAME"}' in why
+    assert "/v1/tool-secrets/NAME" in why
+    assert VALUE not in str(answer.json)
+    assert api.root.tools.all("acme") == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["X-Caller", "Accept-Language", "X-Keyboard", "X-Author", "X-Tenant", "Compass"]
+)
+def test_other_headers_are_written_as_they_are(api: AdminApi, name: str) -> None:
+    assert define(api, {name: "acta-desk"}).status == 201
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"A": {"secret": "stripe", "more": 1}}, {"A": {}}, {"A": {"Secret": "stripe"}}, {"A": {"secret": 1}},
+        {"A": {"secret": "a/../b"}}, {"A": {"secret": ""}}, {"A": {"secret": "a" * 65}}, {"A": {"secret": "stripé"}},
+        {"A": {"secret": ["stripe"]}}, {"Host": {"secret": "stripe"}}, {"A": "x", "a": {"secret": "stripe"}},
+        {"Proxy-Authorization": {"secret": "stripe"}},
+        {f"A{number}": ({"secret": "stripe"} if number else "x") for number in range(MAX_HEADERS + 1)},
+    ],
+)  # fmt: skip
+def test_a_reference_that_cannot_be_meant_is_refused(api: AdminApi, headers: dict[str, Any]) -> None:
+    put(api)
+    answer = define(api, headers)
+    assert answer.status == 400
+    assert next(iter(answer.error["details"])) in ("config.headers", "config.secret_headers")
+    assert api.root.tools.all("acme") == ()
+
+
+def test_the_form_in_which_references_are_stored_is_none_that_is_taken(api: AdminApi) -> None:
+    put(api)
+    tool = with_headers({})
+    tool["config"]["secret_headers"] = {"A": "stripe"}
+    answer = api.admin.request("POST", "/v1/tools", json_body=tool)
+    assert (answer.status, list(answer.error["details"])) == (400, ["config.secret_headers"])
+
+
+def test_a_reference_is_not_dropped_in_silence_while_the_release_before_may_run() -> None:
+    api = AdminApi(SETTINGS.model_copy(update={"write_version": PREVIOUS}))
+    put(api)
+    answer = define(api, {"A": {"secret": "stripe"}})
+    ((field, (why,)),) = answer.error["details"].items()
+    assert (answer.status, field) == (400, "config.headers")
+    assert f"still writes version {PREVIOUS}" in why
+
+
+def test_a_credential_that_was_stored_before_stays_with_its_tool_and_is_not_written_again(
+    api: AdminApi,
+) -> None:
+    now = api.root.clock.now()
+    config = HttpConfig(url="https://pay.example.com/", method="POST", headers={"Authorization": VALUE})
+    old = ToolDefinition(
+        name="refund", description="Pays", input_schema={"type": "object"}, kind="http", config=config,
+        version=1, created_at=now, updated_at=now,
+    )  # fmt: skip
+    api.root.tools.create("acme", old)
+    shown = api.admin.request("GET", "/v1/tools/refund").data
+    assert shown["config"]["headers"] == {"Authorization": "***"}
+    body = {key: value for key, value in with_headers({"Authorization": VALUE}).items() if key != "name"}
+    assert api.admin.request("PUT", "/v1/tools/refund", json_body=body).status == 400
+    assert api.root.tools.all("acme") == (old,)
