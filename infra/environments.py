@@ -39,10 +39,15 @@ class OwnPool:
 
 @dataclass(frozen=True)
 class ExternalIssuer:
-    """An OpenID issuer that signs with RS256. The JWT authorizer of an HTTP API accepts RSA keys only."""
+    """An OpenID issuer that signs with RS256. The JWT authorizer of an HTTP API accepts RSA keys only.
+
+    `roles_have_no_spaces`: none of its roles, groups or what else stands in the claim has a space in its name. Else a
+    person with several grants something only where `Environment.role_map` knows all of them.
+    """
 
     issuer_url: str
     audience: str
+    roles_have_no_spaces: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,9 @@ class Environment:
 
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
+    role_map: Mapping[str, str] = field(default_factory=dict)
+    """A name in the claim of the roles -> the role that it grants; "": none, but the name is known. Without a map every
+    name is the role of that name."""
     cors_origins: tuple[str, ...] = ()
     rate_limit: int = 100
     burst_limit: int = 200
@@ -214,6 +222,13 @@ class Environment:
         if not self.is_local:
             raise UnusableValue("notifications of an environment in AWS are set in infra/environments.py")
         return replace(self, notifications=LocalWebhook(is_listening=True))
+
+    @property
+    def roles_have_no_spaces(self) -> bool:
+        """A Cognito group's name has none. The local issuer is taken for one whose names may have some."""
+        if isinstance(self.auth, ExternalIssuer):
+            return self.auth.roles_have_no_spaces
+        return isinstance(self.auth, OwnPool)
 
     @property
     def longest_model_seconds(self) -> int:

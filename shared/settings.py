@@ -30,6 +30,7 @@ from shared.domain.definitions.function_names import (
     MAX_FUNCTION_CHARS,
     function_prefix,
 )
+from shared.domain.interventions.options_and_defaults import ROLE_PATTERN
 from shared.domain.rules.allowed_models import AllowedModels
 from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.rules.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
@@ -45,6 +46,7 @@ MAX_JSON_CHARS = {"tenant_tools": 2_048, "tool_approvers": 512}
 AS_JSON = {
     "tenant_tools": '{"acme": ["acta-prod-tool-refund"]}',
     "tool_approvers": '{"*": {"delete_file": "records"}}',
+    "role_map": '{"Billing admin": "finance", "Everyone": ""}',
 }
 """Settings that are JSON in their variable, with an example of each."""
 
@@ -83,6 +85,14 @@ class Settings(BaseModel):
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
+    role_map: Mapping[str, Annotated[str, Field(pattern=rf"^$|{ROLE_PATTERN}")]] = Field(default_factory=dict)
+    """A name in the claim of the roles -> the role that it grants, or nothing; names that it does not have grant none.
+    Empty: every name is the role of that name. As JSON.
+    """
+    roles_have_no_spaces: bool = False
+    """The issuer has no role whose name has a space in it, so `[a b]` can only be two
+    (`shared/api/request/roles.py`).
+    """
 
     write_version: Annotated[int, Field(ge=PREVIOUS, le=CURRENT)] = CURRENT
     """The schema version that is written. The previous one as long as Lambdas of the release before may run."""

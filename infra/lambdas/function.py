@@ -99,6 +99,7 @@ class ActaFunction(Construct):
             "session_bucket": resources.session_bucket.bucket_name,
             "tenant_claim": environment.tenant_claim,
             "roles_claim": environment.roles_claim,
+            "roles_have_no_spaces": environment.roles_have_no_spaces,
             "longest_model_seconds": environment.longest_model_seconds,
             "longest_tool_seconds": environment.longest_tool_seconds,
             "write_version": environment.write_version,
@@ -108,6 +109,8 @@ class ActaFunction(Construct):
             **environment.settings,
             "offline": environment.offline,  # what the zip contains, whatever the overrides say
         }
+        if environment.role_map:
+            values["role_map"] = environment.role_map
         if environment.allowed_models:
             values["allowed_models"] = ",".join(environment.allowed_models)
         if name == "start":

@@ -30,6 +30,7 @@ DEPLOYED_FIELDS = frozenset(
         "offline",
         "tenant_claim",
         "roles_claim",
+        "roles_have_no_spaces",
         "anthropic_secret",
         "openai_secret",
         "notify_topic_arn",

@@ -17,6 +17,8 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from shared.api.request.roles import BUILT_IN
+
 AUDIENCE = "acta"
 ALGORITHM = "RS256"
 KEY_FILE = "issuer-key.pem"
@@ -71,7 +73,7 @@ class Issuer:
             "aud": AUDIENCE,
             "sub": user,
             "tenant": tenant,
-            "roles": list(dict.fromkeys([*(role for role in named if role != EVERYBODY), EVERYBODY])),
+            "roles": _claim(list(dict.fromkeys([*(role for role in named if role != EVERYBODY), EVERYBODY]))),
             "iat": issued_at,
             "exp": issued_at + ttl,
         }
@@ -94,6 +96,13 @@ class Issuer:
             "/.well-known/openid-configuration": json.dumps(configuration).encode(),
             "/.well-known/jwks.json": json.dumps(self.jwks()).encode(),
         }
+
+
+def _claim(roles: list[Role]) -> list[Role] | str:
+    """A list where the API can read the gateway's text of it back, else that list as JSON
+    (`shared/api/request/roles.py`).
+    """
+    return roles if BUILT_IN.issuperset(roles) else json.dumps(roles)
 
 
 def write_key(path: Path) -> None:

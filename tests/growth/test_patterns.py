@@ -74,7 +74,6 @@ TABLE = {
     "shared/agent/queries/poll.py _CURSOR": Met("a query parameter"),
     "shared/api/arguments.py _PATH_VARIABLE": Met("a variable of a request's path"),
     "shared/api/request/identity.py _TENANT": Met("a claim"),
-    "shared/api/request/identity.py _ROLE": Met("a claim"),
     "shared/api/response/etag.py _TAG": Met("a request's header"),
     "shared/domain/definitions/memory.py _WORD": Met("goals, queries and memories"),
     "shared/domain/rules/allowed_models.py _is_known": Met("names of models", held="FAMILIES"),

@@ -2,9 +2,7 @@ from typing import get_args
 
 import pytest
 
-from infra.environments import SessionCaps
 from infra.sizing import FunctionName
-from shared.domain.rules.caps import Caps
 from shared.settings import PREFIX, Settings
 from tests.infra.conftest import Synthesised
 
@@ -115,11 +113,3 @@ def test_the_alarm_for_refused_keys_counts_what_step_reports(prod: Synthesised) 
     assert alarm["Namespace"] == variables["POWERTOOLS_METRICS_NAMESPACE"]
     assert alarm["Dimensions"] == [{"Name": "service", "Value": variables["POWERTOOLS_SERVICE_NAME"]}]
     assert (alarm["Threshold"], alarm["Statistic"]) == (1, "Sum")
-
-
-def test_caps_and_models_of_an_environment_reach_the_functions_as_settings() -> None:
-    caps = SessionCaps(max_steps=100, token_budget=400_000, cost_budget_usd=20, max_output_tokens=9_000)
-    assert Settings(env="prod", table="t", bucket="b", **caps.settings).caps == Caps(
-        max_steps=100, token_budget=400_000, cost_budget_usd=20
-    )
-    assert SessionCaps().settings == {}

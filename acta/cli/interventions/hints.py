@@ -43,7 +43,7 @@ def lacks_role(client: Client, intervention: Mapping[str, Any]) -> bool:
     provider's choice; there the deployment's answer shows it.
     """
     role = intervention.get("role")
-    roles = local_claims(client).get("roles")
+    roles = _roles(local_claims(client).get("roles"))
     if not role or not isinstance(roles, list):
         return False
     return role not in roles and not (role == "member" and "admin" in roles)
@@ -70,6 +70,14 @@ def role_lines(
         issuing = Invocation(invocation.program, options[at : at + 2])
         yield "a token of the local stack with that role:"
         yield f"  {issuing.line('token', '--tenant', str(tenant), '--user', 'USER', '--role', str(role))}"
+
+
+def _roles(claim: object) -> object:
+    """The local issuer writes a list, or a list as JSON."""
+    try:
+        return json.loads(claim) if isinstance(claim, str) else claim
+    except ValueError:
+        return None
 
 
 def local_claims(client: Client) -> Mapping[str, Any]:

@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from shared.api.request.roles import AS_NAMED, RoleRules, roles_from
 from shared.api.routes import Role
 from shared.domain.errors import Forbidden, Unauthorized
 
 MAX_CHARS = 128
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}")
 """A tenant is part of keys and prefixes, so it has none of their separators and nothing invisible."""
-_ROLE = re.compile(r"[^\s,\[\]\"']+")
 
 
 class Caller(NamedTuple):
@@ -29,8 +29,11 @@ class Caller(NamedTuple):
             raise Forbidden(f"This needs the role {role}.")
 
 
-def from_event(event: Mapping[str, Any], tenant_claim: str, roles_claim: str) -> Caller:
-    """`tenant_claim`, `roles_claim`: names of claims, from the settings of the same name.
+def from_event(
+    event: Mapping[str, Any], tenant_claim: str, roles_claim: str, rules: RoleRules = AS_NAMED
+) -> Caller:
+    """`tenant_claim`, `roles_claim`: names of claims, from the settings of the same name. `rules`: how the issuer names
+    roles.
 
     Raises Unauthorized where nobody is named, Forbidden where that person belongs to no usable tenant.
     """
@@ -45,7 +48,7 @@ def from_event(event: Mapping[str, Any], tenant_claim: str, roles_claim: str) ->
         raise Forbidden("The token names no tenant.")
     if not _TENANT.fullmatch(tenant):
         raise Forbidden("The token's tenant has characters or a length that are not allowed.")
-    return Caller(tenant, user, roles_from(claims.get(roles_claim)))
+    return Caller(tenant, user, roles_from(claims.get(roles_claim), rules))
 
 
 def claimed(event: Mapping[str, Any], tenant_claim: str) -> tuple[str, str]:
@@ -54,15 +57,6 @@ def claimed(event: Mapping[str, Any], tenant_claim: str) -> tuple[str, str]:
     found = (claims.get(name) for name in (tenant_claim, "sub"))
     tenant, user = (each if isinstance(each, str) else "" for each in found)
     return tenant, user
-
-
-def roles_from(claim: object) -> frozenset[str]:
-    """A list, the gateway's rendering of one (`[admin member]`), or names between spaces or commas."""
-    if isinstance(claim, str):
-        return frozenset(_ROLE.findall(claim))
-    if isinstance(claim, list | tuple):
-        return frozenset(item for item in claim if isinstance(item, str) and item)
-    return frozenset()
 
 
 def _claims(event: Mapping[str, Any]) -> Mapping[str, Any] | None:

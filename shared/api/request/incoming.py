@@ -8,6 +8,7 @@ from shared.api.request import identity
 from shared.api.request.identity import Caller
 from shared.api.request.json_body import body_bytes, json_text
 from shared.api.request.origin import check_origin
+from shared.api.request.roles import RoleRules
 from shared.api.routes import Route, find
 from shared.domain.audit.record import network_of
 from shared.domain.errors import ValidationFailed
@@ -48,7 +49,8 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
     route = find(str(event["routeKey"]), str(event["requestContext"]["http"]["method"]).upper(), path)
     caller = None
     if route.role is not None:
-        caller = identity.from_event(event, settings.tenant_claim, settings.roles_claim)
+        rules = RoleRules(settings.role_map, settings.roles_have_no_spaces)
+        caller = identity.from_event(event, settings.tenant_claim, settings.roles_claim, rules)
         caller.require(route.role)
     body = body_bytes(event)
     takes_json = route.method in ("POST", "PUT") and not route.takes_bytes

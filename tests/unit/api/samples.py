@@ -24,9 +24,10 @@ def start_api(
     raising: BaseException | None = None,
     telemetry: Telemetry | None = None,
     audit: Audit | None = None,
+    settings: Settings = SETTINGS,
 ) -> Api:
     """The routes of `start`; its handlers tell what reached them, `raising` is what the second one meets."""
-    api = Api("start", SETTINGS, telemetry, audit=audit or memory_audit())
+    api = Api("start", settings, telemetry, audit=audit or memory_audit())
 
     @api.post("/v1/sessions")
     def start(body: StartSession) -> Response:
