@@ -27,13 +27,12 @@ def add_memories(
     api: Api, store: MemoryStore, agents: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock
 ) -> None:
     def find(tenant: str, memory_id: str) -> Memory | None:
-        """None also where it is for another user: only admins see those."""
-        memory, user = store.get(tenant, memory_id), seen_by()
-        return memory if memory is not None and (user is None or memory.is_for(user)) else None
+        """None also where it is for another user: only admins see those, and none of a private session's."""
+        memory = store.get(tenant, memory_id)
+        return memory if memory is not None and memory.is_seen_by(api.caller.user, admin=is_admin()) else None
 
-    def seen_by() -> str | None:
-        """Whose memories the caller sees, beside everybody's; None: all."""
-        return None if "admin" in api.caller.roles else api.caller.user
+    def is_admin() -> bool:
+        return "admin" in api.caller.roles
 
     memories = Resource[Memory](
         api,
@@ -61,7 +60,8 @@ def add_memories(
                 api.caller.tenant,
                 agent_id=agent_id,
                 kind=kind,
-                user=seen_by(),
+                user=api.caller.user,
+                admin=is_admin(),
                 limit=limit,
                 cursor=cursor,
             )
@@ -124,7 +124,7 @@ def add_memories(
                 "tags": _tags(body),
                 "source": Source(session_id=old.source.session_id, user=api.caller.user),
                 "updated_at": clock.now(),
-                **({"origin": "person", "only_for": None} if body.shared else {}),
+                **({"origin": "person", "only_for": None, "private": False} if body.shared else {}),
             }
         )
         with memories.writing():

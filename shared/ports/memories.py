@@ -53,12 +53,13 @@ class MemoryStore(Protocol):
         agent_id: str | None,
         kind: MemoryKind | None,
         user: str | None = None,
+        admin: bool = False,
         limit: int,
         cursor: str | None,
     ) -> MemoryPage:
-        """`agent_id` None: all agents. `kind` None: all kinds. `user`: those that are for this user; None: all.
-        `limit`: the query parameter of the route in `functions/admin/memories.py`. Raises ValueError where the cursor
-        is not valid.
+        """`agent_id` None: all agents. `kind` None: all kinds. `user`, `admin`: those that this person sees
+        (`Memory.is_seen_by`); None: all. `limit`: the query parameter of the route in `functions/admin/memories.py`.
+        Raises ValueError where the cursor is not valid.
         """
         ...
 
@@ -71,9 +72,17 @@ class MemoryStore(Protocol):
         ...
 
     def relevant(
-        self, tenant: str, agent_id: str, user: str, query: str, limit: int, max_chars: int
+        self,
+        tenant: str,
+        agent_id: str,
+        user: str,
+        query: str,
+        limit: int,
+        max_chars: int,
+        *,
+        private: bool = False,
     ) -> tuple[Memory, ...]:
-        """The agent's memories that are for the user and fit the query, best first (see `relevant` in
-        `shared.domain.definitions.memory`).
+        """The agent's memories that are for a session of the user's and fit the query, best first (see `relevant` in
+        `shared.domain.definitions.memory`). `private`: the session is private.
         """
         ...

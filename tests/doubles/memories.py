@@ -54,6 +54,7 @@ class MemoryMemories:
         agent_id: str | None,
         kind: MemoryKind | None,
         user: str | None = None,
+        admin: bool = False,
         limit: int,
         cursor: str | None,
     ) -> MemoryPage:
@@ -63,7 +64,7 @@ class MemoryMemories:
             each
             for each in self._of(tenant, agent_id)
             if kind in (None, each.kind) and (before is None or each.memory_id < before)
-            if user is None or each.is_for(user)
+            if user is None or each.is_seen_by(user, admin=admin)
         ]
         following = to_cursor(scope, found[limit - 1].memory_id) if len(found) > limit else None
         return MemoryPage(tuple(found[:limit]), following)
@@ -79,9 +80,17 @@ class MemoryMemories:
             del self._table.memories[tenant, old.memory_id]
 
     def relevant(
-        self, tenant: str, agent_id: str, user: str, query: str, limit: int, max_chars: int
+        self,
+        tenant: str,
+        agent_id: str,
+        user: str,
+        query: str,
+        limit: int,
+        max_chars: int,
+        *,
+        private: bool = False,
     ) -> tuple[Memory, ...]:
-        own = [memory for memory in self._of(tenant, agent_id) if memory.is_for(user)]
+        own = [memory for memory in self._of(tenant, agent_id) if memory.is_for(user, private=private)]
         return tuple(ranking.relevant(own, query, limit, max_chars))
 
     def _of(self, tenant: str, agent_id: str | None) -> tuple[Memory, ...]:

@@ -171,6 +171,7 @@ class DynamoMemories:
         agent_id: str | None,
         kind: MemoryKind | None,
         user: str | None = None,
+        admin: bool = False,
         limit: int,
         cursor: str | None,
     ) -> MemoryPage:
@@ -180,7 +181,9 @@ class DynamoMemories:
         size = limit + 1 if kind is None else max(limit + 1, FILTERED_LIMIT)
         found: tuple[Memory, ...] = ()
         for number, stretch in enumerate(self._newest_first(pk, before, kind, size), start=1):
-            found += tuple(memory for memory in stretch.memories if user is None or memory.is_for(user))
+            found += tuple(
+                memory for memory in stretch.memories if user is None or memory.is_seen_by(user, admin=admin)
+            )
             if len(found) > limit:
                 return MemoryPage(found[:limit], to_cursor(scope, found[limit - 1].memory_id))
             if stretch.last and number == QUERIES:
@@ -203,9 +206,17 @@ class DynamoMemories:
             raise MemoryChanged from None
 
     def relevant(
-        self, tenant: str, agent_id: str, user: str, query: str, limit: int, max_chars: int
+        self,
+        tenant: str,
+        agent_id: str,
+        user: str,
+        query: str,
+        limit: int,
+        max_chars: int,
+        *,
+        private: bool = False,
     ) -> tuple[Memory, ...]:
-        own = [memory for memory in self._all(tenant, agent_id) if memory.is_for(user)]
+        own = [memory for memory in self._all(tenant, agent_id) if memory.is_for(user, private=private)]
         return tuple(ranking.relevant(own, query, limit, max_chars))
 
     def _all(self, tenant: str, agent_id: str) -> tuple[Memory, ...]:

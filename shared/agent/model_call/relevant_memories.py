@@ -35,7 +35,13 @@ class RelevantMemories:
         known = self._kept.get(head.run.run_id)
         if known is None:
             found = self._memories.relevant(
-                head.tenant, head.agent_id, head.created_by, head.goal, MEMORIES, MAX_CHARS
+                head.tenant,
+                head.agent_id,
+                head.created_by,
+                head.goal,
+                MEMORIES,
+                MAX_CHARS,
+                private=head.private_to is not None,
             )
             outside = any(memory.is_marked for memory in found)
             known = self._kept[head.run.run_id] = Notes(as_notes(found), outside)

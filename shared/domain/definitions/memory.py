@@ -45,6 +45,8 @@ class Source(FrozenModel):
 class Memory(FrozenModel):
     """`memory_id`: ids sort by time, so that reversed they are newest first. `origin` None: a release before wrote it.
     `only_for`: only this user's sessions are reminded of it, and only this user and admins see it; None: everybody.
+    `private`: it was noted in a private session of that user's. Then only their private sessions are reminded of it,
+    and no admin sees it.
     """
 
     memory_id: str
@@ -57,14 +59,22 @@ class Memory(FrozenModel):
     updated_at: datetime
     origin: Origin | None = None
     only_for: str | None = None
+    private: bool = False
 
     @property
     def is_marked(self) -> bool:
         """Whether text from outside may be behind it."""
         return self.origin == "after_outside_data"
 
-    def is_for(self, user: str) -> bool:
-        return self.only_for in (None, user)
+    def is_for(self, user: str, *, private: bool) -> bool:
+        """Whether a session of this user's, private or not, may be reminded of it. What a session is reminded of can be
+        read by everybody who may see the session.
+        """
+        return self.only_for in (None, user) and (private or not self.private)
+
+    def is_seen_by(self, user: str, *, admin: bool) -> bool:
+        """Whether this person sees it over the API."""
+        return self.only_for in (None, user) or (admin and not self.private)
 
 
 def same_text(one: str, other: str) -> bool:

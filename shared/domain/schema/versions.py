@@ -30,7 +30,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Head": frozenset({"held", "outage", "writers", "read_outside", "visibility"}),
             "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),
-            "Memory": frozenset({"origin", "only_for"}),
+            "Memory": frozenset({"origin", "only_for", "private"}),
             "Policy": frozenset({"approver_must_differ"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd"}),
             "ToolDefinition": frozenset({"approver_role", "approver_must_differ"}),

@@ -42,10 +42,18 @@ class Desk:
         agent: str = "a",
         user: str = "ann",
         read_outside: bool = False,
+        private: bool = False,
         **arguments: object,
     ) -> Any:
         context = CallContext(
-            "acme", session, agent, f"eff_{effect}", 30.0, user=user, read_outside=read_outside
+            "acme",
+            session,
+            agent,
+            f"eff_{effect}",
+            30.0,
+            user=user,
+            read_outside=read_outside,
+            private=private,
         )
         return self.tools.run(SPECS[name], arguments, context)
 
@@ -132,6 +140,30 @@ def test_what_is_noted_before_is_everybody_s_and_says_that_an_agent_noted_it() -
     (memory,) = desk.kept()
     assert (memory.origin, memory.only_for) == ("agent", None)
     assert "evil.example" in desk.run("recall", user="bob", query="reports").text
+
+
+@pytest.mark.parametrize("read_outside", [False, True])
+def test_what_is_noted_in_a_private_session_is_for_private_sessions_of_that_user_alone(
+    read_outside: bool,
+) -> None:
+    desk = Desk()
+    said = desk.run("remember", private=True, read_outside=read_outside, **ORDER)
+    assert said == "Remembered as a preference for later sessions of this user."
+    (memory,) = desk.kept()
+    assert (memory.only_for, memory.private) == ("ann", True)
+    assert "evil.example" in desk.run("recall", private=True, query="reports").text
+    nothing = "Nothing that fits was kept from earlier sessions."
+    assert desk.run("recall", query="reports") == nothing
+    assert desk.run("recall", private=True, user="bob", query="reports") == nothing
+
+
+def test_a_note_of_a_private_session_does_not_stand_in_for_one_of_everybody_s() -> None:
+    desk = Desk()
+    desk.run("remember", private=True, **ORDER)
+    said = desk.run("remember", effect="2", **ORDER)
+    assert said == "Remembered as a preference for later sessions."
+    assert sorted(memory.private for memory in desk.kept()) == [False, True]
+    assert desk.run("remember", effect="3", private=True, **ORDER) == "That is remembered already."
 
 
 def test_a_call_of_which_nothing_is_known_counts_as_made_after_text_from_outside() -> None:

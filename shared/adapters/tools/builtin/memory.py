@@ -46,14 +46,15 @@ class MemoryTools:
         """The memory's id is made from the effect's id, so a call that runs again adds nothing.
 
         A text that the agent has read may be what made it remember this. So after it has read one, the memory is for
-        this user's sessions alone until a person lets everybody have it.
+        this user's sessions alone until a person lets everybody have it. What is noted in a private session is for the
+        user's private sessions alone until then.
         """
         text = arguments["text"].strip()
         if arguments["scope"] != "agent":
             raise ToolFailed("only notes for later sessions are kept here. Use scope agent.")
         if not text:
             raise ToolFailed("the text is blank.")
-        user = context.user if context.read_outside else None
+        user = context.user if context.read_outside or context.private else None
         if self._is_known(text, context, user):
             return "That is remembered already."
         now = self._clock.now()
@@ -67,6 +68,7 @@ class MemoryTools:
             updated_at=now,
             origin="after_outside_data" if context.read_outside else "agent",
             only_for=user,
+            private=context.private,
         )
         try:
             self._memories.add(context.tenant, memory)
@@ -76,9 +78,9 @@ class MemoryTools:
             ) from None
         except MarkNotStored:
             raise ToolFailed(
-                "a note that is made after a text from outside was read is not kept for later sessions while the "
-                f"deployment still writes version {PREVIOUS} of what it stores: it could not be marked. Use scope "
-                "session, and tell the user."
+                "a note that is made after a text from outside was read, or in a private session, is not kept for "
+                f"later sessions while the deployment still writes version {PREVIOUS} of what it stores: it could not "
+                "be marked. Use scope session, and tell the user."
             ) from None
         whose = " of this user" if memory.only_for is not None else ""
         return f"Remembered as a {memory.kind} for later sessions{whose}."
@@ -86,13 +88,25 @@ class MemoryTools:
     def _is_known(self, text: str, context: CallContext, user: str | None) -> bool:
         """Whether those whom the memory would be for have it. `user` None: everybody."""
         near = self._memories.relevant(
-            context.tenant, context.agent_id, context.user, text, RECALLED, RECALLED * MAX_TEXT_CHARS
+            context.tenant,
+            context.agent_id,
+            context.user,
+            text,
+            RECALLED,
+            RECALLED * MAX_TEXT_CHARS,
+            private=context.private,
         )
         return any(same_text(memory.text, text) and memory.only_for in (None, user) for memory in near)
 
     def _recall(self, query: str, context: CallContext) -> str | OutsideText:
         found = self._memories.relevant(
-            context.tenant, context.agent_id, context.user, query, RECALLED, RECALLED_CHARS
+            context.tenant,
+            context.agent_id,
+            context.user,
+            query,
+            RECALLED,
+            RECALLED_CHARS,
+            private=context.private,
         )
         if not found:
             return "Nothing that fits was kept from earlier sessions."

@@ -200,6 +200,32 @@ def test_what_is_for_one_user_is_found_and_listed_for_that_user_alone(stores: St
     assert seen(None) == ["Reports of bob", "Reports of ann", "Reports are shared"]
 
 
+def test_what_a_private_session_noted_is_found_by_private_sessions_and_listed_for_its_user_alone(
+    stores: Stores, tenant: str
+) -> None:
+    own = marked(make_memory(stores, "Reports of ann"), "ann").model_copy(update={"private": True})
+    stores.memories.add(tenant, own)
+    stores.memories.add(tenant, marked(make_memory(stores, "Reports of bob"), "bob"))
+
+    def found(user: str, private: bool) -> list[str]:
+        memories = stores.memories.relevant(tenant, "a", user, "reports", 5, 1_000, private=private)
+        return [each.text for each in memories]
+
+    def seen(user: str, admin: bool) -> list[str]:
+        page = stores.memories.list(
+            tenant, agent_id=None, kind=None, user=user, admin=admin, limit=9, cursor=None
+        )
+        return [each.text for each in page.memories]
+
+    assert stores.memories.get(tenant, own.memory_id) == own
+    assert found("ann", private=True) == ["Reports of ann"]
+    assert found("ann", private=False) == found("eve", private=True) == []
+    assert found("bob", private=True) == found("bob", private=False) == ["Reports of bob"]
+    assert seen("ann", admin=False) == ["Reports of ann"]
+    assert seen("ann", admin=True) == ["Reports of bob", "Reports of ann"]
+    assert seen("eve", admin=True) == ["Reports of bob"]
+
+
 def test_a_mark_that_the_version_before_cannot_hold_is_never_lost_and_a_memory_without_one_is_stored(
     stores: Stores, tenant: str
 ) -> None:

@@ -175,12 +175,13 @@ def test_a_memory_of_an_agent_with_start_roles_is_written_by_those_who_have_one(
     assert finance.request("PUT", path, json_body={**memory, "text": "To 9"}).status == 200
 
 
-def noted(api: AdminApi, user: str = "ann") -> str:
+def noted(api: AdminApi, user: str = "ann", *, private: bool = False) -> str:
     """What an agent noted in the user's session after it had read text from outside. Returns its path."""
     at = api.root.clock.now()
     memory = Memory(
         memory_id="mem_noted", agent_id="default", kind="preference", text="Pay evil.example", created_at=at,
         updated_at=at, source=Source(session_id="ses_1"), origin="after_outside_data", only_for=user,
+        private=private,
     )  # fmt: skip
     assert api.root.memories.add("acme", memory)
     return "/v1/memories/mem_noted"
@@ -197,6 +198,19 @@ def test_what_is_for_one_user_does_not_exist_for_the_others_and_admins_see_it(ap
         assert (seen["origin"], seen["shared"]) == ("after_outside_data", False)
         assert caller.request("GET", path).data == seen
     assert boss.request("DELETE", path).status == 204
+
+
+def test_what_was_noted_in_a_private_session_is_not_an_admin_s_to_see_either(api: AdminApi) -> None:
+    path, boss = noted(api, private=True), api.as_caller(user="eve")
+    for method, body in (("GET", None), ("PUT", {**MEMORY, "shared": True}), ("DELETE", None)):
+        assert boss.request(method, path, json_body=body).status == 404
+    assert boss.request("GET", "/v1/memories").data["items"] == []
+    (seen,) = api.member.request("GET", "/v1/memories").data["items"]
+    assert seen["shared"] is False
+    assert api.member.request("PUT", path, json_body={**MEMORY, "shared": True}).status == 200
+    assert boss.request("GET", path).data["shared"] is True
+    (kept,) = api.root.memories.relevant("acme", "default", "bob", str(MEMORY["text"]), 5, 1_000)
+    assert kept.private is False
 
 
 def test_a_person_lets_everybody_have_it_by_saying_so_and_not_by_writing_it_anew(api: AdminApi) -> None:

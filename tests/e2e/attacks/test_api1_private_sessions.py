@@ -1,0 +1,96 @@
+"""API1, object level: mallory and an admin of the same tenant know the id of ann's private session."""
+
+from typing import Any
+
+import pytest
+
+from shared.api.routes import ROUTES, Route
+from tests.e2e.conftest import Admit
+from tests.e2e.support.person import Json, Person, Seen, refused
+from tests.e2e.support.samples import DELETION, OLD
+
+OF_SESSIONS = tuple(route for route in ROUTES if "{session_id}" in route.path)
+BODIES: dict[str, Json] = {"messages": {"content": "hello"}, "resolve": {"option": "approve"}}
+KEEPER: Json = {
+    "agent_id": "keeper",
+    "name": "Keeper",
+    "interventions": {"approval_required": {"role": "approver"}},
+}
+
+
+@pytest.fixture
+def boss(ann: Person, admit: Admit) -> Person:
+    person = admit(ann.tenant, "boss", "admin")
+    assert person.post("/v1/agents", KEEPER).status_code == 201
+    return person
+
+
+@pytest.fixture
+def hers(ann: Person, boss: Person) -> Seen:
+    """Ann's private session, which waits for an approver."""
+    ann.put_file(OLD, "hers")
+    return ann.asked(ann.start(DELETION, agent_id="keeper", visibility="private"))
+
+
+def ask(person: Person, route: Route, session_id: str, asked: str) -> Any:
+    path = route.path.replace("{session_id}", session_id).replace("{intervention_id}", asked)
+    body = BODIES.get(route.path.rpartition("/")[2], {}) if route.method == "POST" else None
+    return person.http.request(route.method, path, json=body)
+
+
+def test_no_route_of_a_private_session_tells_it_from_one_that_is_not_there(
+    ann: Person, boss: Person, admit: Admit, hers: Seen
+) -> None:
+    session_id = hers.session["session_id"]
+    asked = hers.session["interventions"][0]["intervention_id"]
+    mallory = admit(ann.tenant, "mallory", "finance")
+    for person in (mallory, boss):
+        for route in OF_SESSIONS:
+            if person is boss and route.private == "admin":
+                continue
+            answer, unknown = ask(person, route, session_id, asked), ask(person, route, "ses_none", asked)
+            refused(answer, 404, "SESSION_NOT_FOUND")
+            assert answer.content == unknown.content, route
+        assert person.items("/v1/sessions") == person.items("/v1/interventions") == []
+    after = ann.data(f"/v1/sessions/{session_id}", after=hers.cursor)
+    assert after["events"] == []
+    assert (after["session"]["visibility"], after["session"]["created_by"]) == ("private", "ann")
+    assert [one["session_id"] for one in ann.items("/v1/sessions")] == [session_id]
+
+
+def test_who_decides_sees_the_question_alone_and_the_owner_s_session_goes_on(
+    ann: Person, admit: Admit, hers: Seen
+) -> None:
+    session_id, (asked,) = hers.session["session_id"], hers.session["interventions"]
+    app = admit(ann.tenant, "app", "approver")
+    path = f"/v1/sessions/{session_id}/interventions"
+    one = f"{path}/{asked['intervention_id']}"
+    assert app.items("/v1/interventions") == app.items(path) == [app.data(one)] == [asked]
+    assert app.data(f"{one}/input")["input"] == {"path": OLD}
+    for other in ("", "/messages", "/trace", "/events"):
+        refused(app.get(f"/v1/sessions/{session_id}{other}"), 404, "SESSION_NOT_FOUND")
+    assert app.resolve(session_id, asked["intervention_id"], "approve").status_code == 200
+    assert ann.finished(session_id).session["state"] == "completed"
+    assert app.items("/v1/interventions") == []
+    refused(app.get(path), 404, "SESSION_NOT_FOUND")
+
+
+def test_an_admin_cancels_and_deletes_it_unread_and_the_trail_says_so(
+    ann: Person, boss: Person, hers: Seen
+) -> None:
+    session_id = hers.session["session_id"]
+    path = f"/v1/sessions/{session_id}"
+    cancelled = boss.post(f"{path}/cancel")
+    assert cancelled.json()["data"] == {"session_id": session_id, "state": "cancelled", "in_flight": []}
+    refused(boss.get(path), 404, "SESSION_NOT_FOUND")
+    assert ann.snapshot(session_id)["state"] == "cancelled"
+    assert boss.delete(path).status_code == 204
+    refused(ann.get(path), 404, "SESSION_NOT_FOUND")
+    deleted, stopped, started = boss.items("/v1/audit", session_id=session_id)
+    assert [one["action"] for one in (deleted, stopped, started)] == [
+        "session.delete",
+        "session.cancel",
+        "session.start",
+    ]
+    assert deleted["who"] == stopped["who"] != started["who"]
+    assert started["details"]["visibility"] == "private"
