@@ -16,9 +16,8 @@ from acta.client.api import file_path
 
 def list_files(arguments: Namespace) -> int:
     client = connect(arguments)
-    for item in client.items("/v1/files"):
-        if str(item["path"]).startswith(arguments.prefix or ""):
-            echo(f"{item.get('bytes', 0):>10}  {visible(str(item['path']), keep_newlines=False)}")
+    for item in client.items("/v1/files", prefix=arguments.prefix or None):
+        echo(f"{item.get('bytes', 0):>10}  {visible(str(item['path']), keep_newlines=False)}")
     return exit_codes.OK
 
 

@@ -166,7 +166,9 @@ def decision(commands: "Commands[Parser]", option: str, help: str) -> Parser:
 def add_files(commands: "Commands[Parser]") -> None:
     files = commands.add_parser("files", help="The tenant's storage.", description="The tenant's storage.")
     verbs = files.add_subparsers(metavar="VERB", required=True, parser_class=Parser)
-    add_connection(add(verbs, "ls", "files:list_files", "List the files.")).add_argument("prefix", nargs="?")
+    add_connection(add(verbs, "ls", "files:list_files", "List the files.")).add_argument(
+        "prefix", nargs="?", help="those whose path begins so; '~/': your private files"
+    )
     get = add_connection(add(verbs, "get", "files:get", "Download a file."))
     get.add_argument("path")
     get.add_argument("-o", "--output", help="where to write it (default: standard output)")

@@ -9,8 +9,10 @@ from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.api.response.views import instant
 from shared.domain.errors import NotFound, PayloadTooLarge, ValidationFailed
+from shared.domain.private_files import PRIVATE_SINCE, is_private
 from shared.domain.untrusted.path import PathRefused, check_new_path, check_path
 from shared.ports.files import FileMissing, FileStore
+from shared.settings import Settings
 
 MAX_PAGE = 1_000
 TEXT = "text/plain; charset=utf-8"
@@ -18,8 +20,21 @@ TEXT = "text/plain; charset=utf-8"
 BYTES = "application/octet-stream"
 
 
-def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
-    """A body is a file's bytes, `max_bytes` of them at most (`Settings.max_file_bytes`)."""
+def add_files(api: Api, files: FileStore, settings: Settings) -> None:
+    """`~/…` are the caller's own files, whatever their roles."""
+    max_bytes = settings.max_file_bytes
+
+    def own() -> FileStore:
+        return files.seen_by(api.caller.user)
+
+    def check_private(path: str) -> None:
+        """Raises ValidationFailed."""
+        if is_private(path) and settings.write_version < PRIVATE_SINCE:
+            reason = (
+                f"Private files cannot be stored while the deployment still writes version {settings.write_version}: "
+                "the release before would list their names to everybody. Deploy with `acta deploy` once more."
+            )
+            raise ValidationFailed(reason, {"path": [reason]})
 
     @api.get("/v1/files")
     def list_files(
@@ -29,7 +44,7 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
     ) -> Response:
         _check_prefix(prefix)
         with listing_cursor():
-            found = files.list(api.caller.tenant, prefix, limit, cursor)
+            found = own().list(api.caller.tenant, prefix, limit, cursor)
         items = [
             {"path": file.path, "bytes": file.bytes, "modified_at": instant(file.modified_at)}
             for file in found.files
@@ -41,7 +56,7 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
         if versions:
             return _versions()
         try:
-            data = files.read(api.caller.tenant, api.request.file_path)
+            data = own().read(api.caller.tenant, api.request.file_path)
         except FileMissing:
             raise _missing() from None
         if len(data) > max_bytes:
@@ -49,7 +64,7 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
         return Response(200, content_type_of(data), data)
 
     def _versions() -> Response:
-        found = files.versions(api.caller.tenant, api.request.file_path)
+        found = own().versions(api.caller.tenant, api.request.file_path)
         if not found:
             raise _missing()
         items = [
@@ -68,8 +83,9 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
     def restore_file(restore: Annotated[str, Field(min_length=1, max_length=1_024)]) -> Response:
         """Writes an earlier version again. `restore`: its id. Done twice it does the same."""
         path = api.request.file_path
+        check_private(path)
         try:
-            size = files.restore(api.caller.tenant, path, restore)
+            size = own().restore(api.caller.tenant, path, restore)
         except FileMissing:
             raise NotFound(
                 "There is no such version of this file, or it is a deletion. See which there are with ?versions=1."
@@ -79,15 +95,16 @@ def add_files(api: Api, files: FileStore, max_bytes: int) -> None:
     @api.put("/v1/files/{path+}")
     def write_file() -> Response:
         path, data = check_new_path(api.request.file_path), api.request.body
+        check_private(path)
         if len(data) > max_bytes:
             raise PayloadTooLarge(f"A file may have {max_bytes:,} bytes; this one has {len(data):,}.")
-        is_new = files.write(api.caller.tenant, path, data)
+        is_new = own().write(api.caller.tenant, path, data)
         return success({"path": path, "bytes": len(data)}, 201 if is_new else 200)
 
     @api.delete("/v1/files/{path+}")
     def delete_file() -> Response:
         try:
-            files.delete(api.caller.tenant, api.request.file_path)
+            own().delete(api.caller.tenant, api.request.file_path)
         except FileMissing:
             raise _missing() from None
         return no_content()

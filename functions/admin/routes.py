@@ -16,7 +16,7 @@ from shared.api.app import Api
 
 def build(deps: Dependencies) -> Api:
     api = Api("admin", deps.settings, audit=deps.audit)
-    add_files(api, deps.files, deps.settings.max_file_bytes)
+    add_files(api, deps.files, deps.settings)
     settings = deps.settings
     reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
     allowed = Allowed(

@@ -14,6 +14,7 @@ from shared.api.routes import Action
 from shared.domain.audit.record import MAX_ROLES, UNKNOWN, AuditRecord, outcome_of, shortened
 from shared.domain.errors import TransientError, Unauthorized
 from shared.domain.ids import AUDIT
+from shared.domain.private_files import is_private
 from shared.ports.audit import Audit
 
 FROM_REQUEST: Mapping[str, Sequence[str]] = MappingProxyType(
@@ -43,6 +44,8 @@ FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
     }
 )
 """Names of fields of the answer's data, and of what is inside them. An approval says so which input it was given to."""
+PRIVATE_FILE = "~/…"
+"""Which of their own files somebody wrote is for nobody else to read."""
 RENAMED = {"version": "restored_version"}
 """A variable of a path whose name the answer uses otherwise."""
 STOPPING: frozenset[Action] = frozenset({"session.pause", "session.cancel"})
@@ -118,7 +121,8 @@ class Recorder:
 def _asked(request: Request, action: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Raises ValidationFailed for a path of a file that is not usable."""
     if request.route.takes_bytes:
-        yield "path", request.file_path
+        path = request.file_path
+        yield "path", PRIVATE_FILE if is_private(path) else path
     else:
         for name, value in request.variables.items():
             yield RENAMED.get(name, name), shortened(value)

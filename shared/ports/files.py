@@ -1,7 +1,7 @@
 """A tenant's files, for the file tools and the API.
 
-Paths must have passed `check_path` of `shared.domain.untrusted.path`. All methods raise StoreThrottled and
-StoreUnavailable, and PathRefused where a path is too long for the store.
+Paths must have passed `check_path` of `shared.domain.untrusted.path`. Those that begin with `~/` are a person's own.
+All methods raise StoreThrottled and StoreUnavailable, and PathRefused where a path is too long for the store.
 """
 
 from datetime import datetime
@@ -42,9 +42,16 @@ class FilePage(NamedTuple):
 
 
 class FileStore(Protocol):
+    def seen_by(self, user: str | None) -> "FileStore":
+        """The same files, and under `~/…` the private ones of this user, whom the caller knows for certain. None, and
+        without this: nobody's, and every method raises PathRefused for such a path.
+        """
+        ...
+
     def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
-        """The files whose path starts with `prefix` ('' or 'folder/'), sorted by path. A page may have fewer than
-        `limit` and still have a cursor. Raises ValueError where the cursor is not valid.
+        """The files whose path starts with `prefix` ('' or 'folder/'), sorted by path, private ones only where it
+        starts with `~/`. A page may have fewer than `limit` and still have a cursor. Raises ValueError where the cursor
+        is not valid.
         """
         ...
 

@@ -1,7 +1,8 @@
-"""The file store on S3: files at `files/{tenant}/{path}`."""
+"""The file store on S3: files at `files/{tenant}/{path}`, private ones at `files/{tenant}/{private_folder}/{path}`."""
 
+from copy import copy
 from datetime import UTC
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 from shared.adapters.aws.clients import Service
@@ -9,6 +10,7 @@ from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.s3.objects import MISSING, read_metadata, read_object
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.keys import FILES, tenant_prefix
+from shared.domain.private_files import after_unlisted, listed_path, stored_path
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.files import MAX_VERSIONS, FileExists, FileInfo, FileMissing, FilePage, FileVersion
 
@@ -27,27 +29,43 @@ class S3Files:
     def __init__(self, bucket: str, client: Any = None) -> None:
         self._bucket = bucket
         self._s3 = Service("s3", client)
+        self._user: str | None = None
+
+    def seen_by(self, user: str | None) -> Self:
+        view = copy(self)
+        view._user = user
+        return view
 
     def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
-        root, scope = _root(tenant), f"F#{tenant}/{prefix}"
-        after = {} if cursor is None else {"StartAfter": root + from_cursor(scope, cursor)}
-        answer = self._s3.call(
-            "list_objects_v2",
-            Bucket=self._bucket,
-            Prefix=root + prefix,
-            MaxKeys=min(max(limit, 1), MAX_PAGE),
-            **after,
+        root, stored_prefix = _root(tenant), stored_path(prefix, self._user)
+        scope, limit = f"F#{tenant}/{stored_prefix}", min(max(limit, 1), MAX_PAGE)
+        after = None if cursor is None else stored_path(from_cursor(scope, cursor), self._user)
+        found: list[FileInfo] = []
+        while True:
+            answer = self._listed(root, stored_prefix, limit - len(found), after)
+            contents = answer.get("Contents", ())
+            keys = [each["Key"].removeprefix(root) for each in contents]
+            paths = [listed_path(key, prefix, self._user) for key in keys]
+            found += [
+                FileInfo(path, each["Size"], each["LastModified"].astimezone(UTC))
+                for path, each in zip(paths, contents, strict=True)
+                # a key that ends with / is a folder made in a console, not a file
+                if path is not None and not path.endswith("/")
+            ]
+            if not answer.get("IsTruncated") or not keys:
+                return FilePage(tuple(found), None)
+            if paths[-1] is not None:
+                return FilePage(tuple(found), to_cursor(scope, paths[-1]))
+            after = after_unlisted(keys[-1])
+
+    def _listed(self, root: str, prefix: str, limit: int, after: str | None) -> Any:
+        start = {} if after is None else {"StartAfter": root + after}
+        return self._s3.call(
+            "list_objects_v2", Bucket=self._bucket, Prefix=root + prefix, MaxKeys=limit, **start
         )
-        found = [
-            FileInfo(each["Key"].removeprefix(root), each["Size"], each["LastModified"].astimezone(UTC))
-            for each in answer.get("Contents", ())
-        ]
-        following = to_cursor(scope, found[-1].path) if answer.get("IsTruncated") and found else None
-        # a key that ends with / is a folder made in a console, not a file
-        return FilePage(tuple(info for info in found if not info.path.endswith("/")), following)
 
     def read(self, tenant: str, path: str) -> bytes:
-        key = _key(tenant, path)
+        key = self._key(tenant, path)
         try:
             return read_object(self._s3, self._bucket, key).body
         except AwsRefused as refused:
@@ -58,14 +76,14 @@ class S3Files:
         # between a look and a put somebody else could write the file. The file there may be this very write's: its
         # answer was lost, and the SDK or a later attempt has repeated it.
         mine = write_id or uuid4().hex
-        target = {"Bucket": self._bucket, "Key": _key(tenant, path)}
+        target = {"Bucket": self._bucket, "Key": self._key(tenant, path)}
         done = self._put_new(target, data, mine)
         if done is None:
             self._put(target, data, mine, is_new=False)
         return done is True
 
     def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
-        target = {"Bucket": self._bucket, "Key": _key(tenant, path)}
+        target = {"Bucket": self._bucket, "Key": self._key(tenant, path)}
         if self._put_new(target, data, write_id or uuid4().hex) is None:
             raise FileExists("a file is there")
 
@@ -95,7 +113,7 @@ class S3Files:
         return metadata.get(_IS_NEW) == "yes" if metadata.get(_WRITE) == mine else None
 
     def versions(self, tenant: str, path: str) -> tuple[FileVersion, ...]:
-        key = _key(tenant, path)
+        key = self._key(tenant, path)
         # A key comes before all that begin with it, and its newest version first.
         answer = self._s3.call("list_object_versions", Bucket=self._bucket, Prefix=key, MaxKeys=MAX_VERSIONS)
         found = [
@@ -114,7 +132,7 @@ class S3Files:
 
     def restore(self, tenant: str, path: str, version_id: str) -> int:
         try:
-            body = read_object(self._s3, self._bucket, _key(tenant, path), version_id).body
+            body = read_object(self._s3, self._bucket, self._key(tenant, path), version_id).body
         except AwsRefused as refused:
             if refused.code in _NO_VERSION:
                 raise FileMissing("no such version") from None
@@ -124,25 +142,24 @@ class S3Files:
 
     def delete(self, tenant: str, path: str) -> None:
         # S3 reports no error where there is nothing to delete, so this looks first.
-        key = _key(tenant, path)
+        key = self._key(tenant, path)
         try:
             read_metadata(self._s3, self._bucket, key)
         except AwsRefused as refused:
             raise _missing(refused) from None
         self._s3.call("delete_object", Bucket=self._bucket, Key=key)
 
+    def _key(self, tenant: str, path: str) -> str:
+        """The file's key. Raises PathRefused, also where the path fits only without the prefix."""
+        key = _root(tenant) + stored_path(check_path(path), self._user)
+        over = len(key.encode()) - MAX_KEY_BYTES
+        if over > 0:
+            raise PathRefused(f"the path is longer than {len(path.encode()) - over} bytes")
+        return key
+
 
 def _root(tenant: str) -> str:
     return tenant_prefix(FILES, tenant)
-
-
-def _key(tenant: str, path: str) -> str:
-    """The file's key. Raises PathRefused, also where the path fits only without the tenant's prefix."""
-    root = _root(tenant)
-    key = root + check_path(path)
-    if len(key.encode()) > MAX_KEY_BYTES:
-        raise PathRefused(f"the path is longer than {MAX_KEY_BYTES - len(root)} bytes")
-    return key
 
 
 def _missing(refused: AwsRefused) -> Exception:

@@ -9,6 +9,8 @@ import unicodedata
 from shared.domain.untrusted.visible import escape, is_hidden
 
 MAX_PATH_BYTES = 1_024
+PRIVATE = "~/"
+"""How paths of private files begin (`shared/domain/private_files.py`)."""
 
 
 class PathRefused(ValueError):
@@ -50,9 +52,13 @@ def check_shown_path(path: str) -> str:
 
 def check_new_path(path: str) -> str:
     """As `check_shown_path`, and the path is in Unicode's form NFC: no two new files have names that look alike only
-    because their accents are stored in two ways. Raises PathRefused.
+    because their accents are stored in two ways. One that begins with `~` is private. Raises PathRefused.
     """
     check_shown_path(path)
+    if path.startswith("~") and not path.startswith(PRIVATE):
+        raise PathRefused(
+            "the path begins with ~; private files are ~/name, and no other name of a new file begins so"
+        )
     if not unicodedata.is_normalized("NFC", path):
         raise PathRefused(
             "the path is not in Unicode's form NFC; write each accented letter as one character"

@@ -199,7 +199,8 @@ def test_every_object_is_on_the_page(moto_account: Aws) -> None:
     stores = aws_stores(moto_account)
     stores.blobs.put(TENANT, SESSION, "a long text")
     stores.blobs.put_named(TENANT, SESSION, f"reply-{'0' * 64}", "a reply")
-    stores.files.write(TENANT, "notes/may.md", b"notes")
+    for files, path in ((stores.files, "notes/may.md"), (stores.files.seen_by("ann"), "~/notes/may.md")):
+        files.write(TENANT, path, b"notes")
 
     listed = moto_account.s3.list_objects_v2(Bucket=moto_account.bucket)["Contents"]
 

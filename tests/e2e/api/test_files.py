@@ -122,6 +122,24 @@ def test_another_tenant_neither_sees_nor_restores_a_version(ann: Person, admit: 
     assert stranger.files() == set()
 
 
+def test_a_private_file_is_there_for_its_owner_alone(ann: Person, admit: Admit) -> None:
+    url = "/v1/files/~/plans/may.md"
+    ann.put_file("~/plans/may.md", "mine")
+    ann.put_file("shared.md", "ours")
+    (version,) = versions(ann, url)
+    for other in (admit(ann.tenant, "bob"), admit(ann.tenant, "eve", "admin"), admit(user="ann")):
+        refused(other.get(url), 404, "NOT_FOUND")
+        refused(other.get(url, versions="1"), 404, "NOT_FOUND")
+        refused(other.post(f"{url}?restore={version['version_id']}"), 404, "NOT_FOUND")
+        refused(other.delete(url), 404, "NOT_FOUND")
+        assert other.items("/v1/files", prefix="~/") == []
+        assert other.files() == ({"shared.md"} if other.tenant == ann.tenant else set())
+    assert ann.file("~/plans/may.md") == "mine"
+    assert [item["path"] for item in ann.items("/v1/files", prefix="~/")] == ["~/plans/may.md"]
+    assert ann.files() == {"shared.md"}
+    refused(ann.http.put("/v1/files/~bob/x.md", content=b"x"), 400, "VALIDATION_ERROR")
+
+
 def versions(person: Person, url: str) -> list[Json]:
     """Newest first."""
     return list(person.data(url, versions="1")["items"])

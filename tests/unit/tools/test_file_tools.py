@@ -238,3 +238,26 @@ def test_hidden_names_of_earlier_releases_are_shown_and_not_acted_on() -> None:
         assert "hidden character" in desk.fails(tool, path="pay\u200broll.csv")
     assert desk.run("delete_file", path="A\u0308rger.txt") == "Deleted A\u0308rger.txt."
     assert "NFC" in desk.fails("create_file", path="A\u0308rger.txt", content="x")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("list_files", {"path": "~/"}),
+        ("list_files", {"path": "~"}),
+        ("read_file", {"path": "~/diary.md"}),
+        ("create_file", {"path": "~/diary.md", "content": "x"}),
+        ("create_file", {"path": "~/diary.md", "content": "x", "replace": True}),
+        ("delete_file", {"path": "~/diary.md"}),
+    ],
+)
+def test_a_session_that_the_tenant_sees_reaches_nobody_s_private_files_and_says_what_to_do(
+    name: str, arguments: dict[str, object]
+) -> None:
+    desk = Desk()
+    desk.files.seen_by("ann").write("acme", "~/diary.md", b"hers")
+    said = desk.fails(name, **arguments)
+    assert "does not begin with ~/" in said
+    assert "visibility private" in said
+    assert "diary" not in desk.run("list_files")
+    assert desk.files.seen_by("ann").read("acme", "~/diary.md") == b"hers"

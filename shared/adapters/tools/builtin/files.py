@@ -8,7 +8,14 @@ from typing import Any
 from shared.adapters.tools.builtin.weather import Weather
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
-from shared.domain.untrusted.path import PathRefused, check_folder, check_new_path, check_shown_path
+from shared.domain.private_files import is_private
+from shared.domain.untrusted.path import (
+    PRIVATE,
+    PathRefused,
+    check_folder,
+    check_new_path,
+    check_shown_path,
+)
 from shared.domain.untrusted.quoting import OutsideText, one_line
 from shared.domain.untrusted.similar_names import similar
 from shared.domain.untrusted.visible import visible
@@ -130,11 +137,12 @@ def list_files(files: FileStore, tenant: str, path: str, recursive: bool) -> str
     if not sizes and not folders:
         return _nothing(files, tenant, folder)
     shown = sorted([*sizes, *(() if recursive else folders)])
-    head = f"{_count(len(sizes), 'file')}, {_count(len(folders), 'folder')} in /{folder}:"
+    head = f"{_count(len(sizes), 'file')}, {_count(len(folders), 'folder')} in {_shown_folder(folder)}:"
     if more or len(shown) > MAX_ENTRIES:
         shown = shown[:MAX_ENTRIES]
         head = (
-            f"{_count(len(shown), 'entry', 'entries')} of more in /{folder}; list a folder to see the others:"
+            f"{_count(len(shown), 'entry', 'entries')} of more in {_shown_folder(folder)}; "
+            "list a folder to see the others:"
         )
     return "\n".join([head, *(_line(name, sizes.get(name)) for name in shown)])
 
@@ -160,7 +168,11 @@ def _nothing(files: FileStore, tenant: str, folder: str) -> str:
     name = folder.removesuffix("/")
     if name and any(file.path == name for file in files.list(tenant, name, 1).files):
         raise ToolFailed(f"{one_line(name)} is a file, not a folder. Use read_file to see what is in it.")
-    return f"No files in /{folder}."
+    return f"No files in {_shown_folder(folder)}."
+
+
+def _shown_folder(folder: str) -> str:
+    return folder if is_private(folder) else f"/{folder}"
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -213,7 +225,7 @@ def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:
 
 def similar_paths(files: FileStore, tenant: str, path: str) -> list[str]:
     """Files with the same name in other folders, then similar paths, then similar names; at most `MAX_NEAR`."""
-    listed = files.list(tenant, "", MAX_COMPARED).files
+    listed = files.list(tenant, PRIVATE if is_private(path) else "", MAX_COMPARED).files
     names = {file.path: file.path.rsplit("/", 1)[-1].casefold() for file in listed}
     name = path.rsplit("/", 1)[-1].casefold()
     same_name = [one for one, its_name in names.items() if its_name == name]

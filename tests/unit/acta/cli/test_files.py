@@ -35,6 +35,12 @@ def test_every_page_of_the_files_is_listed(
     ]
 
 
+def test_a_listing_can_be_of_one_s_private_files(acta: Acta, deployment: FakeDeployment) -> None:
+    deployment.on("GET", "/v1/files", success({"items": [], "next_cursor": None}))
+    assert acta("files", "ls", "~/") == 0
+    assert deployment.requests[0].path == "/v1/files?prefix=~%2F"
+
+
 def version(**fields: object) -> dict[str, object]:
     plain = {"version_id": "v1", "bytes": 7, "modified_at": "2026-11-22T09:00:01.5Z", "current": False}
     return {**plain, "deletion": False, **fields}
