@@ -20,6 +20,7 @@ from tests.bench.figures import (
     imports,
     long_sessions,
     prefix,
+    requests,
     scenarios,
     tenants,
     yardsticks,
@@ -34,6 +35,9 @@ SIZES = ("2KB", "40KB")
 COUNTS = (5, 20, 100)
 SOME = 20
 AT_ONCE = 3
+LEASED = 50
+A_TENANTS_HOUR = 5_000_000
+"""Tokens; the default of the settings."""
 IN_PROCESS = ("prefix", "scenarios", "tenants")
 DEPLOYED = ("turns", "long", "cancels", "zips", "imports")
 """`turns` with its CPU and the yardsticks, which are compared with it."""
@@ -89,6 +93,9 @@ def measure(sections: set[str]) -> Results:
             with phase("count the turns"):
                 results["turns"] = turns(stand)
                 results["other_turns"] = other_turns(stand)
+                results["leases"] = leases(stand)
+            with phase("requests over the API"):
+                results["requests"] = requests.measure(stand)
             with phase("CPU of a turn"):
                 results["coldstart"] = cpu_of_turns(stand, results["turns"])
             with phase("yardsticks"):
@@ -145,6 +152,19 @@ def other_turns(stand: Stand) -> dict[str, Figures]:
     return {
         "write_2KB": work.figures(work.run(stand, script.writing("2KB", SOME))),
         f"{AT_ONCE}_reads_2KB": work.figures(work.run(stand, script.reading("2KB", SOME, AT_ONCE))),
+    }
+
+
+def leases(stand: Stand) -> Figures:
+    """What a tenant's limited hour adds to a walk of `LEASED` turns: its commits and their units."""
+    with stand.configured(("step",), ACTA_TENANT_TOKENS_PER_HOUR=str(A_TENANTS_HOUR)):
+        run = work.run(stand, script.reading("2KB", LEASED))
+    commits = [each for turn in run.turns for each in turn if each.is_write and "/lease-" in each.key]
+    return {
+        "turns": len(run.turns),
+        "commits": len(commits),
+        "wcu": sum(each.capacity.wcu for each in commits),
+        "sts_requests": sum(each.service == "sts" for turn in run.turns for each in turn),
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.bench import growth
-from tests.bench.figures import cancels, long_sessions, prefix, scenarios, tenants
+from tests.bench.figures import cancels, long_sessions, prefix, requests, scenarios, tenants
 from tests.bench.table import cell, columns, heading, number
 
 TURN = (
@@ -61,6 +61,8 @@ def print_all(results: Mapping[str, Any]) -> None:
     if "turns" in results:
         _turns(results["turns"])
         _other(results["other_turns"], results["turns"]["2KB"]["20"])
+        _leases(results["leases"])
+        requests.report(results["requests"])
     if "long" in results:
         long_sessions.report(results["long"])
     if "cancels" in results:
@@ -112,6 +114,14 @@ def _other(others: Mapping[str, Mapping[str, float]], read: Mapping[str, float])
     runs = {"read_2KB": read, **others}
     columns(
         list(runs), [(name.replace("_", " "), [cell(run, name) for run in runs.values()]) for name in OTHER]
+    )
+
+
+def _leases(found: Mapping[str, float]) -> None:
+    heading("A tenant's limited hour")
+    print(
+        f"{number(found['turns'])} turns took {number(found['commits'])} commits of leases, "
+        f"{number(found['wcu'])} write units, and asked STS {number(found['sts_requests'])} times."
     )
 
 

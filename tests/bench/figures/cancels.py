@@ -6,8 +6,7 @@ late. Late is allowed for a call that had started before and is named in the ans
 """
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import httpx
@@ -15,7 +14,7 @@ import httpx
 from tests.bench.stand.effects import Effect, Effects
 from tests.bench.stand.script import Call, planned
 from tests.bench.stand.script import Reply as Said
-from tests.bench.stand.stand import GOAL, RunFailed, Stand
+from tests.bench.stand.stand import GOAL, RunFailed, Stand, data_of
 from tests.bench.table import columns, heading, number
 
 POINTS = (1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15, 16)
@@ -46,7 +45,7 @@ def measure(stand: Stand) -> dict[str, Any]:
     with (
         Effects() as effects,
         stand.configured(("tool", "admin"), ACTA_HTTP_TOOL_ALLOW=effects.at),
-        _client(stand) as api,
+        stand.admin() as api,
     ):
         _add_tool(api, effects)
         _warm_up(api)
@@ -69,13 +68,13 @@ def figures(cancels: list[Cancel]) -> dict[str, Any]:
 def _cancel(stand: Stand, api: httpx.Client, effects: Effects, point: int) -> Cancel:
     stand.provider.play(_script())
     effects.take()
-    session = _data(api.post("/v1/sessions", json={"message": GOAL, "token_budget": 100_000_000}))
+    session = data_of(api.post("/v1/sessions", json={"message": GOAL, "token_budget": 100_000_000}))
     path = f"/v1/sessions/{session['session_id']}"
     if not effects.wait_for(point, PATIENCE_SECONDS):
         raise RunFailed(f"effect {point} did not come")
     time.sleep(point * 7 % 20 / 1_000)  # else each would come at the same place of a call
     asked = time.perf_counter()
-    answer = _data(api.post(f"{path}/cancel", json={}))
+    answer = data_of(api.post(f"{path}/cancel", json={}))
     answered = time.perf_counter()
     calls = _at_rest(api, path)
     time.sleep(QUIET_SECONDS)
@@ -95,8 +94,8 @@ def _cancel(stand: Stand, api: httpx.Client, effects: Effects, point: int) -> Ca
 
 def _warm_up(api: httpx.Client) -> None:
     """The function that cancels has been started once."""
-    session = _data(api.post("/v1/sessions", json={}))
-    _data(api.post(f"/v1/sessions/{session['session_id']}/cancel", json={}))
+    session = data_of(api.post("/v1/sessions", json={}))
+    data_of(api.post(f"/v1/sessions/{session['session_id']}/cancel", json={}))
 
 
 def _ms(effect: Effect, since: float) -> float:
@@ -109,7 +108,7 @@ def _at_rest(api: httpx.Client, path: str) -> Mapping[str, str]:
     calls: dict[str, str] = {}
     open_calls: set[str] = set()
     while True:
-        page = _data(api.get(path, params={"after": after, "wait": 0}))
+        page = data_of(api.get(path, params={"after": after, "wait": 0}))
         for event in page["events"]:
             data = event["data"]
             if event["type"] == "tool.requested":
@@ -141,20 +140,7 @@ def _add_tool(api: httpx.Client, effects: Effects) -> None:
         "config": {"url": f"http://{effects.at}/orders", "method": "POST"},
         "input_schema": {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]},
     }  # fmt: skip
-    _data(api.post("/v1/tools", json=tool))
-
-
-@contextmanager
-def _client(stand: Stand) -> Iterator[httpx.Client]:
-    headers = {"Authorization": f"Bearer {stand.token('admin')}"}
-    with httpx.Client(base_url=stand.stack.url, headers=headers, timeout=60, trust_env=False) as client:
-        yield client
-
-
-def _data(answer: httpx.Response) -> Any:
-    if not answer.is_success:
-        raise RunFailed(f"{answer.request.method} {answer.request.url.path}: {answer.status_code}")
-    return answer.json()["data"]
+    data_of(api.post("/v1/tools", json=tool))
 
 
 def report(found: Mapping[str, Any]) -> None:

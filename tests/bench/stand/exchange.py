@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from shared.adapters.audit.trail import RECORD
 from tests.bench.stand.capacity import WRITES, Capacity, capacity
 
 _TARGET = {"DynamoDB_20120810": "dynamodb", "AWSStepFunctions": "states", "secretsmanager": "secretsmanager"}
@@ -11,7 +12,9 @@ _S3_OPERATIONS = {"GET": "GetObject", "PUT": "PutObject", "DELETE": "DeleteObjec
 
 
 class Exchange(NamedTuple):
-    """`sent` and `received`: bytes on the wire, headers included. `key`: a commit's key, an object's key."""
+    """`sent` and `received`: bytes on the wire, headers included. `key`: a commit's key, an object's key.
+    `sort_key`: of an item that is put alone.
+    """
 
     service: str
     operation: str
@@ -20,10 +23,15 @@ class Exchange(NamedTuple):
     status: int
     key: str = ""
     capacity: Capacity = Capacity()
+    sort_key: str = ""
 
     @property
     def is_write(self) -> bool:
         return self.service == "dynamodb" and self.operation in WRITES
+
+    @property
+    def is_audit_put(self) -> bool:
+        return self.operation == "PutItem" and self.sort_key.startswith(RECORD)
 
     @property
     def is_blob(self) -> bool:
@@ -52,9 +60,9 @@ def exchange(
     if service != "dynamodb":
         return Exchange(service, operation, sent, received, status)
     request, reply = json.loads(body or b"{}"), json.loads(answer or b"{}")
-    return Exchange(
-        service, operation, sent, received, status, _commit_key(request), capacity(operation, request, reply)
-    )
+    units = capacity(operation, request, reply)
+    sort_key = str(request.get("Item", {}).get("sk", {}).get("S", ""))
+    return Exchange(service, operation, sent, received, status, _commit_key(request), units, sort_key)
 
 
 def _commit_key(request: Mapping[str, Any]) -> str:

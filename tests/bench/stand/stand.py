@@ -32,10 +32,11 @@ GOAL = (
     "Read all field notes in my storage and write a report on what they say about deliveries, with figures."
 )
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
-UNBOUNDED = {"ACTA_CAP_TOKEN_BUDGET": "100000000", "ACTA_TENANT_TOKENS_PER_HOUR": "0"}
-"""A long walk is one tenant's. Of a limited hour each 20,000 tokens add a write: `docs/costs.md` says what it costs."""
-ENDLESS = {"ACTA_CONTEXT_WINDOW_TOKENS": "100000000"}
-"""Nothing is summarised: every turn sends all before it. The launcher's variables would win over a function's own."""
+UNBOUNDED = {"ACTA_CAP_TOKEN_BUDGET": "100000000"}
+ENDLESS = {"ACTA_CONTEXT_WINDOW_TOKENS": "100000000", "ACTA_TENANT_TOKENS_PER_HOUR": "0"}
+"""Nothing is summarised: every turn sends all before it. No hour is limited: a long walk is one tenant's. The
+launcher's variables would win over a function's own.
+"""
 RUN_SECONDS = 300.0
 RUNTIME = {
     "AWS_REGION": "us-east-1",
@@ -142,6 +143,13 @@ class Stand:
     def token(self, role: Role) -> str:
         return self.stack.issuer.issue_token(TENANT, USER, role)
 
+    @contextmanager
+    def admin(self) -> Iterator[httpx.Client]:
+        """The API, with an admin's token."""
+        headers = {"Authorization": f"Bearer {self.token('admin')}"}
+        with httpx.Client(base_url=self.stack.url, headers=headers, timeout=60, trust_env=False) as client:
+            yield client
+
     def repository(self, *, counted: bool = False) -> SessionRepository:
         """A new one, as in a worker that has just started."""
         clock = SystemClock()
@@ -199,3 +207,10 @@ class Stand:
             return str(states.describe_execution(executionArn=arn)["status"])
         except states.exceptions.ExecutionDoesNotExist:
             return None
+
+
+def data_of(answer: httpx.Response) -> Any:
+    """Raises RunFailed unless it was answered with success."""
+    if not answer.is_success:
+        raise RunFailed(f"{answer.request.method} {answer.request.url.path}: {answer.status_code}")
+    return answer.json()["data"]
