@@ -114,7 +114,7 @@ class ActaFunction(Construct):
         if environment.allowed_models:
             values["allowed_models"] = ",".join(environment.allowed_models)
         if name == "start":
-            values["default_visibility"] = environment.default_visibility
+            values.setdefault("default_visibility", environment.default_visibility)
         if name in KNOW_TENANT_TOOLS and environment.tenant_tools:
             values["tenant_tools"] = environment.tenant_tools
         if name in KNOW_APPROVERS and environment.tool_approvers:

@@ -1,10 +1,13 @@
+from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from infra.environments import PROD
 from infra.sizing import FunctionName
 from shared.settings import PREFIX, Settings
-from tests.infra.conftest import Synthesised
+from tests.infra.conftest import Synthesised, synthesised
 
 FUNCTIONS: tuple[str, ...] = tuple(name for name in get_args(FunctionName) if name != "notify")
 """Those that every environment has."""
@@ -42,6 +45,20 @@ def test_texts_are_stored_where_the_release_before_finds_them_as_long_as_it_may_
     assert len(set(both)) == 2
     assert deployed.session_buckets == (both if deployed.write_version == 1 else both[::-1])
     assert deployed.write_version == each.environment.write_version
+
+
+def told_who_sees_sessions(made: Synthesised) -> str:
+    given = {name: str(value) for name, value in variables(made, "start").items()}
+    return Settings.from_environ(given).default_visibility
+
+
+def test_a_session_whose_start_does_not_say_who_sees_it_is_the_tenant_s(each: Synthesised) -> None:
+    assert told_who_sees_sessions(each) == "tenant"
+
+
+def test_an_operator_may_have_it_be_private(tmp_path: Path) -> None:
+    private = synthesised(replace(PROD, default_visibility="private"), tmp_path)
+    assert told_who_sees_sessions(private) == "private"
 
 
 def test_before_its_variables_come_a_new_function_knows_the_former_bucket_alone() -> None:

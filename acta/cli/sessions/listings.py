@@ -27,7 +27,8 @@ def sessions(arguments: Namespace) -> int:
     for session in page["items"]:
         at = str(session.get("created_at", ""))[:19].replace("T", " ")
         goal = one_line(session.get("goal") or "", 60)
-        echo(f"{session['session_id']}  {at}  {state_words(session):<16}  {goal}")
+        private = "(private) " if session.get("visibility") == "private" else ""
+        echo(f"{session['session_id']}  {at}  {state_words(session):<16}  {private}{goal}")
     return exit_codes.OK
 
 

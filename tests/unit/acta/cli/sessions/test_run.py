@@ -30,6 +30,22 @@ def test_run_starts_a_session_and_follows_it_to_its_answer(
     assert "\x1b" not in shown.out + shown.err
 
 
+def test_a_private_session_is_asked_for_and_listed_as_such(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = session("idle", goal="Do it", visibility="private")
+    deployment.on("POST", "/v1/sessions", success(own, 202))
+    assert acta("run", "Do it", "--private", "--detach") == 0
+    assert deployment.requests[0].json == {"message": "Do it", "visibility": "private"}
+    others = session("idle", goal="Do that", visibility="tenant")
+    deployment.on("GET", "/v1/sessions", success({"items": [own, others], "next_cursor": None}))
+    assert acta("sessions") == 0
+    first, second = capsys.readouterr().out.splitlines()[1:]
+    assert first.endswith("  (private) Do it")
+    assert second.endswith("  Do that")
+    assert "private" not in second
+
+
 def test_run_json_prints_the_session_alone_on_standard_output(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
