@@ -116,6 +116,8 @@ class Settings(BaseModel):
     """Hosts that tools of kind `http` may call: `host` or `host:port`, separated by commas. Empty: none."""
     http_tool_allow: str = ""
     """`host:port`, separated by commas: tools may call these with http and at private addresses. Local only."""
+    tool_secrets_key: str = ""
+    """The ARN of the KMS key that new secrets of tools are encrypted with. Empty: AWS's own for secrets."""
     tenant_tools: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Tenant -> names of functions that its tools of kind `lambda` may call; `*`: those of every tenant. As JSON."""
     tool_approvers: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)

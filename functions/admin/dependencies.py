@@ -45,7 +45,7 @@ def dependencies() -> Dependencies:
         definitions=DynamoDefinitions(chosen.table, clock, write_version=chosen.write_version),
         tools=DynamoToolStore(chosen.table, clock, write_version=chosen.write_version),
         secret_names=DynamoToolSecretNames(chosen.table),
-        secret_values=ToolSecretStore(chosen.env),
+        secret_values=ToolSecretStore(chosen.env, chosen.tool_secrets_key),
         memories=DynamoMemories(chosen.table, clock, write_version=chosen.write_version),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         clock=clock,

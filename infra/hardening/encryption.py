@@ -1,4 +1,5 @@
-"""The account's own KMS key for all that Acta stores: the table, buckets, secrets, logs, queues, topics.
+"""The account's own KMS key for all that Acta stores: the table, buckets, secrets, logs, queues, topics. The function
+that makes secrets while it runs is told of it.
 
 An aspect gives the key to every such resource of a stack, so none is forgotten when one is added.
 """
@@ -8,6 +9,7 @@ from aws_cdk import Aspects, IAspect, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -18,8 +20,12 @@ from constructs import IConstruct
 from infra.data_stores import removal_policy
 from infra.environments import Environment
 from infra.hardening.inline_policy import add_inline_policy
+from infra.names import function_name
 from infra.options import CustomerKey
+from infra.sizing import FunctionName
+from shared.settings import PREFIX
 
+MAKES_SECRETS: FunctionName = "admin"
 SERVICES = ("dynamodb", "s3", "secretsmanager", "sns", "sqs")
 """They use the key in the name of who calls them. Logs use it in their own."""
 USE = (
@@ -37,7 +43,7 @@ def encrypt(environment: Environment, option: CustomerKey, home: Stack, *others:
     """Encrypts what `home` and `others` store. A key that Acta makes is in `home`."""
     key_arn = _made(environment, home) if option.arn is None else option.arn
     for stack in (home, *others):
-        Aspects.of(stack).add(_Encrypted(key_arn))
+        Aspects.of(stack).add(_Encrypted(key_arn, function_name(environment.name, MAKES_SECRETS)))
 
 
 def _made(environment: Environment, home: Stack) -> str:
@@ -79,8 +85,10 @@ def _made(environment: Environment, home: Stack) -> str:
 
 @jsii.implements(IAspect)
 class _Encrypted:
-    def __init__(self, key_arn: str) -> None:
+    def __init__(self, key_arn: str, makes_secrets: str) -> None:
+        """`makes_secrets`: the function's name."""
         self._key_arn = key_arn
+        self._makes_secrets = makes_secrets
 
     def visit(self, node: IConstruct) -> None:
         key = self._key_arn
@@ -100,6 +108,8 @@ class _Encrypted:
             case sqs.CfnQueue():
                 node.sqs_managed_sse_enabled = False
                 node.kms_master_key_id = key
+            case lambda_.CfnFunction() if node.function_name == self._makes_secrets:
+                node.add_property_override(f"Environment.Variables.{PREFIX}TOOL_SECRETS_KEY", key)
             case iam.CfnRole() if _uses_what_is_encrypted(node):
                 add_inline_policy(node, "key", self._use(Stack.of(node)))
 

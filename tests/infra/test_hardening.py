@@ -10,6 +10,7 @@ import pytest
 
 from infra.environments import PROD, STAGING, Environment, ExternalIssuer, Topic, Webhook
 from infra.options import CustomerKey, SignInFirewall
+from shared.settings import PREFIX, Settings
 from tests.doubles.iam.policies import Ask, is_allowed
 from tests.infra.conftest import Synthesised, Template, listed, synthesised, text_of
 from tests.infra.test_grants import BY_TENANT
@@ -54,6 +55,7 @@ ALONE: Mapping[str, Environment] = {
     ),
 }
 
+SECRETS_KEY = "ACTA_TOOL_SECRETS_KEY"
 STORES: Mapping[str, Callable[[Any], Any]] = {
     "AWS::DynamoDB::Table": lambda p: p["SSESpecification"]["KMSMasterKeyId"],
     "AWS::S3::Bucket": lambda p: p["BucketEncryption"]["ServerSideEncryptionConfiguration"][0][
@@ -114,6 +116,21 @@ def test_everything_that_is_stored_is_encrypted_with_the_key(
                     seen.add(kind)
                     assert text_of(key_of(properties)) == wanted, (kind, properties)
         assert seen == set(STORES)
+
+
+def test_secrets_that_are_made_later_get_the_key_from_the_function_that_makes_them(
+    everything: Synthesised, given: Synthesised, prod: Synthesised
+) -> None:
+    for made, wanted in ((everything, "Key.Arn"), (given, KEY_ARN), (prod, None)):
+        told = {
+            name: text_of(key)
+            for name, each in made.stateless.resources("AWS::Lambda::Function").items()
+            for key in [each["Properties"].get("Environment", {}).get("Variables", {}).get(SECRETS_KEY)]
+            if key is not None
+        }
+        assert list(told.values()) == ([] if wanted is None else [wanted])
+        assert all(name.startswith("AdminFunction") for name in told)
+    assert SECRETS_KEY.removeprefix(PREFIX).lower() in Settings.model_fields
 
 
 def test_who_uses_what_is_stored_may_use_the_key_through_the_services_alone(everything: Synthesised) -> None:

@@ -42,12 +42,13 @@ def tenant_credentials(service: str) -> "TenantCredentials | None":
     if not settings().tenant_role:
         return None
     if service in HOLDS_TENANTS_DATA:
-        return _credentials_for_data()
-    return _credentials_for_secrets() if service in HOLDS_TENANTS_SECRETS else None
+        return credentials_for_data()
+    return credentials_for_secrets() if service in HOLDS_TENANTS_SECRETS else None
 
 
 @cache
-def _credentials_for_data() -> "TenantCredentials":
+def credentials_for_data() -> "TenantCredentials":
+    """Those of the process, once."""
     from shared.adapters.aws.tenant_credentials import TenantCredentials, data_of
 
     chosen = settings()
@@ -57,7 +58,8 @@ def _credentials_for_data() -> "TenantCredentials":
 
 
 @cache
-def _credentials_for_secrets() -> "TenantCredentials":
+def credentials_for_secrets() -> "TenantCredentials":
+    """Those of the process, once."""
     from shared.adapters.aws.tenant_credentials import TenantCredentials, tool_secrets_of
 
     chosen = settings()

@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.aws.secrets import NOT_DECRYPTED, NOT_FOUND
+from shared.adapters.aws.secrets import NOT_FOUND
 from shared.adapters.storage.keys import tool_secrets_prefix
 from shared.bound_tenant import bound
 from shared.domain.definitions.tool_secret import is_usable_value
@@ -32,17 +32,20 @@ class SecretUnusable(Exception):
 
 
 class ToolSecretStore:
-    """ToolSecretValues. `client`: a botocore Secrets Manager client, where it is not this process's own."""
+    """ToolSecretValues. `key`: the ARN of the KMS key for new secrets; empty: AWS's own. `client`: a botocore Secrets
+    Manager client, where it is not this process's own.
+    """
 
-    def __init__(self, environment: str, client: Any = None) -> None:
+    def __init__(self, environment: str, key: str = "", client: Any = None) -> None:
         self._environment = environment
+        self._key = {"KmsKeyId": key} if key else {}
         self._secretsmanager = Service("secretsmanager", client)
 
     def put(self, tenant: str, name: str, value: str) -> None:
         secret = tool_secrets_prefix(self._environment, tenant) + name
         if self._ask("put_secret_value", NOT_FOUND, SecretId=secret, SecretString=value) is not None:
             return
-        made = self._ask("create_secret", EXISTS, Name=secret, SecretString=value)
+        made = self._ask("create_secret", EXISTS, Name=secret, SecretString=value, **self._key)
         if made is None:  # another request was faster; the later one counts
             self._ask("put_secret_value", SecretId=secret, SecretString=value)
 
@@ -112,8 +115,6 @@ class ToolSecretReader:
 
 
 def _without_names(operation: str, code: str) -> Exception:
-    if code == NOT_DECRYPTED:
-        return AwsDenied(f"{operation}: {code}")
-    if code == BEING_DELETED:
-        return StoreUnavailable(f"{operation}: {code}")
-    return AwsRefused(operation, code)
+    """What is not expected is an operator's to see to, such as a KMS key that is disabled: it is waited for."""
+    kind = StoreUnavailable if code == BEING_DELETED else AwsDenied
+    return kind(f"{operation}: {code}")

@@ -11,7 +11,7 @@ from shared.adapters.aws.tool_secrets import SecretUnusable
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.egress.exchange import MAX_BYTES
 from shared.adapters.tools.tenant.credentials import Secrets
-from shared.adapters.tools.tenant.http import HttpTool
+from shared.adapters.tools.tenant.http import SHOWN_BYTES, HttpTool
 from shared.agent.tools.results_for_model import failure_text
 from shared.domain.definitions.tool import Effect, HttpConfig, Method, ToolDefinition
 from shared.domain.errors import (
@@ -164,6 +164,13 @@ def test_what_a_server_says_again_of_a_secret_does_not_reach_the_model(sink: Sin
     assert "1234567890" not in text
     assert "sk-live" not in text
     assert text.count("[secret desk]") >= 4
+
+
+def test_a_secret_is_taken_out_before_an_answer_is_cut(sink: Sink) -> None:
+    sink.replies["/"] = Reply(500, b"x" * (SHOWN_BYTES - 12) + VALUES["desk"].encode())
+    with pytest.raises(ToolFailed) as failed:
+        with_key(sink.url(), sink)
+    assert "Bearer" not in failure_text(failed.value)
 
 
 def test_an_address_that_a_server_made_of_a_secret_is_not_shown(sink: Sink) -> None:

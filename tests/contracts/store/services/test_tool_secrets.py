@@ -7,10 +7,15 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from shared.adapters.aws import clients
+from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.aws.secrets import CachedSecrets
 from shared.adapters.aws.tool_secrets import CACHE_SECONDS, SecretUnusable, ToolSecretReader, ToolSecretStore
+from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
 from shared.adapters.storage.keys import tool_secrets_prefix
 from shared.bound_tenant import bound_to
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from shared.settings import settings
 from tests.doubles.iam.account import Account, Role
 
 pytestmark = pytest.mark.contract
@@ -44,7 +49,7 @@ class Worker:
         credentials = self.account.credentials_for_secrets(NARROWED, own, "test")
         self.client = self.account.client("secretsmanager", credentials)
         self.time = Time()
-        self.store = ToolSecretStore("test", self.client)
+        self.store = ToolSecretStore("test", client=self.client)
         self.read = ToolSecretReader("test", self.client, self.time)
 
     def put(self, tenant: str, value: str, name: str = "stripe") -> None:
@@ -169,6 +174,8 @@ class Answering:
         ("InternalServiceError", 500, StoreUnavailable),
         ("AccessDeniedException", 400, AwsDenied),
         ("DecryptionFailure", 400, AwsDenied),
+        ("EncryptionFailure", 400, AwsDenied),
+        ("InvalidParameterException", 400, AwsDenied),
     ],
 )
 def test_what_is_in_the_way_is_an_outage_and_names_neither_secret_nor_value(
@@ -177,8 +184,8 @@ def test_what_is_in_the_way_is_an_outage_and_names_neither_secret_nor_value(
     client = Answering(code, status)
     attempts: tuple[Callable[[], object], ...] = (
         lambda: ToolSecretReader("test", client)("acme", "stripe"),
-        lambda: ToolSecretStore("test", client).put("acme", "stripe", VALUE),
-        lambda: ToolSecretStore("test", client).delete("acme", "stripe"),
+        lambda: ToolSecretStore("test", client=client).put("acme", "stripe", VALUE),
+        lambda: ToolSecretStore("test", client=client).delete("acme", "stripe"),
     )
     for ask in attempts:
         with pytest.raises(raised) as caught:
@@ -192,7 +199,7 @@ def test_a_secret_that_is_still_being_deleted_is_there_for_nobody_and_can_be_set
     client = Answering("InvalidRequestException")
     assert ToolSecretReader("test", client)("acme", "stripe") is None
     with pytest.raises(StoreUnavailable):
-        ToolSecretStore("test", client).put("acme", "stripe", VALUE)
+        ToolSecretStore("test", client=client).put("acme", "stripe", VALUE)
 
 
 @pytest.mark.parametrize("stored", ["short", "two\nlines of text", "Grüße, Grüße", " \n"])
@@ -205,3 +212,55 @@ def test_what_somebody_else_stored_is_used_only_where_it_may_be_a_header(worker:
 def test_a_line_break_that_a_console_added_is_no_part_of_the_value(worker: Worker) -> None:
     worker.put("acme", f"{VALUE}\n")
     assert worker.value("acme") == VALUE
+
+
+def test_a_new_secret_is_encrypted_with_the_deployment_s_key_where_it_has_one(worker: Worker) -> None:
+    key = "arn:aws:kms:us-east-1:123456789012:key/acta"
+    with bound_to("acme"):
+        ToolSecretStore("test", key, worker.client).put("acme", "new", VALUE)
+        made = worker.client.describe_secret(SecretId="acta/test/tools/acme/new")
+        worker.store.put("acme", "plain", VALUE)
+        plain = worker.client.describe_secret(SecretId="acta/test/tools/acme/plain")
+    assert made["KmsKeyId"] == key
+    assert "KmsKeyId" not in plain
+
+
+@pytest.fixture
+def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As a function with two roles begins."""
+    for name, value in {"ENV": "test", "TABLE": "t", "BUCKET": "b", "TENANT_ROLE": NARROWED}.items():
+        monkeypatch.setenv(f"ACTA_{name}", value)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    made: tuple[Any, ...] = (
+        settings,
+        clients.aws_client,
+        clients.credentials_for_data,
+        clients.credentials_for_secrets,
+    )
+    for each in made:
+        each.cache_clear()
+    with mock_aws():
+        yield
+    for each in made:
+        each.cache_clear()
+
+
+def test_a_process_asks_for_tools_secrets_as_the_tenant_and_for_the_deployment_s_as_itself(
+    process: None,
+) -> None:
+    signed: list[str] = []
+
+    def note(request: Any, **_: Any) -> None:
+        header = request.headers["Authorization"]
+        signed.append((header.decode() if isinstance(header, bytes) else header).split("/")[0])
+
+    for service in ("secretsmanager", "dynamodb"):
+        clients.aws_client(service).meta.events.register_first("before-send", note)
+    with bound_to("acme"):
+        assert CachedSecrets()("acta/test/audit") == ""
+        assert ToolSecretReader("test")("acme", "stripe") is None
+        with pytest.raises(AwsRefused):
+            DynamoToolSecretNames("t").all("acme")
+    itself, for_secrets, for_data = signed
+    assert len({itself, for_secrets, for_data}) == 3
+    assert clients.tenant_credentials("lambda") is None
