@@ -16,6 +16,7 @@ from acta.cli.interventions.hints import deciding_lines
 from acta.cli.interventions.lines import list_line, short_line
 from acta.cli.terminal.text import echo, one_line
 from acta.client.api import Client, session_path
+from acta.client.errors import ApiError
 from acta.client.following import current
 from acta.client.interventions import (
     LISTING,
@@ -25,6 +26,8 @@ from acta.client.interventions import (
     open_interventions,
     resolve,
 )
+
+NOT_FOUND = 404
 
 
 def interventions(arguments: Namespace) -> int:
@@ -108,7 +111,7 @@ def session_of(client: Client, intervention_id: str) -> str:
 def only_open(client: Client, arguments: Namespace) -> str:
     """The id of the one open intervention that has the option. Raises CliError where there are none or several."""
     session_id, option = arguments.id, arguments.option
-    waiting = open_interventions(current(client, session_id))
+    waiting = decidable(client, session_id)
     fitting = [one for one in waiting if option in (one.get("options") or [])]
     if len(fitting) > 1:
         raise CliError("\n  ".join(["several are open, name one of them:", *map(short_line, fitting)]))
@@ -116,6 +119,16 @@ def only_open(client: Client, arguments: Namespace) -> str:
         instead = open_instead(arguments, waiting)
         raise CliError(f"session {session_id} has nothing open to {one_line(option)}{instead}")
     return str(fitting[0]["intervention_id"])
+
+
+def decidable(client: Client, session_id: str) -> Sequence[Mapping[str, Any]]:
+    """What is open in the session. Of somebody's private one, which is not there otherwise: what a role decides."""
+    try:
+        return open_interventions(current(client, session_id))
+    except ApiError as error:
+        if error.status != NOT_FOUND:
+            raise
+        return list(client.items(session_path(session_id, "interventions")))
 
 
 def open_instead(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> str:

@@ -44,6 +44,19 @@ def test_every_page_of_what_waits_is_listed_one_line_each(
     assert asked == ["state=pending", "cursor=2&state=pending"]
 
 
+def test_who_decides_by_a_role_names_somebody_s_private_session_as_any_other(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hidden = failure(404, "SESSION_NOT_FOUND", "There is no such session.")
+    deployment.on("GET", f"/v1/sessions/{SESSION_ID}", hidden)
+    deployment.on("GET", f"/v1/sessions/{SESSION_ID}/interventions", page(waits("int_1")))
+    deployment.on("POST", RESOLVE, success({}))
+    assert acta("reject", SESSION_ID) == 0
+    deployment.on("GET", f"/v1/sessions/{SESSION_ID}/interventions", hidden)
+    assert acta("reject", SESSION_ID) == 2
+    assert "There is no such session" in capsys.readouterr().err
+
+
 def test_json_prints_them_all_as_they_are(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
