@@ -40,6 +40,7 @@ class HttpTool:
         self, tool: ToolDefinition, config: HttpConfig, arguments: Mapping[str, Any], context: CallContext
     ) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
+        deadline = time.monotonic() + context.deadline_seconds
         credentials = credentials_of(tool.name, config, self._secrets, context.tenant)
         method, url, body = config.method, config.url, None
         headers = {
@@ -53,7 +54,6 @@ class HttpTool:
             headers["Content-Type"] = "application/json"
             body = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace")
         configured: Mapping[str, str] = {**config.headers, **credentials.headers}
-        deadline = time.monotonic() + context.deadline_seconds
         first_origin: tuple[str, str, int] | None = None
         acts = tool.effect != "read" and method != "GET"
         for hop in range(MAX_REDIRECTS + 1):

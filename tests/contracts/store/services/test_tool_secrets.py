@@ -117,6 +117,14 @@ def test_requests_are_signed_by_the_role_that_is_narrowed_to_the_tenant(worker: 
     assert "acta/test/tools/acme/*" in worker.account.assumed[0]["Policy"]
 
 
+def test_keys_that_an_operator_has_withdrawn_are_replaced_by_the_next_attempt(worker: Worker) -> None:
+    worker.put("acme", VALUE)
+    worker.account.withdraw()
+    with pytest.raises(AwsDenied):
+        worker.value("acme")
+    assert worker.value("acme") == VALUE
+
+
 @pytest.mark.parametrize("answer", [(503, "ServiceUnavailable"), (403, "AccessDenied")])
 def test_without_keys_nothing_is_asked(worker: Worker, answer: tuple[int, str]) -> None:
     worker.account.sts_answers = [answer]
