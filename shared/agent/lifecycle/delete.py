@@ -37,6 +37,8 @@ def delete(
         repository.commit(session, f"delete/{repository.clock.new_id('evt')}", _deleted)
     except (PoisonedSession, Fenced):
         # No readable head, or deleted by somebody else: a session without a log stops its workers as well.
+        with suppress(PoisonedSession):  # its first commit says whose it is, too, and raises SessionHidden
+            log.read(requester.tenant, session_id, since=1, limit=1)
         log.note_erasure(Erasure(requester.tenant, session_id, repository.clock.now()))
     except SessionHidden:
         raise  # it is there, and not theirs to delete

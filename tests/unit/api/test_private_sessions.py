@@ -8,7 +8,7 @@ from shared.api.routes import ROUTES, Route
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import InterventionType
 from shared.domain.schema.versions import PREVIOUS
-from tests.in_process.house import House
+from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
 from tests.integration.agent.interventions.policies import ENDS, files, house_with
 from tests.unit.api.gateway import Answer
@@ -89,6 +89,18 @@ def test_a_stranger_s_delete_erases_nothing() -> None:
     assert Person(house, "mia").ask("DELETE", f"/v1/sessions/{session}").status == 404
     assert Person(house, "ann").get(f"/v1/sessions/{session}/messages").status == 200
     assert not house.table.deleted
+
+
+def test_a_damaged_one_is_still_its_owner_s_to_erase() -> None:
+    house, session, _ = asking()
+    commits = house.table.commits[TENANT, session]
+    commits[max(commits)] = commits[max(commits)]._replace(body=b"damaged")
+    path = f"/v1/sessions/{session}"
+    assert Person(house, "mia").ask("DELETE", path).error["code"] == "SESSION_NOT_FOUND"
+    assert not house.table.deleted
+    assert not house.table.erasures
+    assert Person(house, "ann").ask("DELETE", path).status == 204
+    assert house.table.deleted
 
 
 @pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
