@@ -17,8 +17,8 @@ _UNLISTED = (_FOLDER, PRIVATE)
 _LAST = "\U0010ffff"
 
 NOT_HERE = (
-    "~/ holds the private files of one person, and this session is one that the whole tenant sees. Use a path that "
-    "does not begin with ~/, or tell the user that a session started with visibility private reaches their own files"
+    "~/ holds one person's private files, which only a session of theirs with visibility private reaches. Use a path "
+    "that does not begin with ~/, or have the user start such a session"
 )
 
 

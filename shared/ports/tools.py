@@ -32,8 +32,10 @@ class Registry(Protocol):
         """
         ...
 
-    def check(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
-        """Raises ToolInputInvalid where the arguments do not fit the tool's schema. The message names the field."""
+    def check(self, spec: ToolSpec, arguments: Mapping[str, Any], *, private: bool = True) -> None:
+        """Raises ToolInputInvalid where the arguments do not fit the tool's schema. The message names the field.
+        `private` False: the session is the tenant's, and its file tools reach nobody's private files.
+        """
         ...
 
 

@@ -7,6 +7,7 @@ from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_ap
 from shared.domain.definitions.builtins import builtins, offered_builtins
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
+from shared.domain.private_files import NOT_HERE, is_private
 from shared.domain.untrusted.path import PathRefused, check_new_path, check_shown_path
 from shared.ports.definitions import Snapshot
 
@@ -19,18 +20,18 @@ class BuiltinRegistry:
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
         return builtins()
 
-    def check(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
+    def check(self, spec: ToolSpec, arguments: Mapping[str, Any], *, private: bool = True) -> None:
         # The schema library is imported here, because few workers need it.
         from shared.adapters.tools.schema.check import check_input
 
         check_input(spec, arguments)
         if spec.name in FILE_TOOLS:
-            _check_path(spec.name, arguments["path"])
+            _check_path(spec.name, arguments["path"], private)
         if isinstance(spec, ToolDefinition) and isinstance(spec.config, HttpConfig):
             _check_fixed(spec.name, spec.config.url, arguments)
 
 
-def _check_path(tool: str, path: str) -> None:
+def _check_path(tool: str, path: str, private: bool) -> None:
     """Raises ToolInputInvalid before a person is asked to approve a call with a path that is refused, or that they
     would not see as it is.
     """
@@ -38,6 +39,8 @@ def _check_path(tool: str, path: str) -> None:
         check_new_path(path) if tool == "create_file" else check_shown_path(path)
     except PathRefused as refused:
         raise ToolInputInvalid(f"{refused}. Use a relative path such as reports/may.md.") from None
+    if is_private(path) and not private:
+        raise ToolInputInvalid(f"{NOT_HERE}.")
 
 
 def _check_fixed(name: str, url: str, arguments: Mapping[str, Any]) -> None:

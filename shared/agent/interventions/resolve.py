@@ -60,11 +60,18 @@ INSTEAD = (
 )
 
 
-def amended(registry: Registry, head: Head, one: Intervention, given: dict[str, Any]) -> dict[str, Any]:
-    """The tool's whole input, given as `{"input": {…}}` or without the `input` around it. Raises ValidationFailed."""
+def amended(
+    registry: Registry, head: Head, one: Intervention, given: dict[str, Any], by: str
+) -> dict[str, Any]:
+    """The tool's whole input, given as `{"input": {…}}` or without the `input` around it. Raises ValidationFailed.
+
+    `by`: who gives it. Another private file of the session's owner is named by that person alone (ADR 50).
+    """
     assert one.tool_call is not None
     spec = registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
     wanted = _reading(registry, spec, given)
+    is_same_file = wanted.get("path") == one.tool_call.input.get("path")
+    private = head.private_to is not None and (by == head.private_to or is_same_file)
     if not wanted:
         raise ValidationFailed("modify needs the new input.", {"input": ["the tool's whole input"]})
     size = len(json.dumps(wanted))
@@ -75,7 +82,7 @@ def amended(registry: Registry, head: Head, one: Intervention, given: dict[str, 
     if size > left:
         details = {"input": [f"at most {max(0, left)} bytes as JSON, beside what the other calls were given"]}
         raise ValidationFailed(f"The inputs changed in this turn are too long together. {INSTEAD}", details)
-    wrong = spec and _misfit(registry, spec, wanted)
+    wrong = spec and _misfit(registry, spec, wanted, private)
     if wrong:
         raise ValidationFailed("The input does not fit the tool.", {"input": [wrong]})
     return wanted
@@ -108,10 +115,10 @@ def _reading(registry: Registry, spec: ToolSpec | None, given: dict[str, Any]) -
     )
 
 
-def _misfit(registry: Registry, spec: ToolSpec, wanted: dict[str, Any]) -> str | None:
+def _misfit(registry: Registry, spec: ToolSpec, wanted: dict[str, Any], private: bool = True) -> str | None:
     """What does not fit the tool's schema; None: everything fits."""
     try:
-        registry.check(spec, wanted)
+        registry.check(spec, wanted, private=private)
     except ToolInputInvalid as wrong:
         return str(wrong)
     return None
@@ -197,7 +204,7 @@ def resolve(
             raise _decided(deps, requester.tenant, session_id, intervention_id)
         require_role(one, requester.roles, start_roles)
         _require_another(deps, now.head, one, chosen.option, requester.user)
-        given = _check(deps, now.head, one, chosen)
+        given = _check(deps, now.head, one, chosen, requester.user)
         if chosen.option == "raise":
             _check_caps(deps.caps, agent, given, requester.roles)
         closed = settle(
@@ -247,14 +254,14 @@ def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: s
     return Conflict(f"This was decided already: {what}.", details)
 
 
-def _check(deps: ResolveDeps, head: Head, one: Intervention, chosen: Resolution) -> dict[str, Any]:
+def _check(deps: ResolveDeps, head: Head, one: Intervention, chosen: Resolution, by: str) -> dict[str, Any]:
     """The option's input, checked. Raises ValidationFailed, which names the field, and Conflict."""
     if chosen.option not in one.options:
         raise ValidationFailed("Unknown option.", {"option": [f"one of {', '.join(one.options)}"]})
     given = chosen.input or {}
     match one.type, chosen.option:
         case "approval_required", "modify":
-            return {"input": amended(deps.registry, head, one, given)}
+            return {"input": amended(deps.registry, head, one, given, by)}
         case "clarification_needed", "answer":
             return _answer(deps, _parse(Answer, given))
         case "budget_exceeded", "finish" if head.has_unread_message:

@@ -28,6 +28,14 @@ from shared.ports.tools import Registry
 
 ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
 """Gives the model for an agent and a purpose, and the name to ask it by."""
+PRIVATE_SESSION = (
+    "This session is private to its user. Files whose path begins with ~/ are that user's own: nobody else sees them, "
+    "and list_files with the path ~/ lists them. All other files are seen by everybody in the user's organisation. "
+    "Write what you make to ~/, unless the user names another place or wants others to have it."
+)
+"""Stands after the agent's own prompt. A path means the same in every session and over the API, so what a private
+session makes is not put elsewhere behind the model's back; the model is told where it belongs (ADR 50).
+"""
 TurnKind = Literal["plan", "think"]
 """The engine's state; also the last part of the turn's commit key."""
 
@@ -82,7 +90,7 @@ class TurnDeps(NamedTuple):
             agent=agent,
             model=model,
             model_name=model_name,
-            system=agent.system(definitions.prompt(AGENT_PLANNING_SYSTEM).content),
+            system=_system(agent, definitions.prompt(AGENT_PLANNING_SYSTEM).content, head),
             specs=agent.toolset(self.registry.specs(head.tenant, head.agent_id)),
             notes=self.memories_of_run.notes(head),
             timeouts=self.timeouts._replace(approval=approval),
@@ -109,6 +117,12 @@ class TurnDeps(NamedTuple):
                 raise PriceUnknown(
                     "The session has a cost budget, and a model of its agent has no known price."
                 )
+
+
+def _system(agent: AgentDefinition, planning: str, head: Head) -> str:
+    """`planning`: the managed prompt in force."""
+    system = agent.system(planning)
+    return system if head.private_to is None else f"{system}\n\n{PRIVATE_SESSION}"
 
 
 class TurnContext(NamedTuple):

@@ -273,7 +273,7 @@ def _run(
         private=head.private_to is not None,
     )
     try:
-        runtime.registry.check(spec, arguments)
+        runtime.registry.check(spec, arguments, private=context.private)
         if spec.name == READ_RESULT:
             said: str | OutsideText = read_result(runtime.repository, head, arguments)
         else:

@@ -102,7 +102,8 @@ def apply_reply(
                 continue
             if planning:
                 raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
-            registry.check(requested_tool(call, specs), call.input)
+            is_private = change.head.private_to is not None
+            registry.check(requested_tool(call, specs), call.input, private=is_private)
             if _is_note(call):
                 change.set(scratchpad=change.head.scratchpad.with_note(call.input["text"]))
                 change.entry(own_result(call, _noted(call.input["text"])))

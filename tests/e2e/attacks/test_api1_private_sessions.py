@@ -6,7 +6,7 @@ import pytest
 
 from shared.api.routes import ROUTES, Route
 from tests.e2e.conftest import Admit
-from tests.e2e.support.person import Json, Person, Seen, refused
+from tests.e2e.support.person import OVER, Json, Person, Seen, refused
 from tests.e2e.support.samples import DELETION, OLD
 
 OF_SESSIONS = tuple(route for route in ROUTES if "{session_id}" in route.path)
@@ -94,3 +94,21 @@ def test_an_admin_cancels_and_deletes_it_unread_and_the_trail_says_so(
     ]
     assert deleted["who"] == stopped["who"] != started["who"]
     assert started["details"]["visibility"] == "private"
+
+
+def test_what_a_private_session_wrote_to_its_owner_s_files_reaches_nobody_else(
+    ann: Person, admit: Admit
+) -> None:
+    """Mallory knows the path, and tries the API, a session that everybody sees and a private one."""
+    made = "Create the file ~/made.txt with the text secret-of-ann"
+    ann.finished(ann.start(made, visibility="private"))
+    assert ann.file("~/made.txt") == "secret-of-ann"
+    assert ann.files() == set()
+    mallory = admit(ann.tenant, "mallory")
+    refused(mallory.get("/v1/files/~/made.txt"), 404, "NOT_FOUND")
+    for visibility in ("tenant", "private"):
+        session_id = mallory.start("Show ~/made.txt", visibility=visibility)
+        mallory.watch(session_id, lambda one: one["state"] in OVER or bool(one["interventions"]))
+        messages = mallory.items(f"/v1/sessions/{session_id}/messages")
+        assert any(one["role"] == "tool" for one in messages)
+        assert "secret-of-ann" not in str(messages)

@@ -261,3 +261,15 @@ def test_a_session_that_the_tenant_sees_reaches_nobody_s_private_files_and_says_
     assert "visibility private" in said
     assert "diary" not in desk.run("list_files")
     assert desk.files.seen_by("ann").read("acme", "~/diary.md") == b"hers"
+
+
+def test_a_private_session_s_tools_work_under_its_owner_s_home() -> None:
+    desk = Desk().has("shared.md")
+    desk.context = desk.context._replace(user="ann", private=True)
+    assert desk.run("list_files", path="~") == "No files in ~/."
+    assert desk.run("create_file", path="~/plans/may.md", content="x") == "Created ~/plans/may.md, 1 byte."
+    assert desk.run("list_files", path="~/") == "1 file, 1 folder in ~/:\n~/plans/may.md  1 byte"
+    assert desk.run("list_files") == "1 file, 0 folders in /:\nshared.md  9 bytes"
+    assert "~/plans/may.md" in desk.fails("read_file", path="~/may.md")
+    assert "may.md" not in desk.fails("read_file", path="may.md").partition("These")[2]
+    assert desk.run("delete_file", path="~/plans/may.md") == "Deleted ~/plans/may.md."

@@ -34,20 +34,21 @@ class BuiltinTools:
 
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         tenant = context.tenant
+        files = self._files.seen_by(context.user if context.private else None)
         try:
             match spec.name:
                 case "list_files":
                     path, recursive = arguments.get("path", ""), arguments.get("recursive", True)
-                    listing = list_files(self._files, tenant, path, recursive)
+                    listing = list_files(files, tenant, path, recursive)
                     return OutsideText("listing", path or "/", listing, exact=True)
                 case "read_file":
-                    return self._read(tenant, usable_path(arguments["path"]))
+                    return self._read(files, tenant, usable_path(arguments["path"]))
                 case "create_file":
                     path = usable_path(arguments["path"], check_new_path)
                     replace = arguments.get("replace") is True
-                    return self._create(tenant, path, arguments["content"], context.effect_id, replace)
+                    return self._create(files, tenant, path, arguments["content"], context.effect_id, replace)
                 case "delete_file":
-                    return self._delete(tenant, usable_path(arguments["path"]), context.rerun)
+                    return self._delete(files, tenant, usable_path(arguments["path"]), context.rerun)
                 case "get_weather":
                     location = arguments["location"]
                     return OutsideText(
@@ -57,11 +58,11 @@ class BuiltinTools:
             raise ToolFailed(f"{refused}.") from None
         raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")
 
-    def _read(self, tenant: str, path: str) -> OutsideText:
+    def _read(self, files: FileStore, tenant: str, path: str) -> OutsideText:
         try:
-            data = self._files.read(tenant, path)
+            data = files.read(tenant, path)
         except FileMissing:
-            raise missing(self._files, tenant, path) from None
+            raise missing(files, tenant, path) from None
         try:
             text = data.decode()
         except UnicodeDecodeError:
@@ -70,7 +71,9 @@ class BuiltinTools:
             raise not_text(path, data)
         return OutsideText("file", path, text, exact=True)
 
-    def _create(self, tenant: str, path: str, content: str, effect_id: str, replace: bool) -> str:
+    def _create(
+        self, files: FileStore, tenant: str, path: str, content: str, effect_id: str, replace: bool
+    ) -> str:
         """`replace`: a person has approved that a file at this path is replaced. `effect_id`: names the write together
         with its content, so that however often it is made, the result says what the first one did.
         """
@@ -85,14 +88,17 @@ class BuiltinTools:
                 f"the content has {len(data)} bytes, a file at most {self._max_file_bytes}. Split it up."
             )
         write_id = f"{effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
-        write = self._files.write if replace else self._new
-        is_new = write(tenant, path, data, write_id)
+        is_new = (
+            files.write(tenant, path, data, write_id)
+            if replace
+            else self._new(files, tenant, path, data, write_id)
+        )
         return f"{'Created' if is_new else 'Replaced'} {path}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}."
 
-    def _new(self, tenant: str, path: str, data: bytes, write_id: str) -> bool:
+    def _new(self, files: FileStore, tenant: str, path: str, data: bytes, write_id: str) -> bool:
         """True. Raises ToolFailed where a file is at this path already."""
         try:
-            self._files.create(tenant, path, data, write_id)
+            files.create(tenant, path, data, write_id)
         except FileExists:
             raise ToolFailed(
                 f"there is a file {one_line(path)} already. Choose another path, or call create_file with replace "
@@ -100,13 +106,13 @@ class BuiltinTools:
             ) from None
         return True
 
-    def _delete(self, tenant: str, path: str, rerun: bool) -> str:
+    def _delete(self, files: FileStore, tenant: str, path: str, rerun: bool) -> str:
         try:
-            self._files.delete(tenant, path)
+            files.delete(tenant, path)
         except FileMissing:
             if rerun:  # an earlier attempt of this call has deleted the file
                 return f"Deleted {path}."
-            raise missing(self._files, tenant, path) from None
+            raise missing(files, tenant, path) from None
         return f"Deleted {path}."
 
 
