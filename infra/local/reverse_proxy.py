@@ -60,6 +60,10 @@ class MalformedRequest(Exception):
     """The framing of the request cannot be read."""
 
 
+class NotHttp(Exception):
+    """A path or a header that no HTTP message may carry."""
+
+
 class Front(ThreadingHTTPServer):
     """Serves from construction on. `forward_to` says where requests go; until then the answer is 503."""
 
@@ -132,7 +136,7 @@ class FrontHandler(BaseHTTPRequestHandler):
         headers = [(name, value) for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP]
         try:
             answer = self.server.api.request(self.command, raw_path, headers, body)
-        except (InvalidURL, ValueError):  # a path or header no HTTP message may carry
+        except NotHttp:
             answer = gateway_answer(HTTPStatus.BAD_REQUEST, "Bad Request")
         except (OSError, HTTPException):  # no answer in time, or no connection
             answer = gateway_answer(HTTPStatus.SERVICE_UNAVAILABLE, "Service Unavailable")
@@ -222,13 +226,10 @@ class DeployedApi:
         self.idle: LifoQueue[HTTPConnection] = LifoQueue(POOL_SIZE)
 
     def request(self, method: str, raw_path: str, headers: Headers, body: bytes) -> Answer:
-        """Raises OSError or HTTPException when no answer comes, ValueError for what HTTP cannot carry."""
+        """Raises OSError or HTTPException when no answer comes, NotHttp for what HTTP cannot carry."""
         connection = self.take()
         try:
-            connection.putrequest(method, self.prefix + raw_path, skip_host=True, skip_accept_encoding=True)
-            for name, value in headers:
-                if name.lower() != "content-length":
-                    connection.putheader(name, value)
+            self.put_head(connection, method, raw_path, headers)
             if body or method in ("POST", "PUT", "PATCH"):
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body or None)
@@ -239,6 +240,16 @@ class DeployedApi:
             raise
         self.give_back(connection)
         return answer
+
+    def put_head(self, connection: HTTPConnection, method: str, raw_path: str, headers: Headers) -> None:
+        """Raises NotHttp; nothing is sent before `endheaders`."""
+        try:
+            connection.putrequest(method, self.prefix + raw_path, skip_host=True, skip_accept_encoding=True)
+            for name, value in headers:
+                if name.lower() != "content-length":
+                    connection.putheader(name, value)
+        except (InvalidURL, ValueError):
+            raise NotHttp from None
 
     def take(self) -> HTTPConnection:
         """An idle connection that the other side has not closed, or a new one."""

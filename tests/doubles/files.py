@@ -33,7 +33,7 @@ class MemoryFiles:
     def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
         start = stored_path(prefix, self._user)
         scope, limit = f"F#{tenant}/{start}", max(limit, 1)
-        after = "" if cursor is None else stored_path(from_cursor(scope, cursor), self._user)
+        after = "" if cursor is None else stored_path(from_cursor(scope, cursor, 1_024), self._user)
         found = []
         for key in sorted(p for t, p in self._files if t == tenant and p.startswith(start) and p > after):
             path, file = listed_path(key, prefix, self._user), self._files[tenant, key]

@@ -99,7 +99,9 @@ class DynamoDefinitions:
         scope, limit = f"{items.AGENT}{tenant}", max(limit, 1)
         after = None if cursor is None else from_cursor(scope, cursor)
         # "!" sorts before every character an id may have
-        first = items.AGENT if after is None else f"{items.AGENT}{after}!"
+        first, last = items.AGENT if after is None else f"{items.AGENT}{after}!", f"{items.AGENT}~"
+        if first > last:
+            raise ValueError("not a cursor of this listing")
         answer = self._dynamodb.call(
             "query",
             TableName=self._table,
@@ -109,7 +111,7 @@ class DynamoDefinitions:
             ExpressionAttributeValues={
                 ":pk": {"S": tenant_pk(tenant)},
                 ":first": {"S": first},
-                ":last": {"S": f"{items.AGENT}~"},
+                ":last": {"S": last},
             },
         )
         complete = "LastEvaluatedKey" not in answer
@@ -161,6 +163,9 @@ class DynamoDefinitions:
         current = self.prompt(tenant, name)
         if current.is_seed:
             return PromptPage((current,) if before is None else (), None)
+        last = current.version if before is None else min(before - 1, current.version)
+        if last < prompts.SEED_VERSION:
+            raise ValueError("not a cursor of this listing")
         answer = self._dynamodb.call(
             "query",
             TableName=self._table,
@@ -171,7 +176,7 @@ class DynamoDefinitions:
             ExpressionAttributeValues={
                 ":pk": {"S": items.versions_pk(tenant, name)},
                 ":first": {"S": items.version_sk(prompts.SEED_VERSION)},
-                ":last": {"S": items.version_sk(current.version if before is None else before - 1)},
+                ":last": {"S": items.version_sk(last)},
             },
         )
         versions = tuple(items.item_prompt(item) for item in answer["Items"])

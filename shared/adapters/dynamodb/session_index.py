@@ -34,6 +34,8 @@ FILTERED_LIMIT = 200
 MAX_ROLES = 100
 """What somebody with more roles may decide by the others is found by its id only. An `IN` takes so many values."""
 
+MAX_KEYS_BYTES = 8_192
+"""Of a position that is all keys of an item, as JSON."""
 FAILED = "failed"
 """The name of the listing of failed sessions in its cursors."""
 
@@ -86,7 +88,7 @@ class DynamoIndex:
             request["KeyConditionExpression"] += " AND live_at < :before"
             request["ExpressionAttributeValues"][":before"] = {"S": items.sortable(before)}
         if cursor is not None:
-            request["ExclusiveStartKey"] = json.loads(from_cursor(partition, cursor))
+            request["ExclusiveStartKey"] = json.loads(from_cursor(partition, cursor, MAX_KEYS_BYTES))
         answer = self._dynamodb.call("query", **request)
         last = answer.get("LastEvaluatedKey")
         sessions = tuple(skip_damaged(items.item_live, answer["Items"]))
@@ -104,7 +106,7 @@ class DynamoIndex:
             "ExpressionAttributeValues": {":listing": {"S": items.LISTING}, ":failed": {"S": "failed"}},
         }
         if cursor is not None:
-            request["ExclusiveStartKey"] = json.loads(from_cursor(FAILED, cursor))
+            request["ExclusiveStartKey"] = json.loads(from_cursor(FAILED, cursor, MAX_KEYS_BYTES))
         answer = self._dynamodb.call("scan", **request)
         sessions = tuple(skip_damaged(self._session_name, answer["Items"]))
         last = answer.get("LastEvaluatedKey")

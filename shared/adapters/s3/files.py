@@ -39,7 +39,7 @@ class S3Files:
     def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
         root, stored_prefix = _root(tenant), stored_path(prefix, self._user)
         scope, limit = f"F#{tenant}/{stored_prefix}", min(max(limit, 1), MAX_PAGE)
-        after = None if cursor is None else stored_path(from_cursor(scope, cursor), self._user)
+        after = None if cursor is None else self._after(root, from_cursor(scope, cursor, MAX_KEY_BYTES))
         found: list[FileInfo] = []
         while True:
             answer = self._listed(root, stored_prefix, limit - len(found), after)
@@ -57,6 +57,13 @@ class S3Files:
             if paths[-1] is not None:
                 return FilePage(tuple(found), to_cursor(scope, paths[-1]))
             after = after_unlisted(keys[-1])
+
+    def _after(self, root: str, position: str) -> str:
+        """Where a listing goes on, below the tenant's prefix. Raises ValueError for a position that no file has."""
+        after = stored_path(position, self._user)
+        if len((root + after).encode()) > MAX_KEY_BYTES:
+            raise ValueError("not a cursor of this listing")
+        return after
 
     def _listed(self, root: str, prefix: str, limit: int, after: str | None) -> Any:
         start = {} if after is None else {"StartAfter": root + after}

@@ -1,7 +1,8 @@
 """Opaque cursors: the position at which a listing goes on. A cursor is valid only in the listing that issued it.
 
-The checksum in a cursor finds cursors that are mistaken or made up. It protects no data, and need not: keys are always
-built with the caller's own tenant.
+The checksum in a cursor finds mistakes, and no forgery: anybody can make one up. It protects no data, and need not:
+keys are always built with the caller's own tenant. What a store would refuse as a key, too long or no text, is no
+position.
 """
 
 import base64
@@ -9,6 +10,8 @@ import binascii
 import hashlib
 
 _CHECK_BYTES = 6
+MAX_POSITION_BYTES = 512
+"""Of a position that is an id or a number. With what stands before it, it is shorter than a sort key may be: 1,024."""
 
 
 def to_cursor(scope: str, position: str) -> str:
@@ -17,15 +20,17 @@ def to_cursor(scope: str, position: str) -> str:
     return base64.urlsafe_b64encode(_check(scope, raw) + raw).decode().rstrip("=")
 
 
-def from_cursor(scope: str, cursor: str) -> str:
-    """The position in the cursor. Raises ValueError where the cursor is not one of this listing."""
+def from_cursor(scope: str, cursor: str, most: int = MAX_POSITION_BYTES) -> str:
+    """The position in the cursor, of at most so many bytes. Raises ValueError where the cursor is not one of this
+    listing.
+    """
     try:
         data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         check, raw = data[:_CHECK_BYTES], data[_CHECK_BYTES:]
-        position = raw.decode("utf-8", "surrogatepass")
+        position = raw.decode()
     except (binascii.Error, ValueError):
         raise ValueError("not a cursor of this listing") from None
-    if check != _check(scope, raw) or cursor != to_cursor(scope, position):
+    if len(raw) > most or check != _check(scope, raw) or cursor != to_cursor(scope, position):
         raise ValueError("not a cursor of this listing")
     return position
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from infra.local.reverse_proxy import MAX_BODY_BYTES, DeployedApi, Front, PortTaken
+from infra.local.reverse_proxy import MAX_BODY_BYTES, Answer, DeployedApi, Front, Headers, PortTaken
 from tests.integration.local.echo import Echo
 
 PREFIX = "/_aws/execute-api/abcd1234/$default"
@@ -141,6 +141,17 @@ def test_an_unreadable_request_is_400_and_goes_nowhere(
     status, headers, _ = exchange(front, request_bytes)
     assert (status, headers["content-type"]) == (400, "application/json")
     assert echo.seen == []
+
+
+class Mistaken(DeployedApi):
+    def request(self, method: str, raw_path: str, headers: Headers, body: bytes) -> Answer:
+        raise ValueError("a mistake of the front's own")
+
+
+def test_a_mistake_of_its_own_is_not_called_one_of_the_request(front: Front, http: httpx.Client) -> None:
+    front.forward_to(Mistaken("127.0.0.1", 1, "abcd1234"))
+    with pytest.raises(httpx.RemoteProtocolError):
+        http.get("/v1/x")
 
 
 def test_connections_on_both_sides_are_kept(http: httpx.Client) -> None:
