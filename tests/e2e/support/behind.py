@@ -8,7 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import boto3
+import httpx
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
+from botocore.credentials import Credentials as Signing
 
 from infra.local.credentials import Credentials
 from tests.e2e.support.person import PATIENCE_SECONDS
@@ -43,6 +47,16 @@ class Behind:
         found = self.client("lambda").get_function_configuration(FunctionName=f"acta-local-{function}")
         variables: Mapping[str, str] = found["Environment"]["Variables"]
         return variables
+
+    def code_of(self, function: str) -> bytes:
+        """Its zip. In AWS the address of a function's code is signed; the local AWS asks who wants it."""
+        found = self.client("lambda").get_function(FunctionName=f"acta-local-{function}")
+        request = AWSRequest("GET", found["Code"]["Location"])
+        SigV4Auth(Signing(*self._credentials.as_arguments().values()), "lambda", "us-east-1").add_auth(
+            request
+        )
+        answer = httpx.get(request.url, headers=dict(request.headers.items()), trust_env=False)
+        return answer.raise_for_status().content
 
     @contextmanager
     def configured(self, *functions: str, **variables: str) -> Iterator[None]:
