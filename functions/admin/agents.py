@@ -9,7 +9,7 @@ from pydantic import Field
 from functions.admin.resource import Resource, version_tag
 from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.api.app import Api
-from shared.api.request.bodies import AgentBody, CreateAgent, PutAgent
+from shared.api.request.definition_bodies import AgentBody, CreateAgent, PutAgent
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import agent_view

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from functions.admin.resource import Resource
 from shared.api.app import Api
-from shared.api.request.bodies import CreateMemory, MemoryBody, PutMemory
+from shared.api.request.definition_bodies import CreateMemory, MemoryBody, PutMemory
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of, stored_answer
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import memory_view

@@ -1,7 +1,7 @@
 """Secrets for headers of tools: `/v1/tool-secrets` (design §7). A value goes in and never comes out again."""
 
 from shared.api.app import Api
-from shared.api.request.bodies import PutToolSecret
+from shared.api.request.definition_bodies import PutToolSecret
 from shared.api.response.definition_views import tool_secret_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.tool_secret import (

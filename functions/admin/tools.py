@@ -14,7 +14,7 @@ from shared.adapters.tools.tenant.definition import (
     to_config,
 )
 from shared.api.app import Api
-from shared.api.request.bodies import CreateTool, PutTool
+from shared.api.request.definition_bodies import CreateTool, PutTool
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.response.definition_views import tool_view
 from shared.api.response.envelope import Response, no_content, page, success
