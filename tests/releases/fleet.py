@@ -40,6 +40,13 @@ OLD, NEW = old(*FUNCTIONS, machine="old"), old()
 RAISED = NEW._replace(version=CURRENT)
 
 
+class Roles(NamedTuple):
+    """ARNs, by release; the same where the function has one role."""
+
+    former: str
+    todays: str
+
+
 class Fleet(Stand):
     """`take(mix)` changes it; what is being carried out is carried out by the release that began it."""
 
@@ -48,6 +55,7 @@ class Fleet(Stand):
         self._mix: Mix | None = None
         self._course: list[Mix] = []
         self._provider = Provider()
+        self._roles: dict[str, Roles] = {}
         super().__init__(model=self._ask)
 
     def __enter__(self) -> Self:
@@ -78,8 +86,7 @@ class Fleet(Stand):
         for name in FUNCTIONS:
             is_old = name in mix.old
             if before is None or is_old != (name in before.old):
-                code = previous.zip_of(name) if is_old else previous.todays_zip_of(name)
-                self._lambdas.update_function_code(FunctionName=f"acta-local-{name}", ZipFile=code)
+                self._become(name, is_old)
             if before is None or mix.version != before.version:
                 variables = {**self.function(name), "ACTA_WRITE_VERSION": str(mix.version)}
                 self._lambdas.update_function_configuration(
@@ -93,6 +100,52 @@ class Fleet(Stand):
             self.states.update_state_machine(
                 stateMachineArn=self.machine, definition=json.dumps(self._definitions[mix.machine])
             )
+
+    def _become(self, name: str, is_old: bool) -> None:
+        """Its code and its role. A deployment changes both at once; here no code is ever with a role that is too narrow
+        for it.
+        """
+        roles = self._roles_of(name)
+        code = previous.zip_of(name) if is_old else previous.todays_zip_of(name)
+        function = {"FunctionName": f"acta-local-{name}"}
+        if is_old:
+            self._lambdas.update_function_configuration(**function, Role=roles.former)
+        self._lambdas.update_function_code(**function, ZipFile=code)
+        if not is_old:
+            self._lambdas.update_function_configuration(**function, Role=roles.todays)
+
+    def _roles_of(self, name: str) -> Roles:
+        if name not in self._roles:
+            found = self._lambdas.get_function_configuration(FunctionName=f"acta-local-{name}")
+            tenant = found["Environment"]["Variables"].get("ACTA_TENANT_ROLE", "")
+            self._roles[name] = Roles(
+                self._former(name, found["Role"], tenant) if tenant else found["Role"], found["Role"]
+            )
+        return self._roles[name]
+
+    def _former(self, name: str, todays: str, tenant: str) -> str:
+        """The one role that the release before knows, which a deployment keeps beside the new ones while the version
+        that is written is the older one (`infra/lambdas/roles.py`): it may do what both of them may. The local AWS
+        writes today's version and has none. It may also assume the role for tenants, for `_become`.
+        """
+        iam = self.client("iam")
+        documents = [
+            iam.get_role_policy(RoleName=arn.rpartition("/")[2], PolicyName="acta")["PolicyDocument"]
+            for arn in (todays, tenant)
+        ]
+        statements = [one for document in documents for one in document["Statement"]]
+        statements.append({"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": tenant})
+        made = iam.create_role(
+            RoleName=f"former-{name}", AssumeRolePolicyDocument=_trusting({"Service": "lambda.amazonaws.com"})
+        )
+        former = str(made["Role"]["Arn"])
+        iam.put_role_policy(
+            RoleName=f"former-{name}", PolicyName="acta", PolicyDocument=json.dumps({"Statement": statements})
+        )
+        iam.update_assume_role_policy(
+            RoleName=tenant.rpartition("/")[2], PolicyDocument=_trusting({"AWS": [todays, former]})
+        )
+        return former
 
     @property
     def _lambdas(self) -> Any:
@@ -122,6 +175,10 @@ class Fleet(Stand):
         return any(
             event.get("taskFailedEventDetails", {}).get("error") == error for event in history["events"]
         )
+
+
+def _trusting(principal: Mapping[str, Any]) -> str:
+    return json.dumps({"Statement": {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": principal}})
 
 
 class MixedPlay(Play):

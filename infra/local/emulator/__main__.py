@@ -13,7 +13,8 @@ def main() -> int:
         ministack.require_release()
         own_environment.clean_environment(chosen)
         with saved_state.claimed(chosen):
-            from infra.local.emulator import patches, principals, server  # they import ministack
+            from infra.local.emulator import patches, server  # they import ministack
+            from infra.local.emulator.access import principals
 
             patches.apply_all(chosen)
             with principals.operator(chosen):

@@ -41,6 +41,7 @@ def clean_environment(settings: Settings) -> None:
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": secrets.token_urlsafe(30),  # "test" is nobody here: `principals.py`
             "AWS_EC2_METADATA_DISABLED": "true",
+            "AUTH": "true",  # policies are enforced: `access/policies.py`
             "PERSIST_STATE": "1",
             "STATE_DIR": str(settings.state_dir),
             "S3_PERSIST": "1",

@@ -8,15 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from infra.local.emulator import (
-    api_gateway,
-    dynamodb,
-    own_environment,
-    principals,
-    sqs,
-    transactions,
-    web_page_guard,
-)
+from infra.local.emulator import api_gateway, dynamodb, own_environment, sqs, transactions
+from infra.local.emulator.access import policies, principals, web_page_guard
 from infra.local.emulator.lambdas import execution
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions import (
@@ -31,7 +24,12 @@ from infra.local.emulator.step_functions import (
 GAPS: tuple[Callable[[Settings], None], ...] = (
     own_environment.leave_host_alone,
     web_page_guard.guard_custom_runtimes,
+    principals.forget_the_expired,
     principals.give_functions_their_role,
+    policies.hold_loopback_for_tls,
+    policies.evaluate_leading_keys,
+    policies.hide_what_may_not_be_listed,
+    policies.read_events_as_the_function,
     execution.run_python_functions,
     engine.replace_engine,
     invocation_check.ask_before_invocations,
@@ -40,6 +38,7 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     start_and_stop.start_once,
     start_and_stop.stop_at_once,
     tokens.accept_once,
+    tokens.ask_for_rights_on_the_machine,
     definitions.check_transitions,
     api_gateway.require_expiry,
     api_gateway.answer_failures,

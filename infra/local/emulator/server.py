@@ -10,7 +10,8 @@ import signal
 import threading
 from typing import Any
 
-from infra.local.emulator import saved_state, signatures, web_page_guard
+from infra.local.emulator import saved_state
+from infra.local.emulator.access import signatures, web_page_guard
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
 from infra.local.loopback import HOST

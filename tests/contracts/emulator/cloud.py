@@ -8,6 +8,7 @@ import json
 import time
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -20,9 +21,11 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from infra.local.credentials import Credentials as OfTheLocalAws
-from infra.local.emulator_process import EmulatorProcess
+from infra.local.emulator_process import ACCOUNT, EmulatorProcess
 
-ROLE = "arn:aws:iam::000000000000:role/contract"
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/contract"
+"""May do everything."""
+EVERYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
 INVOKE = "arn:aws:states:::lambda:invoke"
 INVOKE_AND_WAIT = INVOKE + ".waitForTaskToken"
 PATIENCE_SECONDS = 60.0
@@ -83,8 +86,11 @@ class Cloud:
 
     @classmethod
     def of(cls, emulator: EmulatorProcess) -> Cloud:
-        """As the operator of a running emulator sees it."""
-        return cls(emulator.url, emulator.credentials)
+        """As the operator of a running emulator sees it, who made ROLE."""
+        cloud = cls(emulator.url, emulator.credentials)
+        with suppress(ClientError):  # it is there already
+            cloud.role("contract", EVERYTHING)
+        return cloud
 
     def client(self, service: str) -> Any:
         return boto3.client(
@@ -94,6 +100,23 @@ class Cloud:
             **self.credentials.as_arguments(),
             config=Config(retries={"total_max_attempts": 1}, read_timeout=120, max_pool_connections=40),
         )
+
+    def role(self, name: str, *statements: Mapping[str, Any], trusts: object = None) -> str:
+        """The ARN of a new role. `trusts`: a Principal; else Lambda, Step Functions and the account."""
+        principal = trusts or {
+            "AWS": f"arn:aws:iam::{ACCOUNT}:root",
+            "Service": ["lambda.amazonaws.com", "states.amazonaws.com"],
+        }
+        trust = {"Statement": {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": principal}}
+        iam = self.client("iam")
+        made = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(trust))
+        if statements:
+            iam.put_role_policy(
+                RoleName=name,
+                PolicyName="allowed",
+                PolicyDocument=json.dumps({"Statement": list(statements)}),
+            )
+        return str(made["Role"]["Arn"])
 
     def signed(
         self,
@@ -126,13 +149,19 @@ class Cloud:
         return self.deploy(PROBE)
 
     def deploy(
-        self, source: str, *, timeout: int = 30, files: Mapping[str, str] | None = None, **more: Any
+        self,
+        source: str,
+        *,
+        timeout: int = 30,
+        files: Mapping[str, str] | None = None,
+        role: str = ROLE,
+        **more: Any,
     ) -> str:
         name = f"function-{next(_names)}"
         self.functions.create_function(
             FunctionName=name,
             Runtime="python3.11",
-            Role=ROLE,
+            Role=role,
             Handler="main.handler",
             Timeout=timeout,
             Code={"ZipFile": zipped({"main.py": source, **(files or {})})},
@@ -157,11 +186,11 @@ class Cloud:
         answer = self.functions.invoke(FunctionName=function, Payload=json.dumps(event))
         return Reply(json.loads(answer["Payload"].read()), "FunctionError" in answer)
 
-    def machine(self, definition: Mapping[str, Any]) -> str:
+    def machine(self, definition: Mapping[str, Any], role: str = ROLE) -> str:
         """The ARN of a new machine. JSONata unless the definition says otherwise."""
         text = json.dumps({"QueryLanguage": "JSONata", **definition})
         answer = self.states.create_state_machine(
-            name=f"machine-{next(_names)}", definition=text, roleArn=ROLE
+            name=f"machine-{next(_names)}", definition=text, roleArn=role
         )
         return str(answer["stateMachineArn"])
 

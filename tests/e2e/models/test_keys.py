@@ -6,21 +6,26 @@ from typing import Any
 
 import pytest
 
+from infra.local.emulator_process import ACCOUNT, REGION
 from tests.doubles.keyed_provider import KeyedProvider
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind, as_text
 from tests.e2e.support.person import Person
+from tests.e2e.support.rights import allowed
 from tests.e2e.support.thinking import calls, end, plan
 
 OLD, NEW = "sk-ant-the-old-key-of-the-test", "sk-ant-the-new-key-of-the-test"
 
 
 @pytest.fixture
-def secret(behind: Behind) -> str:
-    """The name of a secret with the old key in it."""
+def secret(behind: Behind) -> Iterator[str]:
+    """The name of a secret with the old key in it, which `step` may read."""
     name = f"acta/test/{uuid.uuid4().hex}"
     behind.client("secretsmanager").create_secret(Name=name, SecretString=OLD)
-    return name
+    # also once it is deleted: what is not there has no ARN of its own, and the name alone stands for it
+    arns = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:{name}*"
+    with allowed(behind.client, "step", "secretsmanager:GetSecretValue", arns):
+        yield name
 
 
 @pytest.fixture

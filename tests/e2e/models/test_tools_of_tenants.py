@@ -48,7 +48,7 @@ def weigh(behind: Behind) -> Iterator[None]:
     python = lambdas.get_function_configuration(FunctionName="acta-local-tool")["Runtime"]
     lambdas.create_function(
         FunctionName=FUNCTION, Runtime=python, Handler="weigh.handler", Code={"ZipFile": data.getvalue()},
-        Role="arn:aws:iam::000000000000:role/weigh", Timeout=30,
+        Role=behind.role_of_a_function("weigh"), Timeout=30,
     )  # fmt: skip
     yield
     lambdas.delete_function(FunctionName=FUNCTION)

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any
 
@@ -127,6 +127,18 @@ class Behind:
             ExpressionAttributeValues={":pk": {"S": f"T#{tenant}"}},
         )
         return list(found["Items"])
+
+    def role_of_a_function(self, name: str) -> str:
+        """The ARN of a role that may do nothing. It stays: another test may use it, too."""
+        trust = {
+            "Effect": "Allow",
+            "Action": "sts:AssumeRole",
+            "Principal": {"Service": "lambda.amazonaws.com"},
+        }
+        iam = self.client("iam")
+        with suppress(iam.exceptions.EntityAlreadyExistsException):
+            iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps({"Statement": trust}))
+        return str(iam.get_role(RoleName=name)["Role"]["Arn"])
 
     @property
     def buckets(self) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 import threading
 
 from infra.local.progress import Progress
+from tests.e2e.support.rights import allow
 from tests.faults.outages.rotated_key import RotatedKey
 from tests.faults.provider import Provider
 from tests.faults.script import SHORT_SCRIPT
@@ -36,7 +37,8 @@ class OutageStand(Stand):
     def set_up(self) -> None:
         secrets = self.client("secretsmanager")
         self.key = RotatedKey(lambda text: secrets.put_secret_value(SecretId=SECRET, SecretString=text))
-        secrets.create_secret(Name=SECRET, SecretString=self.key.text)
+        arn = secrets.create_secret(Name=SECRET, SecretString=self.key.text)["ARN"]
+        allow(self.client, "step", "secretsmanager:GetSecretValue", arn)  # which in AWS its role has
         variables = {**self.function("step"), **KEY_IN_SECRET}
         self.client("lambda").update_function_configuration(
             FunctionName="acta-local-step", Environment={"Variables": variables}

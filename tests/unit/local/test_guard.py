@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from infra.local.emulator.access.web_page_guard import ports_of
 from infra.local.emulator.settings import Settings
-from infra.local.emulator.web_page_guard import ports_of
 
 
 @pytest.mark.parametrize(

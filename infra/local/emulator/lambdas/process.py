@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.local.emulator import principals
+from infra.local.emulator.access import principals
 from infra.local.emulator.lambdas.code import UnpackedCode
 from infra.local.emulator.lambdas.function import Function, environment
 from infra.local.emulator.lambdas.runtime_api import Invocation, RuntimeApi

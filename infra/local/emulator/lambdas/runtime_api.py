@@ -15,7 +15,7 @@ import threading
 from dataclasses import dataclass
 from typing import Protocol
 
-from infra.local.emulator.web_page_guard import ProgramsOnly
+from infra.local.emulator.access.web_page_guard import ProgramsOnly
 
 _RESULT = re.compile(r"/2018-06-01/runtime/invocation/([^/]+)/(response|error)/?$")
 

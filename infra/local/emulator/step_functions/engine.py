@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from infra.local.emulator import saved_state
+from infra.local.emulator.access import principals
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions import errors, map_and_parallel, task
@@ -46,8 +48,14 @@ def run_execution(arn: str, longest_pause: float | None) -> None:
     execution = _states._executions.get(arn)
     if execution is None:
         return
-    definition = json.loads(_states._state_machines[execution["stateMachineArn"]]["definition"])
-    run = Run(execution, definition.get("TimeoutSeconds"), longest_pause)
+    machine = _states._state_machines[execution["stateMachineArn"]]
+    with principals.in_role(machine["roleArn"], secrets.token_hex(16)) as credentials:
+        definition = json.loads(machine["definition"])
+        _run(Run(execution, definition.get("TimeoutSeconds"), longest_pause, credentials), definition)
+
+
+def _run(run: Run, definition: Mapping[str, Any]) -> None:
+    execution = run.execution
     RUNS.enter(run)
     try:
         if execution["status"] != "RUNNING":  # stopped before it began
@@ -71,7 +79,7 @@ def run_execution(arn: str, longest_pause: float | None) -> None:
     except Interrupted:
         return
     except Exception as error:
-        _log.exception("execution %s broke the engine", arn)
+        _log.exception("execution %s broke the engine", execution["executionArn"])
         _fail(run, errors.RUNTIME, f"{type(error).__name__}: {error}")
     finally:
         RUNS.leave(run)
@@ -82,7 +90,7 @@ def _fail(run: Run, error: str, cause: str) -> None:
     run.finish("FAILED", "ExecutionFailed", details, error=error, cause=cause)
 
 
-def _context(execution: dict[str, Any], definition: dict[str, Any], data: Any) -> dict[str, Any]:
+def _context(execution: dict[str, Any], definition: Mapping[str, Any], data: Any) -> dict[str, Any]:
     """The context object, and the two entries in it that ministack's evaluation looks for."""
     machine_record = _states._state_machines[execution["stateMachineArn"]]
     return {

@@ -7,6 +7,8 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from infra.local.credentials import Credentials
+from infra.local.emulator.access import policies
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import REGION
 from infra.local.emulator.step_functions import errors, invocation_check
@@ -39,15 +41,18 @@ class Resource:
         service, _, action = arn.removeprefix(_INTEGRATION).rpartition(":")
         return cls(arn.removesuffix(_TOKEN), service, action, waits, False)
 
-    def invoke(self, arguments: Any) -> Any:
-        """The task's result. Raises a state error."""
+    def invoke(self, arguments: Any, credentials: Credentials) -> Any:
+        """The task's result. Raises a state error. `credentials`: of the machine's role, which has to allow it.
+
+        Of other services than Lambda the role is not asked.
+        """
         if self.is_function:
-            return _invoke_function(_states._extract_lambda_ref(self.arn), arguments)[0]
+            return _invoke_function(_states._extract_lambda_ref(self.arn), arguments, credentials)[0]
         if self.arn == f"{_INTEGRATION}lambda:invoke":
             reference = _states._resolve_lambda_function_ref(
                 arguments.get("FunctionName", ""), optimized=True
             )
-            reply, version = _invoke_function(reference, arguments.get("Payload", {}))
+            reply, version = _invoke_function(reference, arguments.get("Payload", {}), credentials)
             return _with_metadata(reply, version)
         return _states._invoke_resource(self.arn, arguments)
 
@@ -84,11 +89,16 @@ class Resource:
         return {"resourceType": self.service, "resource": self.action}
 
 
-def _invoke_function(reference: str, event: Any) -> tuple[Any, str]:
+def _invoke_function(reference: str, event: Any, credentials: Credentials) -> tuple[Any, str]:
     """The reply and the version that gave it. Raises a state error with the `errorType` as name, the body as cause."""
     function, config, name = _lambda._get_func_record_for_ref(reference)
     if not function or not config:
         raise errors.failed("Lambda.ResourceNotFoundException", f"Function not found: {name}")
+    refused = policies.refusal(
+        credentials, "lambda:InvokeFunction", "lambda", config["FunctionArn"].removesuffix(":$LATEST")
+    )
+    if refused is not None:
+        raise errors.failed("Lambda.AWSLambdaException", refused)
     invocation_check.check(name, event)
     record = _lambda._execution_record_for_config(function, config)
     result = _lambda._execute_function_with_config_scope(record, event)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from infra.local.credentials import Credentials
 from infra.local.emulator.ministack import module
 from infra.local.emulator.step_functions import errors
 from infra.local.emulator.step_functions.interruptible_waits import Frozen, Scope, Stopped
@@ -19,13 +20,18 @@ _states: Any = module("services.stepfunctions")
 
 class Run:
     """`execution` is ministack's record, which the API reads. `timeout_seconds`: `TimeoutSeconds` of the definition.
-    `longest_pause`: see `Settings.longest_pause_seconds`.
+    `longest_pause`: see `Settings.longest_pause_seconds`. `credentials`: of the state machine's role.
     """
 
     def __init__(
-        self, execution: dict[str, Any], timeout_seconds: float | None, longest_pause: float | None
+        self,
+        execution: dict[str, Any],
+        timeout_seconds: float | None,
+        longest_pause: float | None,
+        credentials: Credentials,
     ) -> None:
         self.execution = execution
+        self.credentials = credentials
         deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         self.scope = Scope(deadline, longest_pause=longest_pause)
         self.lock = threading.RLock()

@@ -64,7 +64,7 @@ def _attempt(
     context: dict[str, Any],
     jsonata: bool,
 ) -> Any:
-    with tokens.issued(scope) as attempt:
+    with tokens.issued(scope, run.execution["stateMachineArn"]) as attempt:
         if resource.waits_for_token:
             context["Task"] = {"Token": attempt.token}
         if jsonata:
@@ -142,7 +142,7 @@ def _heartbeat_due(attempt: Attempt, limits: _Limits) -> float:
 
 def _work(run: Run, scope: Scope, resource: Resource, arguments: Any, attempt: Attempt) -> None:
     try:
-        result = resource.invoke(arguments)
+        result = resource.invoke(arguments, run.credentials)
         if resource.waits_for_token:
             if attempt.open:
                 run.record(scope, *resource.submitted(result))

@@ -13,7 +13,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +22,10 @@ from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
 from infra.local.emulator.step_functions.data import MAX_BYTES
 from infra.local.emulator.step_functions.interruptible_waits import Latch, Scope
+
+_SENDING = ("SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat")
+_NOTHING = "nothing"
+"""In place of an ARN."""
 
 _FORM = re.compile(r"AQCEAAAAKgAAAAMAAAAA[A-Za-z0-9_-]{64}")
 
@@ -40,8 +44,9 @@ class Failed:
 class Attempt(Latch):
     """One attempt of a task; a retry is another attempt with another token."""
 
-    def __init__(self) -> None:
+    def __init__(self, machine_arn: str) -> None:
         super().__init__()
+        self.machine_arn = machine_arn
         self.token = "AQCEAAAAKgAAAAMAAAAA" + secrets.token_urlsafe(48)
         self.last_heartbeat = time.monotonic()
 
@@ -51,9 +56,9 @@ _attempts: dict[str, Attempt] = {}
 
 
 @contextmanager
-def issued(scope: Scope) -> Iterator[Attempt]:
+def issued(scope: Scope, machine_arn: str) -> Iterator[Attempt]:
     """An attempt whose token is valid inside the `with` block, or until the scope ends if that comes first."""
-    attempt = Attempt()
+    attempt = Attempt(machine_arn)
     with scope.holding(attempt):
         with _lock:
             _attempts[attempt.token] = attempt
@@ -122,3 +127,42 @@ def accept_once(settings: Settings) -> None:
     states._send_task_success = succeed
     states._send_task_failure = fail
     states._send_task_heartbeat = beat
+
+
+def ask_for_rights_on_the_machine(settings: Settings) -> None:
+    """Who sends a token back needs the right to do so on the state machine that it is of.
+
+    Source: Service Authorization Reference, "AWS Step Functions". Of a token that no task waits for nobody knows the
+    machine here. Its sender is told that, whatever their rights: nothing is behind it. Patches:
+    `core.iam_actions.extract_resource_arn`, `core.iam_evaluator.enforce`.
+    """
+    states, actions = module("services.stepfunctions"), module("core.iam_actions")
+    evaluator = module("core.iam_evaluator")
+    resource_of, enforce = actions.extract_resource_arn, evaluator.enforce
+
+    def machine_of(
+        service: str, method: str, path: str, headers: Mapping[str, str], body: bytes, *more: Any
+    ) -> Any:
+        if service != "states" or headers.get("x-amz-target", "").rpartition(".")[2] not in _SENDING:
+            return resource_of(service, method, path, headers, body, *more)
+        token = actions._safe_json_field(body, "taskToken")
+        if token in states._task_tokens:  # an activity's
+            return "*"
+        attempt = _of(token)
+        return attempt.machine_arn if attempt else _NOTHING
+
+    def enforce_where_something_is_behind(
+        access_key_id: str,
+        iam_action: str,
+        service: str,
+        region: str,
+        resource_arn: str = "*",
+        *more: Any,
+        **named: Any,
+    ) -> Any:
+        if resource_arn == _NOTHING:
+            return evaluator.check_credentials(access_key_id, service)
+        return enforce(access_key_id, iam_action, service, region, resource_arn, *more, **named)
+
+    actions.extract_resource_arn = machine_of
+    evaluator.enforce = enforce_where_something_is_behind

@@ -36,7 +36,7 @@ def operator(settings: Settings) -> Iterator[None]:
 
 
 def assume_role(role_arn: str, session: str) -> Credentials:
-    """New temporary credentials of a role, as the Lambda service gets them for a process. They do not expire.
+    """New temporary credentials of a role, as an AWS service gets them to work in its name. They do not expire.
 
     Raises ValueError if that is no role's ARN.
     """
@@ -47,6 +47,16 @@ def assume_role(role_arn: str, session: str) -> Credentials:
     credentials = Credentials.new(temporary=True)
     admit(credentials, arn, "AssumedRole", f"{sts._role_id(role_arn)}:{session}")
     return credentials
+
+
+@contextmanager
+def in_role(role_arn: str, session: str) -> Iterator[Credentials]:
+    """As `assume_role`, for as long as the `with` block runs."""
+    credentials = assume_role(role_arn, session)
+    try:
+        yield credentials
+    finally:
+        dismiss(credentials)
 
 
 def admit(credentials: Credentials, arn: str, kind: str, user_id: str) -> None:
@@ -71,6 +81,21 @@ def dismiss(credentials: Credentials) -> None:
 
 def is_admitted(access_key_id: str) -> bool:
     return access_key_id in module("services.sts")._sessions
+
+
+def forget_the_expired(settings: Settings) -> None:
+    """As ministack does, and also while other threads add principals: its walk through the table would raise then.
+
+    Patches: `services.sts._evict_expired_sessions`.
+    """
+    sts = module("services.sts")
+
+    def forget() -> None:
+        for key, session in list(sts._sessions.items()):
+            if sts._session_expired(session):
+                sts._sessions.pop(key, None)
+
+    sts._evict_expired_sessions = forget
 
 
 def give_functions_their_role(settings: Settings) -> None:

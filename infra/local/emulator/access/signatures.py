@@ -17,10 +17,10 @@ import uuid
 from typing import Any
 from urllib.parse import parse_qs, quote
 
-from infra.local.emulator import principals
+from infra.local.emulator.access import principals
+from infra.local.emulator.access.web_page_guard import HTTP_API, Application, Message, Receive, Send
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import ACCOUNT
-from infra.local.emulator.web_page_guard import HTTP_API, Application, Message, Receive, Send
 
 HEALTH = "/_ministack/health"
 _OPEN = re.compile(rf"{HTTP_API.pattern}|/_ministack/cfn-response/[0-9a-f-]{{36}}$")
