@@ -1,37 +1,12 @@
 """AG2, tool misuse: content from outside has an obedient model use a tool that nobody marked as dangerous."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from tests.doubles.http_sink import Sink
-from tests.e2e.conftest import Admit
-from tests.e2e.support.behind import Behind
-from tests.e2e.support.conversing import anthropic_at, http_tool
+from tests.e2e.support.conversing import http_tool
 from tests.e2e.support.person import Person
 from tests.e2e.support.script import Call, do, end, plan, read
 from tests.e2e.support.stage import Stage
-
-
-@pytest.fixture(scope="module")
-def sink() -> Iterator[Sink]:
-    with Sink() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def configured(behind: Behind, sink: Sink, llmock_server: Any) -> Iterator[None]:
-    with (
-        behind.configured("step", **anthropic_at(llmock_server.base_url("anthropic"))),
-        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=sink.at),
-    ):
-        yield
-
-
-@pytest.fixture
-def boss(configured: None, admit: Admit) -> Person:
-    return admit(role="admin", user="boss")
 
 
 def test_a_tool_whose_definition_says_nothing_of_its_stakes_does_nothing_before_a_person_says_so(

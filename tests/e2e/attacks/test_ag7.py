@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from tests.doubles.http_sink import Sink
-from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.conversing import anthropic_at, http_tool
+from tests.e2e.support.conversing import http_tool
 from tests.e2e.support.person import Json, Person, refused
 from tests.e2e.support.script import Call, do, end, plan
 from tests.e2e.support.stage import Stage
@@ -20,25 +19,11 @@ FUNCTION = "acta-local-tool-payroll"
 """Of another tenant. It does not exist: no call of it may get as far as Lambda."""
 
 
-@pytest.fixture(scope="module")
-def sink() -> Iterator[Sink]:
-    with Sink() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def configured(behind: Behind, sink: Sink, llmock_server: Any) -> Iterator[None]:
-    named = json.dumps({"payroll-department": [FUNCTION]})
-    with (
-        behind.configured("step", **anthropic_at(llmock_server.base_url("anthropic"))),
-        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=sink.at, ACTA_TENANT_TOOLS=named),
-    ):
+@pytest.fixture(scope="module", autouse=True)
+def named(configured: None, behind: Behind) -> Iterator[None]:
+    """The operator has named it for the other tenant."""
+    with behind.configured("tool", "admin", ACTA_TENANT_TOOLS=json.dumps({"payroll-department": [FUNCTION]})):
         yield
-
-
-@pytest.fixture
-def boss(configured: None, admit: Admit) -> Person:
-    return admit(role="admin", user="boss")
 
 
 def calling(function: str) -> Json:

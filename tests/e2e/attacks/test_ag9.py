@@ -1,6 +1,5 @@
-"""AG9, human-trust exploitation, and AG10, rogue agents: who approved something cannot make that undone or unsaid."""
+"""AG9, human-trust exploitation: who approved something cannot make that undone or unsaid."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,18 +8,11 @@ from shared.adapters.audit.trail import DynamoTrail, item_record
 from shared.ports.audit import RecordExists
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.conversing import anthropic_at
 from tests.e2e.support.person import Person, refused
 from tests.e2e.support.script import Call, do, end, plan
 from tests.e2e.support.stage import Stage
 
 SECRET = "the-payroll-nobody-may-see"
-
-
-@pytest.fixture(scope="module")
-def configured(behind: Behind, llmock_server: Any) -> Iterator[None]:
-    with behind.configured("step", **anthropic_at(llmock_server.base_url("anthropic"))):
-        yield
 
 
 def approve_and_delete(stage: Stage, approver: Person) -> tuple[str, str, str]:
@@ -40,7 +32,7 @@ def approve_and_delete(stage: Stage, approver: Person) -> tuple[str, str, str]:
 
 
 def test_who_approved_what_is_known_after_the_session_is_deleted_and_no_record_changes(
-    configured: None, admit: Admit, behind: Behind, llmock: Any
+    provider: None, admit: Admit, behind: Behind, llmock: Any
 ) -> None:
     ann = admit(user="ann")
     mallory, boss = admit(ann.tenant, "mallory"), admit(ann.tenant, "boss", "admin")

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from tests.doubles.http_sink import Reply, Sink
-from tests.e2e.conftest import Admit
-from tests.e2e.support.behind import Behind
-from tests.e2e.support.conversing import anthropic_at, http_tool
+from tests.e2e.support.conversing import http_tool
 from tests.e2e.support.person import Person
 from tests.e2e.support.script import Call, do, end, plan
 from tests.e2e.support.stage import Stage
@@ -35,17 +33,8 @@ def sink(other: Sink) -> Iterator[Sink]:
 
 
 @pytest.fixture(scope="module")
-def configured(behind: Behind, sink: Sink, other: Sink, llmock_server: Any) -> Iterator[None]:
-    with (
-        behind.configured("step", **anthropic_at(llmock_server.base_url("anthropic"))),
-        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=f"{sink.at},{other.at}"),
-    ):
-        yield
-
-
-@pytest.fixture
-def boss(configured: None, admit: Admit) -> Person:
-    return admit(role="admin", user="boss")
+def reachable(sink: Sink, other: Sink) -> str:
+    return f"{sink.at},{other.at}"
 
 
 def test_an_answer_is_data_of_bounded_size_and_no_server_gets_another_one_s_headers(

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from tests.doubles.http_sink import Reply, Sink
-from tests.e2e.conftest import Admit
-from tests.e2e.support.behind import Behind
-from tests.e2e.support.conversing import anthropic_at, http_tool
+from tests.e2e.support.conversing import http_tool
 from tests.e2e.support.person import Person, refused
 from tests.e2e.support.script import Call, do, end, plan
 from tests.e2e.support.stage import Stage
@@ -26,20 +24,6 @@ def sink(inside: Sink) -> Iterator[Sink]:
     """The one server that tools may reach."""
     with Sink({"/away": Reply(302, headers={"Location": inside.url("/latest/meta-data")})}) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def configured(behind: Behind, sink: Sink, llmock_server: Any) -> Iterator[None]:
-    with (
-        behind.configured("step", **anthropic_at(llmock_server.base_url("anthropic"))),
-        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=sink.at),
-    ):
-        yield
-
-
-@pytest.fixture
-def boss(configured: None, admit: Admit) -> Person:
-    return admit(role="admin", user="boss")
 
 
 def test_no_tool_is_made_for_an_address_inside_however_it_is_written(boss: Person, inside: Sink) -> None:

@@ -1,17 +1,13 @@
 """F3, slow patterns and schema bombs: text and schemas that would take a worker hours are dealt with in its time."""
 
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.system_clock import SystemClock
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Sink
-from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.conversing import anthropic_at, http_tool
+from tests.e2e.support.conversing import http_tool
 from tests.e2e.support.person import Person
 from tests.e2e.support.script import Call, do, end, plan, read
 from tests.e2e.support.stage import Stage
@@ -19,26 +15,6 @@ from tests.e2e.support.stage import Stage
 DASHES = "-" * 65_000 + "\n" + "─" * 20_000
 LETTERS = {"a": "a" * 5_000 + "!"}
 NEXT = {"properties": {"a": {"$ref": "#"}}}
-
-
-@pytest.fixture(scope="module")
-def sink() -> Iterator[Sink]:
-    with Sink() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def configured(behind: Behind, sink: Sink, llmock_server: Any) -> Iterator[None]:
-    with (
-        behind.configured("step", **anthropic_at(llmock_server.base_url("anthropic"))),
-        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=sink.at),
-    ):
-        yield
-
-
-@pytest.fixture
-def boss(configured: None, admit: Admit) -> Person:
-    return admit(role="admin", user="boss")
 
 
 def fanning() -> dict[str, Any]:
