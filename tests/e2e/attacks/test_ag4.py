@@ -1,0 +1,181 @@
+"""AG4, supply chain: what runs is what was pinned and reviewed, and a tool that was swapped is not the approved one."""
+
+import base64
+import email.parser
+import hashlib
+import io
+import marshal
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from importlib.util import MAGIC_NUMBER
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.environments import select
+from infra.packaging.asset import target_of
+from infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK
+from infra.packaging.install import InstallFailed, install
+from infra.packaging.zip_contents import OURS
+from tests.doubles.http_sink import Sink
+from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import FUNCTIONS, Behind
+from tests.e2e.support.conversing import http_tool
+from tests.e2e.support.person import Json, Person, refused
+from tests.e2e.support.script import Call, do, end, plan
+from tests.e2e.support.stage import Stage
+
+HEADER_BYTES = 16
+"""Of bytecode (PEP 552)."""
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[Sink]:
+    """Where a tool is led that was taken over. Tools may reach it."""
+    with Sink() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def reachable(sink: Sink, other: Sink) -> str:
+    return f"{sink.at},{other.at}"
+
+
+@pytest.fixture(scope="module")
+def zips(behind: Behind) -> Mapping[str, bytes]:
+    """What was uploaded for the deployment, by the hash that Lambda tells of a function's code."""
+    s3 = behind.client("s3")
+    buckets = [one["Name"] for one in s3.list_buckets()["Buckets"] if one["Name"].startswith("cdk-")]
+    found = {}
+    for bucket in buckets:
+        for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+            for one in page.get("Contents", ()):
+                data = s3.get_object(Bucket=bucket, Key=one["Key"])["Body"].read()
+                found[base64.b64encode(hashlib.sha256(data).digest()).decode()] = data
+    return found
+
+
+def deployed(behind: Behind, zips: Mapping[str, bytes], function: str) -> zipfile.ZipFile:
+    """The code that runs."""
+    lambdas = behind.client("lambda")
+    told = lambdas.get_function_configuration(FunctionName=f"acta-local-{function}")["CodeSha256"]
+    return zipfile.ZipFile(io.BytesIO(zips[told]))
+
+
+def pinned(lock: Path) -> set[tuple[str, str]]:
+    return set(re.findall(r"^([a-z0-9-]+)==(\S+)", lock.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def lock_of(function: str) -> Path:
+    return ROOT / "requirements" / LOCKS.get(function, SHARED_LOCK)
+
+
+def is_bytecode_of(source: bytes, bytecode: bytes) -> bool:
+    """Python runs it without a look at the source that lies beside it."""
+    assert bytecode[: len(MAGIC_NUMBER)] == MAGIC_NUMBER
+    return bool(marshal.loads(bytecode[HEADER_BYTES:]) == compile(source, "", "exec", dont_inherit=True))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
+    behind: Behind, zips: Mapping[str, bytes], function: str
+) -> None:
+    with deployed(behind, zips, function) as code:
+        names = [name for name in code.namelist() if not name.endswith("/")]
+        ours = [name for name in names if name.partition("/")[0] in OURS]
+        assert f"functions/{function}/handler.py" in ours
+        for name in ours:
+            if name.endswith(".pyc"):
+                folder, _, file = name.rpartition("/__pycache__/")
+                source = (ROOT / folder / f"{file.partition('.')[0]}.py").read_bytes()
+                assert is_bytecode_of(source, code.read(name)), name
+            else:
+                assert code.read(name) == (ROOT / name).read_bytes(), name
+        parse = email.parser.HeaderParser().parsestr
+        metadata = [parse(code.read(name).decode()) for name in names if name.endswith(".dist-info/METADATA")]
+    libraries = {(re.sub(r"[-_.]+", "-", each["Name"]).lower(), each["Version"]) for each in metadata}
+    assert libraries <= pinned(lock_of(function))
+    assert {"pydantic", "aws-lambda-powertools"} <= {name for name, _ in libraries}
+
+
+@pytest.mark.parametrize("function", ["start", "step"])
+def test_a_library_s_files_are_those_of_the_wheels_that_the_lock_has_the_hashes_of(
+    behind: Behind, zips: Mapping[str, bytes], function: str, tmp_path: Path
+) -> None:
+    """Against wheels that are installed anew. Nothing is in the zip that is in none of them."""
+    install(lock_of(function), tmp_path, target_of(select("local")))
+    with deployed(behind, zips, function) as code:
+        for name in code.namelist():
+            if name.endswith("/") or name.partition("/")[0] in OURS or ".dist-info/" in name:
+                continue
+            if name.endswith(".pyc"):
+                source = tmp_path / re.sub(r"__pycache__/([^.]+)\..*", r"\1.py", name)
+                assert is_bytecode_of(source.read_bytes(), code.read(name)), name
+            else:
+                assert code.read(name) == (tmp_path / name).read_bytes(), name
+
+
+def test_a_wheel_that_is_not_the_pinned_one_is_not_installed(tmp_path: Path) -> None:
+    """Somebody has replaced it where it is downloaded from: same name, same version."""
+    lock = tmp_path / "functions.txt"
+    (line,) = [each for each in pinned(lock_of("start")) if each[0] == "typing-extensions"]
+    lock.write_text(f"{line[0]}=={line[1]} --hash=sha256:{'0' * 64}\n")
+    with pytest.raises(InstallFailed, match=r"(?i)hash"):
+        install(lock, tmp_path / "libraries", target_of(select("local")))
+    assert not list(tmp_path.rglob("typing_extensions.py"))
+
+
+def changed(tool: Json, url: str) -> Json:
+    """What a `PUT` takes."""
+    kept = {name: value for name, value in tool.items() if name != "name"}
+    return {**kept, "config": {**tool["config"], "url": url}}
+
+
+def test_a_tool_that_was_led_elsewhere_after_it_was_approved_is_asked_about_anew(
+    boss: Person, admit: Admit, llmock: Any, sink: Sink, other: Sink
+) -> None:
+    ann = admit(boss.tenant, "ann")
+    stage = Stage(ann, llmock.tool_mode("off"))
+    tool = http_tool("refund", sink.url("/refund"))
+    assert boss.post("/v1/tools", tool).status_code == 201
+    stage.prepare(do(plan("Pay back")), do(Call("refund", {"n": 7}), text="I pay back."))
+    session_id = ann.start("Pay back 7")
+    (approved,) = ann.asked(session_id).session["interventions"]
+
+    assert boss.http.put("/v1/tools/refund", json=changed(tool, other.url("/collect"))).status_code == 200
+    stage.prepare(do(Call("refund", {"n": 7}), text="Once more."))
+    assert ann.resolve(session_id, approved["intervention_id"], "approve").status_code == 200
+    seen = ann.watch(
+        session_id,
+        lambda s: [one["intervention_id"] for one in s["interventions"]] not in ([], [approved["intervention_id"]]),
+    )  # fmt: skip
+    (anew,) = seen.session["interventions"]
+    assert (anew["type"], anew["tool_call"]["name"]) == ("approval_required", "refund")
+    assert sink.heard == other.heard == []
+
+    stage.prepare(end("It was changed.", 1))
+    assert ann.resolve(session_id, anew["intervention_id"], "reject").status_code == 200
+    seen = ann.finished(session_id)
+    assert any(text.startswith("Error: the tool refund was changed") for text in stage.results(seen))
+    assert sink.heard == other.heard == []
+
+
+def test_no_admin_brings_in_a_function_a_server_or_a_model_that_the_operator_has_not_chosen(
+    boss: Person, behind: Behind
+) -> None:
+    lends = {"description": "x", "input_schema": {"type": "object"}}
+    for name, kind, config, field in (
+        ("of_another", "lambda", {"function": "acta-local-tool-of-another"}, "config.function"),
+        ("outside", "http", {"url": "https://tools.evil.example/run", "method": "POST"}, "config.url"),
+    ):
+        tool = {"name": name, "kind": kind, "config": config, **lends}
+        assert list(refused(boss.post("/v1/tools", tool), 400, "VALIDATION_ERROR")["details"]) == [field]
+    server = {"name": "tools", "kind": "mcp", "config": {"url": "https://tools.evil.example/mcp"}, **lends}
+    assert boss.post("/v1/tools", server).status_code == 400
+    with behind.configured("admin", ACTA_ALLOWED_MODELS="claude-chosen"):
+        for model in ({"model": "claude-other"}, {"models": {"think": "claude-other"}}):
+            error = refused(boss.post("/v1/agents", {"name": "Mine", **model}), 400, "VALIDATION_ERROR")
+            assert all(field.startswith("model") for field in error["details"])
+        assert boss.post("/v1/agents", {"name": "Mine", "model": "claude-chosen"}).status_code == 201
