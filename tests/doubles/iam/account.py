@@ -1,4 +1,5 @@
-"""An AWS account that asks IAM before moto carries a request out, and whose STS gives sessions of roles.
+"""An AWS account that asks IAM before moto, or the local AWS, carries a request out, and whose STS gives sessions of
+roles.
 
 It sees what leaves botocore, signed: which keys a request was signed with decides whose rights it has.
 """
@@ -11,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
-from botocore.awsrequest import AWSResponse
+from botocore.auth import S3SigV4Auth, SigV4Auth
+from botocore.awsrequest import AWSRequest, AWSResponse
 
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.tenant_credentials import Keys, TenantCredentials, data_of, tool_secrets_of
@@ -41,6 +43,13 @@ class Session(NamedTuple):
     until: datetime
 
 
+class Store(NamedTuple):
+    """What carries out what is allowed, in moto's place. `keys`: its operator's, with which that is signed anew."""
+
+    endpoint_url: str
+    keys: Any
+
+
 class Own:
     """What a function runs with: keys that stay the same."""
 
@@ -53,10 +62,11 @@ class Own:
 
 class Account:
     """`assumed`: what STS was asked for, in order. `sts_answers`: the next answers of STS instead of keys: a status and
-    an error code, or None for no answer at all. `lasting`: how long new keys last. To be used inside `mock_aws`.
+    an error code, or None for no answer at all. `lasting`: how long new keys last. To be used inside `mock_aws` where
+    there is no `store`.
     """
 
-    def __init__(self, *roles: Role) -> None:
+    def __init__(self, *roles: Role, store: Store | None = None) -> None:
         self.assumed: list[Mapping[str, str]] = []
         self.sts_answers: list[tuple[int, str]] = []
         self.lasting = timedelta(hours=1)
@@ -65,7 +75,15 @@ class Account:
         self._roles = {role.arn: role for role in roles}
         self._sessions: dict[str, Session] = {}
         self._numbers = itertools.count(1)
-        self._operator = make_client("s3", **_where("operator"))
+        self._store = store
+        self._at: dict[str, Any] = {
+            "region_name": REGION,
+            "endpoint_url": store.endpoint_url if store else None,
+        }
+        keys = store.keys if store else Keys("operator", "secret", "token")
+        self._operator = make_client(
+            "s3", **{**_where(keys.access_key, keys.secret_key, keys.token), **self._at}
+        )
 
     def running_as(self, role_arn: str) -> Own:
         """As Lambda gives a function its role's keys."""
@@ -89,7 +107,7 @@ class Account:
         return Service("sts", self.watched(client))
 
     def client(self, service: str, credentials: TenantCredentials) -> Any:
-        return self.watched(make_client(service, credentials=credentials, region_name=REGION))
+        return self.watched(make_client(service, credentials=credentials, **self._at))
 
     def watched(self, client: Any) -> Any:
         client.meta.events.register_first("before-send", self._before_send)
@@ -103,17 +121,15 @@ class Account:
         answer = self._answer(request)
         if answer is not None:
             request.url = ANSWERED  # botocore asks moto all the same, which knows no service there
+        elif self._store is not None:
+            _sign_anew(request, self._store.keys)
         return answer
 
     def _answer(self, request: Any) -> AWSResponse | None:
         """None: moto may carry it out."""
         body = request.body if isinstance(request.body, str | bytes) else b""  # an object's is a stream
-        headers = {
-            name.lower(): value.decode() if isinstance(value, bytes) else value
-            for name, value in request.headers.items()
-        }
         signed = Signed(
-            request.method, request.url, headers, body.encode() if isinstance(body, str) else body
+            request.method, request.url, _by_name(request), body.encode() if isinstance(body, str) else body
         )
         session = self._session(signed)
         if signed.service == "sts":
@@ -191,6 +207,26 @@ def _where(key: str, secret: str = "secret", token: str = "token") -> dict[str, 
         "aws_access_key_id": key,
         "aws_secret_access_key": secret,
         "aws_session_token": token,
+    }
+
+
+def _sign_anew(request: Any, keys: Any) -> None:
+    service = Signed(request.method, request.url, _by_name(request), b"").service
+    old = ("authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256")
+    kept = {name: value for name, value in _by_name(request).items() if name not in old}
+    again = AWSRequest(request.method, request.url, kept, request.body)
+    (S3SigV4Auth if service == "s3" else SigV4Auth)(keys, service, REGION).add_auth(again)
+    for name in old:
+        request.headers.pop(name, None)
+    for name, value in again.headers.items():
+        if name.lower() in old:
+            request.headers[name] = value
+
+
+def _by_name(request: Any) -> dict[str, str]:
+    return {
+        name.lower(): value.decode() if isinstance(value, bytes) else value
+        for name, value in request.headers.items()
     }
 
 

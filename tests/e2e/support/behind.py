@@ -39,6 +39,11 @@ class Behind:
             )
         return self._clients[service]
 
+    @property
+    def keys(self) -> Any:
+        """The operator's, as botocore has them."""
+        return self.client("dynamodb")._get_credentials()
+
     @cached_property
     def settings(self) -> Mapping[str, str]:
         return dict(self._environment("start"))

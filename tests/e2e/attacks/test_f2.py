@@ -1,0 +1,173 @@
+"""F2, tenants by IAM: code that is wrong about whose data it asks for meets the store's refusal.
+
+The store is the deployed one, and so are the roles and their policies. Whether they allow a request is what
+`tests/doubles/iam` says. The code is Acta's, broken on purpose. What each policy allows:
+`tests/infra/test_one_tenant_at_a_time.py`.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from functions.status.dependencies import Dependencies
+from functions.status.routes import build
+from infra.lambdas.grants import GRANTS
+from shared.adapters.dynamodb.long_polls import DynamoLongPolls
+from shared.adapters.dynamodb.running_text import DynamoPartials
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.s3.blobs import S3Blobs
+from shared.adapters.system_clock import SystemClock
+from shared.agent.queries.long_polls import LongPollLimit
+from shared.bound_tenant import bound_to
+from shared.domain.errors import AwsDenied
+from shared.settings import Settings
+from tests.conftest import Deployed
+from tests.contracts.store.services.test_tenant_credentials import ATTEMPTS, Function
+from tests.doubles.iam.account import Account, Role, Store
+from tests.doubles.iam.policies import Document
+from tests.doubles.iam.requests import TABLES
+from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.person import Person
+from tests.unit.api.gateway import Answer, Gateway, claims
+
+BY_TENANT = [name for name, grants in GRANTS.items() if grants.by_tenant]
+FILE = "salaries.csv"
+ACCOUNT = TABLES.split(":")[4]
+"""The number that the evaluator has for the account."""
+UNLIMITED: tuple[Document, ...] = ({"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}},)
+
+
+class Worker(NamedTuple):
+    """Of one function, with the roles that it has in the deployment. `variables`: its own."""
+
+    variables: Mapping[str, str]
+    function: Function
+
+
+@pytest.fixture
+def working(behind: Behind, deployed: Deployed) -> Callable[..., Worker]:
+    store = Store(deployed.aws_endpoint_url, behind.keys)
+
+    def work(name: str, policies: tuple[Document, ...] = ()) -> Worker:
+        """`policies`: the second role's, in place of the deployed ones."""
+        found = behind.client("lambda").get_function_configuration(FunctionName=f"acta-local-{name}")
+        variables = found["Environment"]["Variables"]
+        own, second = found["Role"], variables["ACTA_TENANT_ROLE"]
+        assert trusted(behind, second) == [own]
+        account = Account(
+            Role(own, deployed_policies(behind, own)),
+            Role(second, policies or deployed_policies(behind, second), trusts=own),
+            store=store,
+        )
+        buckets = variables["ACTA_BUCKET"], (variables["ACTA_SESSION_BUCKET"], variables["ACTA_BUCKET"])
+        credentials = account.credentials(second, account.running_as(own), *buckets)
+        dynamodb, s3 = (account.client(service, credentials) for service in ("dynamodb", "s3"))
+        return Worker(
+            variables,
+            Function(account, dynamodb, s3, variables["ACTA_TABLE"], variables["ACTA_BUCKET"]),
+        )
+
+    return work
+
+
+def deployed_policies(behind: Behind, arn: str) -> tuple[Document, ...]:
+    """All that the role has, and no managed one beside them."""
+    iam, name = behind.client("iam"), arn.rpartition("/")[2]
+    assert iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"] == []
+    found = [
+        iam.get_role_policy(RoleName=name, PolicyName=each)["PolicyDocument"]
+        for each in iam.list_role_policies(RoleName=name)["PolicyNames"]
+    ]
+    number = arn.split(":")[4]
+    documents: list[Document] = json.loads(
+        json.dumps(found).replace(f":{number}:table/", f":{ACCOUNT}:table/")
+    )
+    return tuple(documents)
+
+
+def trusted(behind: Behind, arn: str) -> list[str]:
+    """Who may assume the role."""
+    role = behind.client("iam").get_role(RoleName=arn.rpartition("/")[2])["Role"]
+    return [each["Principal"]["AWS"] for each in role["AssumeRolePolicyDocument"]["Statement"]]
+
+
+@pytest.fixture
+def victim(admit: Admit) -> Person:
+    person = admit(user="boss")
+    person.put_file(FILE, "all salaries")
+    return person
+
+
+@pytest.mark.parametrize("name", BY_TENANT)
+def test_whatever_a_function_asks_the_store_for_it_gets_its_own_tenants_and_nobody_elses(
+    working: Callable[..., Worker], behind: Behind, victim: Person, admit: Admit, name: str
+) -> None:
+    """The mistake is in whose data a repository is asked for; bound is who sent the request."""
+    session_id, mallory = victim.start(), admit()
+    own = mallory.start()
+    before = [behind.items_of(victim.tenant), behind.objects_of(victim.tenant)]
+    function = working(name).function
+    with bound_to(mallory.tenant):
+        assert function.log.latest(mallory.tenant, own) is not None
+        with pytest.raises(AwsDenied):
+            function.log.latest(victim.tenant, session_id)
+        for attempt in ATTEMPTS.values():
+            with pytest.raises(AwsDenied):
+                attempt(function, victim.tenant)
+    with pytest.raises(AwsDenied):
+        function.log.latest(victim.tenant, session_id)  # with nobody bound
+    assert [behind.items_of(victim.tenant), behind.objects_of(victim.tenant)] == before
+
+
+class ForAnother:
+    """A repository with a mistake: whichever tenant it is asked for, it asks the store for this one."""
+
+    def __init__(self, repository: Any, tenant: str) -> None:
+        self._repository = repository
+        self._tenant = tenant
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._repository, name)
+        return lambda tenant, *args, **more: method(self._tenant, *args, **more)
+
+
+def broken_status(worker: Worker, victim: Person) -> Callable[[Person, str], Answer]:
+    """The deployed function's handler, with its settings, but for the mistake: by person and path."""
+    table, clock, function = worker.variables["ACTA_TABLE"], SystemClock(), worker.function
+    handler = build(
+        Dependencies(
+            settings=Settings.from_environ(worker.variables),
+            log=ForAnother(function.log, victim.tenant),
+            blobs=S3Blobs((worker.variables["ACTA_SESSION_BUCKET"],), function.s3),
+            session_index=ForAnother(DynamoIndex(table, clock, function.dynamodb), victim.tenant),
+            partials=ForAnother(DynamoPartials(table, function.dynamodb), victim.tenant),
+            long_polls=LongPollLimit(DynamoLongPolls(table, function.dynamodb), clock),
+            clock=clock,
+        )
+    ).handler
+    return lambda person, path: Gateway(handler, claims(person.tenant, person.name)).request("GET", path)
+
+
+def test_a_handler_with_a_mistake_in_it_answers_that_it_cannot_and_shows_nothing(
+    working: Callable[..., Worker], victim: Person, admit: Admit
+) -> None:
+    session_id, mallory = victim.start(), admit()
+    paths = ("/v1/sessions", f"/v1/sessions/{session_id}", f"/v1/sessions/{session_id}/messages")
+    ask = broken_status(working("status"), victim)
+    for path in paths:
+        answer = ask(mallory, path)
+        assert (answer.status, answer.error["code"]) == (503, "UNAVAILABLE")
+        assert session_id not in answer.body.decode()
+        assert ask(victim, path).status == 200, "where the mistake does no harm it works"
+
+
+def test_what_refuses_is_the_session_policy_even_where_the_role_may_do_everything(
+    working: Callable[..., Worker], victim: Person, admit: Admit
+) -> None:
+    session_id, mallory = victim.start(), admit()
+    ask = broken_status(working("status", UNLIMITED), victim)
+    assert ask(mallory, f"/v1/sessions/{session_id}").status == 503
+    assert ask(victim, f"/v1/sessions/{session_id}").status == 200
