@@ -105,7 +105,7 @@ def ask(person: Person, route: Route, ids: Ids, tool: Json) -> httpx.Response:
         "PUT /v1/agents/{agent_id}": {"name": "Mine"},
         "PUT /v1/memories/{memory_id}": {"kind": "fact", "text": "Mine", "shared": True},
         "PUT /v1/admin/prompts/{name}": {"content": "Mine"},
-        "PUT /v1/tool-secrets/{name}": {"value": "mine"},
+        "PUT /v1/tool-secrets/{name}": {"value": "nobody-else-s"},
         "POST /v1/admin/prompts/{name}/versions/{version}/restore": {},
     }
     more: dict[str, Any] = {"json": bodies[str(route)]} if str(route) in bodies else {}
