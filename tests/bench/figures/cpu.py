@@ -54,7 +54,7 @@ class LambdaCode:
             **stand.lambda_environ,
             **stand.function(name),
             **RUNTIME,
-            **stand.stack.credentials.as_variables(),
+            **stand.role_of(name),
             "PATH": os.defpath,
             "TZ": ":UTC",
             "AWS_ENDPOINT_URL": stand.stack.aws_endpoint_url,

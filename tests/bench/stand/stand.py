@@ -1,5 +1,6 @@
 """Where everything is measured: the deployed stack on the local AWS, a counting proxy before it, a scripted model."""
 
+import json
 import os
 import tempfile
 import time
@@ -11,6 +12,7 @@ from typing import Any, Self, get_args
 
 import httpx
 
+from infra.local.credentials import Credentials
 from infra.local.issuer import Role
 from infra.local.loopback import free_port
 from infra.local.progress import Progress
@@ -122,6 +124,20 @@ class Stand:
         configuration = self.client("lambda").get_function_configuration(FunctionName=f"acta-local-{name}")
         variables: Mapping[str, str] = configuration["Environment"]["Variables"]
         return variables
+
+    def role_of(self, name: str) -> Mapping[str, str]:
+        """Variables with credentials of the function's own role, which the operator may assume from then on."""
+        arn = self.client("lambda").get_function_configuration(FunctionName=f"acta-local-{name}")["Role"]
+        role, iam = arn.rpartition("/")[2], self.client("iam")
+        trust = iam.get_role(RoleName=role)["Role"]["AssumeRolePolicyDocument"]
+        operator = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": arn.split(":")[4]}}
+        trust["Statement"] = [*trust["Statement"], operator]
+        iam.update_assume_role_policy(RoleName=role, PolicyDocument=json.dumps(trust))
+        given = self.client("sts").assume_role(RoleArn=arn, RoleSessionName=f"acta-local-{name}")[
+            "Credentials"
+        ]
+        keys = given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"]
+        return Credentials(*keys).as_variables()
 
     @contextmanager
     def configured(self, functions: Sequence[str], **variables: str) -> Iterator[None]:
