@@ -14,14 +14,6 @@ from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, To
 Secrets = Callable[[str, str], str | None]
 """From a tenant and a secret's name to its value; None: there is no such secret."""
 
-_PARTS = (
-    "apikey", "accesskey", "authorization", "bearer", "cookie", "credential", "passphrase", "passwd", "password",
-    "privatekey", "secret", "signature", "subscriptionkey", "token",
-)  # fmt: skip
-"""A header is taken for a credential where its name, without separators, contains one of these …"""
-_WORDS = frozenset(("auth", "jwt", "key", "pat", "pass", "pwd", "sid", "session"))
-"""… or where one of its words is one of these."""
-
 
 class ReferenceRefused(Exception):
     """A header's value refers to no secret. `field`: of the definition. The message is for the admin."""
@@ -45,13 +37,6 @@ class Credentials(NamedTuple):
         for form in sorted(found, key=len, reverse=True):
             text = text.replace(form, f"[secret {found[form]}]")
         return text
-
-
-def holds_credential(header: str) -> bool:
-    """Whether the name of a header says that its value is a credential."""
-    words = "".join(char if char.isalnum() else " " for char in header.lower()).split()
-    whole = "".join(words)
-    return any(part in whole for part in _PARTS) or not _WORDS.isdisjoint(words)
 
 
 def with_references(given: Mapping[str, Any]) -> dict[str, Any]:

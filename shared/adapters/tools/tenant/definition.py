@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from shared.adapters.egress.address import AddressGuard, AddressRefused
 from shared.adapters.tools.schema.patterns import BadPattern
 from shared.adapters.tools.schema.references import BadReference, check_references
-from shared.adapters.tools.tenant.credentials import ReferenceRefused, holds_credential, with_references
+from shared.adapters.tools.tenant.credentials import ReferenceRefused, with_references
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
+from shared.adapters.tools.tenant.literal_headers import PLAIN_NAMES, may_be_literal
 from shared.adapters.tools.tenant.query import fixed_names
 from shared.domain.definitions.tool import HIDDEN, MAX_HEADERS, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
 
@@ -24,8 +25,9 @@ _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """Anthropic refuses each request that offers a tool with another name of a property."""
 
 NO_LITERAL = (
-    "These headers look like credentials, which are not stored with a tool: {names}. Store the value with PUT "
-    '/v1/tool-secrets/NAME or `acta tools secrets set NAME`, and write {{"secret": "NAME"}} in its place.'
+    "The values of these headers may be credentials, which are not stored with a tool: {names}. Store each with PUT "
+    '/v1/tool-secrets/NAME or `acta tools secrets set NAME`, and write {{"secret": "NAME"}} in its place. Plain '
+    "text is for names such as {plain}, and values that do not look like a credential."
 )
 
 Problems = dict[str, list[str]]
@@ -132,7 +134,7 @@ def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
         problems["config.url"] = [f"This URL cannot be used: {refused}."]
     names = [*config.headers, *config.secret_headers]
     reserved = sorted(name for name in names if name.lower() in RESERVED_HEADERS)
-    literal = sorted(name for name in config.headers if holds_credential(name))
+    literal = sorted(name for name, value in config.headers.items() if not may_be_literal(name, value))
     if reserved:
         problems["config.headers"] = [f"These headers cannot be set: {', '.join(reserved)}."]
     elif len({name.lower() for name in names}) < len(names):
@@ -140,7 +142,7 @@ def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
     elif len(names) > MAX_HEADERS:
         problems["config.headers"] = [f"There are at most {MAX_HEADERS} headers."]
     elif literal:
-        problems["config.headers"] = [NO_LITERAL.format(names=", ".join(literal))]
+        problems["config.headers"] = [NO_LITERAL.format(names=", ".join(literal), plain=PLAIN_NAMES)]
     elif HIDDEN in config.headers.values():
         problems["config.headers"] = [
             f"{HIDDEN} stands for a value that is not shown. Give the value itself."
