@@ -11,7 +11,7 @@ from shared.api.request.idempotency import answer_from_commit, requester_of
 from shared.api.response.envelope import Response, success
 from shared.api.response.views import session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
-from shared.domain.errors import SessionNotFound, ValidationFailed
+from shared.domain.errors import PoisonedSession, SessionNotFound, ValidationFailed
 from shared.domain.rules.caps import Limited, beyond, chosen
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
@@ -38,7 +38,7 @@ def build(deps: Dependencies) -> Api:
         def act() -> Json:
             return session_view(start(repository, workflow, requester, new))
 
-        view = deps.idempotency.answer(requester.key, act, repeat)
+        view = deps.idempotency.answer(requester.key, act, repeat, is_own)
         return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
     @api.post("/v1/sessions/{session_id}/messages")
@@ -57,6 +57,15 @@ def build(deps: Dependencies) -> Api:
         with suppress(SessionNotFound):  # deleted meanwhile
             start_engine_again(repository, workflow, record.tenant, record.answer["session_id"])
         return answer_from_commit(deps.log, record, session_view)
+
+    def is_own(record: IdempotencyRecord) -> bool:
+        """Whether who asks started the record's session. Of one that was deleted or is damaged, nobody knows."""
+        with suppress(SessionNotFound, PoisonedSession):
+            newest = deps.log.latest(record.tenant, record.answer["session_id"])
+            return (
+                newest is not None and not newest.head.deleted and newest.head.created_by == api.caller.user
+            )
+        return False
 
     return api
 

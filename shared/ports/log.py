@@ -94,8 +94,8 @@ class IdempotencyRecord(NamedTuple):
 
 class IdempotencyKey(NamedTuple):
     """A POST that may be sent again. `route`: method and concrete path, so that one key used for two sessions means two
-    requests. `body_hash`: SHA-256 of the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: the status
-    of the answer if the request succeeds.
+    requests. `key`: with who sent it, so that one key used by two people means two requests. `body_hash`: SHA-256 of
+    the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: of the answer if the request succeeds.
     """
 
     tenant: str

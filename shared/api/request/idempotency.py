@@ -3,6 +3,9 @@
 A record of the first request is written in one transaction with what the request did. For a request about a session the
 record holds the number of its commit, and a repeat is answered from that commit. For a request about a definition it
 holds the answer.
+
+A key is its person's: the same key of somebody else is another key, so nobody learns of another one's request or is
+answered with it.
 """
 
 import hashlib
@@ -17,6 +20,8 @@ from shared.domain.session.head import Head
 from shared.ports.log import IdempotencyKey, IdempotencyRecord, KeyTaken, SessionIndex, SessionLog
 
 MAX_KEY_CHARS = 255
+_THEN = "\n"
+"""Between the person and what they sent. Neither has one. Stores keep a hash of both."""
 
 Json = dict[str, Any]
 
@@ -39,7 +44,7 @@ def idempotency_key(request: Request, status: int) -> IdempotencyKey | None:
     return IdempotencyKey(
         tenant=request.caller.tenant,
         route=f"{request.route.method} {request.path}",
-        key=key,
+        key=f"{request.caller.user}{_THEN}{key}",
         body_hash=hashlib.sha256(request.body).hexdigest(),
         status=status,
     )
@@ -80,21 +85,24 @@ class IdempotencyGuard:
         key: IdempotencyKey | None,
         act: Callable[[], Json],
         repeat: Callable[[IdempotencyRecord], Json] = stored_answer,
+        is_own: Callable[[IdempotencyRecord], bool] | None = None,
     ) -> Json:
         """What `act` answers; for a request that succeeded before, what `repeat` makes of its record.
 
-        `act` writes the record together with what it does. Raises IdempotencyMismatch where the key came with another
+        `act` writes the record together with what it does. `is_own`: whether a record that names nobody, of a release
+        before keys were people's, was made by who asks; where this cannot be known, such records are not looked at.
+        Raises IdempotencyMismatch where the key came with another
         body, and what `act` raises.
         """
         if key is None:
             return act()
-        earlier = self._earlier(key)
+        earlier = self._earlier(key, is_own)
         if earlier is None:
             try:
                 return act()
             except (KeyTaken, Conflict) as lost:
                 # The request that was faster may have come with this very key, and then has the answer of this one.
-                earlier = self._earlier(key)
+                earlier = self._earlier(key, is_own)
                 if earlier is None and isinstance(lost, Conflict):
                     raise
                 if earlier is None:
@@ -103,8 +111,13 @@ class IdempotencyGuard:
                     ) from None
         return repeat(earlier)
 
-    def _earlier(self, key: IdempotencyKey) -> IdempotencyRecord | None:
+    def _earlier(
+        self, key: IdempotencyKey, is_own: Callable[[IdempotencyRecord], bool] | None
+    ) -> IdempotencyRecord | None:
         found = self._index.idempotency_record(key.tenant, key.route, key.key)
+        if found is None and is_own is not None:
+            nobodys = self._index.idempotency_record(key.tenant, key.route, key.key.partition(_THEN)[2])
+            found = nobodys if nobodys is not None and is_own(nobodys) else None
         if found is not None and found.body_hash != key.body_hash:
             raise IdempotencyMismatch("This Idempotency-Key was used with another body. Use a new key.")
         return found

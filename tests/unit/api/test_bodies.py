@@ -211,7 +211,7 @@ def test_an_idempotency_key_names_route_and_body() -> None:
         return found
 
     first = key("/v1/sessions", '{"message":"a"}')
-    assert first[:2] == ["POST /v1/sessions", "k, 1"]
+    assert first[:2] == ["POST /v1/sessions", "user-1\nk, 1"]
     assert first == key("/v1/sessions", '{"message":"a"}')
     assert first != key("/v1/sessions", '{"message":"b"}')
     assert len(first[2]) == 64

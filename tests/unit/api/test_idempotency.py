@@ -21,7 +21,7 @@ from shared.ports.log import (
 from tests.contracts.store.documents import make_commit
 from tests.doubles.index import MemoryIndex
 from tests.doubles.workflow import MemoryWorkflow
-from tests.in_process.house import TENANT, House
+from tests.in_process.house import TENANT, USER, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 from tests.integration.agent.interventions.policies import waiting
@@ -35,9 +35,11 @@ HEADERS = {"Idempotency-Key": "k"}
 class Front:
     """The functions `start` and `intervene` over one house, as one person calls them."""
 
-    def __init__(self, house: House, index: SessionIndex | None = None) -> None:
+    def __init__(
+        self, house: House, index: SessionIndex | None = None, user: str = USER, roles: object = "[member]"
+    ) -> None:
         self.house = house
-        self._start, self._intervene, _ = functions_of(house, index)
+        self._start, self._intervene, _ = functions_of(house, index, user, roles)
 
     def start(self, message: str = GOAL) -> Answer:
         return self._start.request("POST", "/v1/sessions", json_body={"message": message}, headers=HEADERS)
@@ -216,26 +218,64 @@ def test_a_deletion_that_was_cut_short_shows_nothing_to_a_repeat_either() -> Non
 def test_a_record_has_ids_and_a_number_and_no_text() -> None:
     made = front()
     session = made.start().data["session_id"]
-    record = made.house.index.idempotency_record(TENANT, "POST /v1/sessions", "k")
+    record = made.house.index.idempotency_record(TENANT, "POST /v1/sessions", f"{USER}\nk")
     assert record is not None
     assert (record.status, record.answer, record.commit) == (202, {"session_id": session}, 1)
     assert record.expires_at == made.house.clock.now() + KEY_LIFE
     assert GOAL not in json.dumps(record, default=str)
 
 
-def test_a_record_of_the_release_before_is_answered_as_it_was_stored() -> None:
-    made = front()
+def of_the_release_before(made: Front, commit: int | None = None) -> dict[str, Any]:
+    """A start that it answered, and a record that names nobody."""
     whole = {"session_id": "ses_old", "goal": "As it was", "state": "planning"}
     sent = json.dumps({"message": GOAL}).encode()
     record = IdempotencyRecord(
         tenant=TENANT, route="POST /v1/sessions", key="k", body_hash=hashlib.sha256(sent).hexdigest(), status=202,
-        answer=whole, expires_at=made.house.clock.now() + KEY_LIFE,
+        answer=whole, expires_at=made.house.clock.now() + KEY_LIFE, commit=commit,
     )  # fmt: skip
-    made.house.log.append(make_commit(TENANT, "ses_old", 1), TransactionItems(idempotency=record))
+    first = make_commit(TENANT, "ses_old", 1)
+    head = first.head.model_copy(update={"created_by": USER})
+    made.house.log.append(first.model_copy(update={"head": head}), TransactionItems(idempotency=record))
+    return whole
+
+
+def test_a_record_of_the_release_before_is_answered_as_it_was_stored() -> None:
+    made = front()
+    whole = of_the_release_before(made)
     first = made.start()
-    made.delete("ses_old")
-    after = made.start()
-    assert [(each.status, each.data) for each in (first, after)] == [(202, whole)] * 2
+    assert (first.status, first.data) == (202, whole)
+
+
+@pytest.mark.parametrize("what", ["somebody else asks", "its session was deleted"])
+def test_a_record_of_the_release_before_is_nobodys_where_it_is_not_known_to_be_theirs(what: str) -> None:
+    made = front()
+    of_the_release_before(made, commit=1)
+    if what == "its session was deleted":
+        made.delete("ses_old")
+    asking = Front(made.house, user="mia") if what == "somebody else asks" else made
+    anew = asking.start()
+    assert anew.status == 202
+    assert anew.data["session_id"] != "ses_old"
+    assert asking.start().data == anew.data
+
+
+@pytest.mark.parametrize("body", [GOAL, "Something else"])
+def test_a_key_that_somebody_else_has_used_is_a_key_of_ones_own(body: str) -> None:
+    made = front()
+    theirs = made.start().data["session_id"]
+    other = Front(made.house, user="mia")
+    own = other.start(body)
+    assert (own.status, own.data["created_by"]) == (202, "mia")
+    assert own.data["session_id"] != theirs
+    assert made.start().data["session_id"] == theirs
+
+
+def test_somebody_else_who_repeats_an_approval_is_asked_for_the_role() -> None:
+    house, session, one = waiting("approval_required", role="finance")
+    cleo = Front(house, user="cleo", roles=["member", "finance"])
+    approved = [cleo.resolve(session, one.intervention_id, "approve").status for _ in range(2)]
+    repeated = Front(house, user="mia").resolve(session, one.intervention_id, "approve")
+    assert (approved, repeated.status) == ([200, 200], 409)
 
 
 def test_a_key_with_another_body_is_refused_and_does_nothing() -> None:

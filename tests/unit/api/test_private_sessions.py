@@ -219,8 +219,9 @@ def test_a_request_of_its_owner_s_that_somebody_else_repeats_tells_nothing() -> 
     ann, mia = Person(house, "ann"), Person(house, "mia")
     session = ann.ask("POST", "/v1/sessions", json_body=body, headers=headers).data["session_id"]
     assert ann.ask("POST", "/v1/sessions", json_body=body, headers=headers).data["session_id"] == session
-    stolen = mia.ask("POST", "/v1/sessions", json_body=body, headers=headers)
-    assert (stolen.status, stolen.error["code"]) == (404, "SESSION_NOT_FOUND")
+    hers = mia.ask("POST", "/v1/sessions", json_body=body, headers=headers)
+    assert (hers.status, hers.data["created_by"]) == (202, "mia")
+    assert hers.data["session_id"] != session
 
 
 def test_a_session_says_whose_it_is_and_who_sees_it() -> None:
