@@ -19,7 +19,7 @@ from shared.adapters.tools.tenant.lambda_ import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.execute import ToolRuntime
-from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.definitions.agent import AgentDefinition
 from shared.settings import settings
 
 
@@ -29,9 +29,8 @@ def runtime() -> ToolRuntime:
     clock = SystemClock()
     definitions = DynamoDefinitions(chosen.table, clock)
 
-    def policies(tenant: str, agent_id: str) -> Policies:
-        agent = definitions.snapshot(tenant).agent(agent_id)
-        return agent.interventions if agent is not None else NO_POLICIES
+    def agent(tenant: str, agent_id: str) -> AgentDefinition | None:
+        return definitions.snapshot(tenant).agent(agent_id)
 
     return ToolRuntime(
         repository=SessionRepository(
@@ -43,7 +42,7 @@ def runtime() -> ToolRuntime:
         registry=TenantRegistry(
             definitions.snapshot, weather=chosen.weather, approvers=chosen.tool_approvers
         ),
-        policies=policies,
+        agent=agent,
         outage_limits=chosen.outage_limits,
         toolbox=TenantTools(
             MemoryTools(

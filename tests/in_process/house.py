@@ -97,7 +97,7 @@ class House:
             self.fresh_repository(),
             self.registry,
             toolbox,
-            self._policies,
+            lambda tenant, agent_id: self.definitions.snapshot(tenant).agent(agent_id),
             self.settings.outage_limits,
         )
         desk = self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions

@@ -27,7 +27,6 @@ from shared.domain.rules.outage import Outage
 from shared.domain.rules.outage_causes import explained
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall, input_hash
-from shared.domain.session.head import OpenCall
 from shared.ports.clock import Clock
 
 MAX_QUESTION_CHARS = 2_000
@@ -77,7 +76,7 @@ def open_approval(
     """
     change.set(
         calls=tuple(
-            OpenCall(call_id=c.call_id, name=c.name, state="withheld", approval="needed")
+            c.model_copy(update={"state": "withheld", "approval": "needed"})
             if c.call_id == call.call_id
             else c
             for c in change.head.calls

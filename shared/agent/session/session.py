@@ -40,6 +40,8 @@ class Session:
         self._loaded = 0
         self.called_at = first.at
         """When the last reply was committed, and so its calls were asked for. Of a reply before `first`: no later."""
+        self.has_waited = False
+        """Whether people were asked, or an outage was waited out, since the last reply was committed."""
         self.number = first.number - 1
         self.head: Head = first.head
         self.fold(first, compacted)
@@ -61,11 +63,14 @@ class Session:
                     self.entries.append(entry)
                     self._calls = entry.calls
                     self.called_at = commit.at
+                    self.has_waited = False
         if compacted is not None:
             self._take_over(compacted)
         self._keys[commit.key] = Recorded(commit.number, commit.decision)
         self.number = commit.number
         self.head = commit.head
+        head = commit.head  # a state has a reason while it waits for something
+        self.has_waited |= bool(head.interventions or head.outage or head.state_reason)
 
     def _take_over(self, compacted: Compacted) -> None:
         self.entries = list(compacted.entries)

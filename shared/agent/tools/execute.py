@@ -17,9 +17,11 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, log_start, take_back_start
 from shared.agent.tools.results_for_model import failure_text, read_result, result_text
+from shared.domain.definitions.agent import AgentDefinition, built_in
 from shared.domain.definitions.builtins import READ_RESULT
-from shared.domain.definitions.tool import ToolDefinition, ToolSpec
+from shared.domain.definitions.tool import ToolDefinition, ToolSpec, written_as
 from shared.domain.errors import ModelFeedback, ToolFailed, ToolNotRun
+from shared.domain.interventions.approval import approval_reason
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.outage import Cause, OutageLimits
 from shared.domain.rules.outage_causes import cause_of_lost_call
@@ -38,19 +40,26 @@ LOST = (
 
 
 CHANGED = (
-    "Error: the tool {name} was changed after this call was asked for, so the approval does not hold and the call was "
-    "not run. Make the call again if it is still right; a person is asked anew."
+    "Error: the tool {name} was changed after this call was asked for, so the call was not run, approved or not. Make "
+    "it again if it is still right; a person is asked where the tool wants that now."
 )
 
 
 class ToolRuntime(NamedTuple):
-    """What tool calls need from the process. `policies`: how an agent asks people, by tenant and agent id."""
+    """What tool calls need from the process. `agent`: the present definition, by tenant and agent id; None: it was
+    deleted.
+    """
 
     repository: SessionRepository
     registry: Registry
     toolbox: Toolbox
-    policies: Callable[[str, str], Policies] = lambda tenant, agent_id: NO_POLICIES
+    agent: Callable[[str, str], AgentDefinition | None] = lambda tenant, agent_id: built_in()
     outage_limits: OutageLimits = OutageLimits()
+
+    def policies(self, head: Head) -> Policies:
+        """How the session's agent asks people."""
+        agent = self.agent(head.tenant, head.agent_id)
+        return agent.interventions if agent is not None else NO_POLICIES
 
 
 class CallResult(NamedTuple):
@@ -80,8 +89,8 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
         return
     call = _as_it_runs(repository, session, call, open_call)
     amended = open_call.amended is not None
-    spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
-    is_other_tool = _is_changed_since(spec, open_call, session.called_at)
+    spec = _present_tool(runtime, session, call.name)
+    is_other_tool = spec is not None and _is_changed_since(spec, call, open_call, session.called_at)
     effect = spec.effect if spec is not None and not is_other_tool else None
     if effect is None and is_in_doubt(open_call, effect):
         ask_whether_it_happened(runtime, session, at, call, spec)
@@ -174,7 +183,7 @@ def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id
     which finds itself made.
     """
     repository = runtime.repository
-    rules = AskingRules(repository.clock, runtime.policies(at.tenant, session.head.agent_id))
+    rules = AskingRules(repository.clock, runtime.policies(session.head))
     is_stored = ("Head", "outage") not in added_after(repository.write_version)
 
     def build(_: Session, change: Change) -> CommitDraft | None:
@@ -211,13 +220,30 @@ def _waits(head: Head, now: datetime) -> bool:
     return head.outage is not None and head.outage.is_ahead(now)
 
 
-def _is_changed_since(spec: ToolSpec | None, open_call: OpenCall, asked_at: datetime) -> bool:
-    """Whether an admin has changed the tool since the call was asked for, which a person has approved. An approval is
-    for the tool as it was then (design §8).
+def _present_tool(runtime: ToolRuntime, session: Session, name: str) -> ToolSpec | None:
+    """The tool as it is now. None: it was deleted. What admins change holds from the next turn on, and so for a call
+    that has waited longer than that: then the tool is as the present agent has it, and gone with it.
     """
-    if open_call.approval != "given" or not isinstance(spec, ToolDefinition):
-        return False
-    return spec.updated_at > asked_at
+    head = session.head
+    spec = runtime.registry.specs(head.tenant, head.agent_id).get(name)
+    if spec is None or not session.has_waited:
+        return spec
+    agent = runtime.agent(head.tenant, head.agent_id)
+    return agent.toolset({name: spec}).get(name) if agent is not None else None
+
+
+def _is_changed_since(spec: ToolSpec, call: ToolCall, open_call: OpenCall, called_at: datetime) -> bool:
+    """Whether the call is not for the tool as it is now (design §8): an admin has written the tool after the turn read
+    it, or nobody has approved the call and somebody would have to now. Plans ask for permissions, too: those are known
+    since the reply.
+
+    `called_at`: what decides about a call of a tenant's tool that an earlier release stored.
+    """
+    if open_call.approval == "" and approval_reason(None, spec, call.input or {}) is not None:
+        return True
+    if open_call.tool_written == "" and isinstance(spec, ToolDefinition):
+        return spec.updated_at > called_at
+    return written_as(spec) != open_call.tool_written
 
 
 def _as_it_runs(
@@ -233,7 +259,7 @@ def ask_whether_it_happened(
 ) -> None:
     """Asks a person about a `once` call that died between its start and its finish: it is never repeated blindly."""
     repository = runtime.repository
-    rules = AskingRules(repository.clock, runtime.policies(at.tenant, session.head.agent_id))
+    rules = AskingRules(repository.clock, runtime.policies(session.head))
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         check_run(change.head, at)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from shared.agent.turn.cut_off_replies import continued
 from shared.agent.turn.refused_calls import own_result, refuse, requested_tool
 from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
-from shared.domain.definitions.tool import ToolSpec
+from shared.domain.definitions.tool import ToolSpec, written_as
 from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.interventions import approval
@@ -194,5 +194,8 @@ def _has_to_run(call: ToolCall) -> bool:
 
 
 def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> OpenCall:
-    asks = approval.approval_reason(change.head.plan, specs[call.name], call.input or {}) is not None
-    return OpenCall(call_id=call.call_id, name=call.name, approval="needed" if asks else "")
+    spec = specs[call.name]
+    asks = approval.approval_reason(change.head.plan, spec, call.input or {}) is not None
+    return OpenCall(
+        call_id=call.call_id, name=call.name, approval="needed" if asks else "", tool_written=written_as(spec)
+    )

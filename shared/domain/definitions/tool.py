@@ -74,6 +74,11 @@ class ToolSpec(FrozenModel):
         )
 
 
+def written_as(spec: ToolSpec) -> str:
+    """What a call is bound to (`ToolDefinition.written`); empty for a built-in tool."""
+    return spec.written if isinstance(spec, ToolDefinition) else ""
+
+
 def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
     """The stakes of a tool of a tenant's whose definition names none. A tool that only reads needs nobody (design
     §8).
@@ -115,6 +120,11 @@ class ToolDefinition(ToolSpec):
     version: Annotated[int, Field(ge=1)]
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def written(self) -> str:
+        """Names what was written: no other write, and no later tool of the same name, has the same."""
+        return f"{self.version}/{self.created_at.isoformat()}"
 
     @property
     def secrets(self) -> frozenset[str]:

@@ -31,6 +31,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),
             "Memory": frozenset({"origin", "only_for", "private"}),
+            "OpenCall": frozenset({"tool_written"}),
             "Policy": frozenset({"approver_must_differ"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd"}),
             "ToolDefinition": frozenset({"approver_role", "approver_must_differ"}),

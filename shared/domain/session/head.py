@@ -29,6 +29,8 @@ class OpenCall(StoredModel):
     In state `ready` it is the last attempt whose start was taken back: its `tool.started` has been told.
     `approval`: whether a person must approve the call. It stands here, beside the intervention, so that an intervention
     that is gone for another reason never lets the call run.
+    `tool_written`: the definition that the turn worked with (`ToolDefinition.written`); empty: the tool is built in, or
+    an earlier release stored the call.
     """
 
     call_id: str
@@ -38,6 +40,7 @@ class OpenCall(StoredModel):
     tries: int = 0
     starter: str = ""
     approval: Literal["", "needed", "given"] = ""
+    tool_written: str = ""
 
     @property
     def is_in_flight(self) -> bool:

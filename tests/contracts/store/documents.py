@@ -154,7 +154,15 @@ def full_commit(tenant: str, session_id: str, number: int) -> Commit:
         review_every=2,
         last_seq=12,
         last_step=4,
-        calls=(OpenCall(call_id=f"call_{ID}", name="read_file", state="started", amended={"path": "b.md"}),),
+        calls=(
+            OpenCall(
+                call_id=f"call_{ID}",
+                name="read_file",
+                state="started",
+                amended={"path": "b.md"},
+                tool_written="3/x",
+            ),
+        ),
         undelivered=(f"msg_{ID}",),
         progress=Progress(text_replies=1, planning_attempts=2, hint="try another tool"),
         wait=Wait(token="AQC" * 200),
@@ -253,7 +261,10 @@ def largest_commit(tenant: str, session_id: str) -> Commit:
         plan=plan,
         calls=tuple(
             OpenCall(
-                call_id=call_id, name="t" * 64, amended={"text": letters(MAX_TOGETHER_BYTES // MAX_CALLS)}
+                call_id=call_id,
+                name="t" * 64,
+                amended={"text": letters(MAX_TOGETHER_BYTES // MAX_CALLS)},
+                tool_written=letters(40),
             )
             for call_id in ids[:MAX_CALLS]
         ),
