@@ -1,13 +1,11 @@
 """AG4, supply chain: what runs is what was pinned and reviewed, and a tool that was swapped is not the approved one."""
 
-import base64
 import email.parser
-import hashlib
 import io
 import marshal
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any
@@ -43,25 +41,9 @@ def reachable(sink: Sink, other: Sink) -> str:
     return f"{sink.at},{other.at}"
 
 
-@pytest.fixture(scope="module")
-def zips(behind: Behind) -> Mapping[str, bytes]:
-    """What was uploaded for the deployment, by the hash that Lambda tells of a function's code."""
-    s3 = behind.client("s3")
-    buckets = [one["Name"] for one in s3.list_buckets()["Buckets"] if one["Name"].startswith("cdk-")]
-    found = {}
-    for bucket in buckets:
-        for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
-            for one in page.get("Contents", ()):
-                data = s3.get_object(Bucket=bucket, Key=one["Key"])["Body"].read()
-                found[base64.b64encode(hashlib.sha256(data).digest()).decode()] = data
-    return found
-
-
-def deployed(behind: Behind, zips: Mapping[str, bytes], function: str) -> zipfile.ZipFile:
+def deployed(behind: Behind, function: str) -> zipfile.ZipFile:
     """The code that runs."""
-    lambdas = behind.client("lambda")
-    told = lambdas.get_function_configuration(FunctionName=f"acta-local-{function}")["CodeSha256"]
-    return zipfile.ZipFile(io.BytesIO(zips[told]))
+    return zipfile.ZipFile(io.BytesIO(behind.code(function)))
 
 
 def pinned(lock: Path) -> set[tuple[str, str]]:
@@ -80,9 +62,9 @@ def is_bytecode_of(source: bytes, bytecode: bytes) -> bool:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
-    behind: Behind, zips: Mapping[str, bytes], function: str
+    behind: Behind, function: str
 ) -> None:
-    with deployed(behind, zips, function) as code:
+    with deployed(behind, function) as code:
         names = [name for name in code.namelist() if not name.endswith("/")]
         ours = [name for name in names if name.partition("/")[0] in OURS]
         assert f"functions/{function}/handler.py" in ours
@@ -102,11 +84,11 @@ def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
 
 @pytest.mark.parametrize("function", ["start", "step"])
 def test_a_library_s_files_are_those_of_the_wheels_that_the_lock_has_the_hashes_of(
-    behind: Behind, zips: Mapping[str, bytes], function: str, tmp_path: Path
+    behind: Behind, function: str, tmp_path: Path
 ) -> None:
     """Against wheels that are installed anew. Nothing is in the zip that is in none of them."""
     install(lock_of(function), tmp_path, target_of(select("local")))
-    with deployed(behind, zips, function) as code:
+    with deployed(behind, function) as code:
         for name in code.namelist():
             if name.endswith("/") or name.partition("/")[0] in OURS or ".dist-info/" in name:
                 continue

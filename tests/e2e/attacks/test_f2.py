@@ -1,11 +1,13 @@
 """F2, tenants by IAM: code that is wrong about whose data it asks for meets the store's refusal.
 
-The store is the deployed one, and so are the roles and their policies. Whether they allow a request is what
-`tests/doubles/iam` says. The code is Acta's, broken on purpose. What each policy allows:
-`tests/infra/test_one_tenant_at_a_time.py`.
+The code is Acta's, broken on purpose: deployed so, against the policies that the local AWS enforces, and in this
+process, where `tests/doubles/iam` says what the deployed policies allow of all that each function may ask for. What
+each policy allows: `tests/infra/test_one_tenant_at_a_time.py`.
 """
 
+import io
 import json
+import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -30,13 +32,23 @@ from tests.doubles.iam.policies import Document
 from tests.doubles.iam.requests import TABLES
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.person import Person
+from tests.e2e.support.person import Person, refused
 from tests.unit.api.gateway import Answer, Gateway, claims
 
 BY_TENANT = [name for name, grants in GRANTS.items() if grants.by_tenant]
 FILE = "salaries.csv"
 ACCOUNT = TABLES.split(":")[4]
 """The number that the evaluator has for the account."""
+BROKEN = "shared/adapters/dynamodb/table_layout"
+MISTAKE = """
+import os
+
+_right = session_pk
+
+def session_pk(tenant, session_id):
+    return _right(os.environ["MISTAKEN_FOR"], session_id)
+"""
+"""At the end of the module: whoever asks, the key is of one tenant's session."""
 UNLIMITED: tuple[Document, ...] = ({"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}},)
 
 
@@ -171,3 +183,39 @@ def test_what_refuses_is_the_session_policy_even_where_the_role_may_do_everythin
     ask = broken_status(working("status", UNLIMITED), victim)
     assert ask(mallory, f"/v1/sessions/{session_id}").status == 503
     assert ask(victim, f"/v1/sessions/{session_id}").status == 200
+
+
+def broken(code: bytes) -> bytes:
+    """The zip with the mistake in it. Of the module, bytecode would run in the source's place."""
+    data = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(code)) as own,
+        zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as changed,
+    ):
+        for one in own.infolist():
+            content = own.read(one)
+            if one.filename == f"{BROKEN}.py":
+                content += MISTAKE.encode()
+            if "__pycache__/table_layout." not in one.filename:
+                changed.writestr(one, content)
+    return data.getvalue()
+
+
+def test_deployed_code_with_a_mistake_in_a_key_neither_shows_nor_deletes_another_tenants_session(
+    behind: Behind, victim: Person, admit: Admit
+) -> None:
+    session_id, mallory = victim.start("List my files"), admit()
+    victim.finished(session_id)
+    path, functions = f"/v1/sessions/{session_id}", ("status", "intervene")
+    with (
+        behind.running("status", broken(behind.code("status"))),
+        behind.running("intervene", broken(behind.code("intervene"))),
+        behind.configured(*functions, MISTAKEN_FOR=victim.tenant),
+    ):
+        assert victim.get(path).status_code == 200, "where the mistake does no harm it works"
+        for asked in (path, f"{path}/messages", f"{path}/events"):
+            answer = mallory.get(asked)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (503, "UNAVAILABLE")
+        refused(mallory.delete(path), 503, "UNAVAILABLE")
+        refused(mallory.post(f"{path}/cancel"), 503, "UNAVAILABLE")
+    assert victim.get(path).status_code == 200

@@ -1,5 +1,7 @@
 """What is behind the API, seen as an operator of the account sees it: the table, the bucket, executions, logs."""
 
+import base64
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -74,6 +76,32 @@ class Behind:
         finally:
             for name in functions:
                 self._configure(name, before[name])
+
+    @cached_property
+    def _uploaded(self) -> Mapping[str, bytes]:
+        """The zips that were uploaded for the deployment, by the hash that Lambda tells of a function's code."""
+        s3, found = self.client("s3"), {}
+        for bucket in (one["Name"] for one in s3.list_buckets()["Buckets"] if one["Name"].startswith("cdk-")):
+            for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+                for one in page.get("Contents", ()):
+                    data = s3.get_object(Bucket=bucket, Key=one["Key"])["Body"].read()
+                    found[base64.b64encode(hashlib.sha256(data).digest()).decode()] = data
+        return found
+
+    def code(self, function: str) -> bytes:
+        """The zip that runs."""
+        found = self.client("lambda").get_function_configuration(FunctionName=f"acta-local-{function}")
+        return self._uploaded[found["CodeSha256"]]
+
+    @contextmanager
+    def running(self, function: str, code: bytes) -> Iterator[None]:
+        """The function with this zip; with its own afterwards."""
+        name, own = f"acta-local-{function}", self.code(function)
+        self.client("lambda").update_function_code(FunctionName=name, ZipFile=code)
+        try:
+            yield
+        finally:
+            self.client("lambda").update_function_code(FunctionName=name, ZipFile=own)
 
     @contextmanager
     def unscheduled(self) -> Iterator[None]:
