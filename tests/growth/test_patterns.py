@@ -69,6 +69,8 @@ TABLE = {
     f"{LLM}/offline/summary.py _chosen": Met("a sentence of a file"),
     f"{LLM}/react/reply.py _CODE_BLOCK": Met("a model's reply"),
     "shared/adapters/tools/tenant/definition.py _PROPERTY": Met("names in a tenant's schema"),
+    "shared/adapters/tools/tenant/echoes.py _ESCAPE": Met("the answer of a tool's server"),
+    "shared/adapters/tools/tenant/echoes.py _parts": Met("a secret of a tenant's tools"),
     "shared/adapters/tools/tenant/query.py _SEPARATORS": Met("the query of a tool's URL"),
     "shared/agent/queries/history.py _CURSOR": Met("a query parameter"),
     "shared/agent/queries/poll.py _CURSOR": Met("a query parameter"),

@@ -2,13 +2,12 @@
 they are kept out of what the model is given (design §7).
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.tool_secrets import SecretUnusable
 from shared.domain.definitions.tool import HttpConfig
-from shared.domain.definitions.tool_secret import MIN_VALUE_CHARS, NAME_RULE, is_secret_name
+from shared.domain.definitions.tool_secret import NAME_RULE, is_secret_name
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, ToolFailed, ToolNotRun
 
 Secrets = Callable[[str, str], str | None]
@@ -30,13 +29,10 @@ class Credentials(NamedTuple):
     values: Mapping[str, str]
 
     def hidden(self, text: str) -> str:
-        """The text, in which each value is `[secret NAME]`. A value is found as it is, as JSON has it, and without the
-        scheme before it (`Bearer …`): servers say again what they were told. Linear in the text.
-        """
-        found = {form: name for name, value in self.values.items() for form in _forms(value)}
-        for form in sorted(found, key=len, reverse=True):
-            text = text.replace(form, f"[secret {found[form]}]")
-        return text
+        """The text, in which each value is `[secret NAME]`. Linear in the text."""
+        from shared.adapters.tools.tenant.echoes import without_echoes
+
+        return without_echoes(text, self.values) if self.values else text
 
 
 def with_references(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,10 +84,3 @@ def _failed(tool: str, name: str, what: str) -> ToolFailed:
         f"{tool} did not run: its secret {name} {what}. An admin has to set it (acta tools secrets set {name}). "
         "Tell the user, or go on without it."
     )
-
-
-def _forms(value: str) -> set[str]:
-    _, space, rest = value.partition(" ")
-    plain = {value, rest.strip()} if space else {value}
-    forms = {form for each in plain for form in (each, json.dumps(each)[1:-1], each.replace("/", "\\/"))}
-    return {form for form in forms if len(form) >= MIN_VALUE_CHARS}
