@@ -37,6 +37,17 @@ def check_visible(head: Head, newest: Callable[[], Commit | None]) -> None:
         raise SessionHidden
 
 
+def check_by_listing(owner: str | None, *, listed: bool) -> None:
+    """The same for a session whose log cannot be read. `owner`: whose alone it is by its listing. What is not `listed`
+    either is for admins.
+    """
+    asking = viewer()
+    if asking is None or (listed and owner in (None, asking.user)):
+        return
+    if asking.reach != "admin" or "admin" not in asking.roles:
+        raise SessionHidden
+
+
 def is_visible(one: Intervention) -> bool:
     """Whether who asks may see the question. Then this request may read what the session has of it, too."""
     asking = viewer()

@@ -51,7 +51,7 @@ def build(deps: Dependencies) -> Api:
 
     @api.delete("/v1/sessions/{session_id}")
     def delete(session_id: str) -> Response:
-        delete_session(repository, workflow, deps.log, deps.blobs, Requester(*api.caller), session_id)
+        delete_session(repository, workflow, deps.log, index, deps.blobs, Requester(*api.caller), session_id)
         return no_content()
 
     @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")

@@ -251,6 +251,12 @@ class SessionIndex(Protocol):
         """
         ...
 
+    def check_listed(self, tenant: str, session_id: str) -> None:
+        """For a session whose log cannot be read: its listing says whose it is. Raises SessionHidden where who asks may
+        not use it, and for all but admins where it is not listed either.
+        """
+        ...
+
     def live(
         self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
     ) -> LivePage:

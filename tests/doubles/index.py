@@ -20,7 +20,7 @@ from shared.ports.log import (
     SessionName,
     SessionPage,
 )
-from shared.visible_sessions import is_visible, viewer
+from shared.visible_sessions import check_by_listing, is_visible, viewer
 from tests.doubles.table import MemoryTable, StoredIntervention
 
 MOST_LOOKED_AT = 1_000
@@ -57,6 +57,10 @@ class MemoryIndex:
             cursor,
         )
         return SessionPage(tuple(found), following)
+
+    def check_listed(self, tenant: str, session_id: str) -> None:
+        entry = self._table.listing.get((tenant, session_id))
+        check_by_listing(entry.private_to if entry is not None else None, listed=entry is not None)
 
     def live(
         self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None

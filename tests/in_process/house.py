@@ -180,7 +180,13 @@ class House:
 
     def delete(self, session_id: str) -> None:
         delete_session(
-            self.fresh_repository(), self.workflow, self.log, self.blobs, self.requester, session_id
+            self.fresh_repository(),
+            self.workflow,
+            self.log,
+            self.index,
+            self.blobs,
+            self.requester,
+            session_id,
         )
 
     def pause(self, session_id: str) -> Head:

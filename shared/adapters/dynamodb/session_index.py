@@ -26,7 +26,7 @@ from shared.ports.log import (
     SessionName,
     SessionPage,
 )
-from shared.visible_sessions import is_visible, viewer
+from shared.visible_sessions import check_by_listing, is_visible, viewer
 
 QUERIES = 5
 FILTERED_LIMIT = 200
@@ -67,6 +67,11 @@ class DynamoIndex:
             values[":ag"] = {"S": agent_id}
         found, following = self._page(tenant, items.LISTING, filters, values, limit, cursor)
         return SessionPage(tuple(items.item_listing(tenant, item) for item in found), following)
+
+    def check_listed(self, tenant: str, session_id: str) -> None:
+        item = self._get(items.listing_key(tenant, session_id))
+        owner = items.item_owner(item) if item is not None else None
+        check_by_listing(owner, listed=item is not None)
 
     def live(
         self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None

@@ -202,8 +202,12 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
     if "live" in item:
         kind: Any = item["live"]["S"].partition("#")[0]
         live = Live(kind, item_live(item).at)
-    owner = item["ow"]["S"] if "ow" in item else None
-    return IndexEntry(tenant, item["id"]["S"], item["ag"]["S"], state, live, owner)
+    return IndexEntry(tenant, item["id"]["S"], item["ag"]["S"], state, live, item_owner(item))
+
+
+def item_owner(item: Item) -> str | None:
+    """Whose alone the session of a listing item is. None: the tenant's."""
+    return item["ow"]["S"] if "ow" in item else None
 
 
 def item_session_name(item: Item) -> SessionName | None:

@@ -14,7 +14,7 @@ from shared.domain.errors import Conflict, Fenced, PoisonedSession, SessionHidde
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.ports.blobs import BlobStore
-from shared.ports.log import Erasure, SessionLog
+from shared.ports.log import Erasure, SessionIndex, SessionLog
 from shared.ports.workflow import Workflow
 
 
@@ -22,6 +22,7 @@ def delete(
     repository: SessionRepository,
     workflow: Workflow,
     log: SessionLog,
+    index: SessionIndex,
     blobs: BlobStore,
     requester: Requester,
     session_id: str,
@@ -37,8 +38,7 @@ def delete(
         repository.commit(session, f"delete/{repository.clock.new_id('evt')}", _deleted)
     except (PoisonedSession, Fenced):
         # No readable head, or deleted by somebody else: a session without a log stops its workers as well.
-        with suppress(PoisonedSession):  # its first commit says whose it is, too, and raises SessionHidden
-            log.read(requester.tenant, session_id, since=1, limit=1)
+        _check_whose(log, index, requester.tenant, session_id)
         log.note_erasure(Erasure(requester.tenant, session_id, repository.clock.now()))
     except SessionHidden:
         raise  # it is there, and not theirs to delete
@@ -46,6 +46,14 @@ def delete(
         erase(log, blobs, requester.tenant, session_id)
         raise
     erase(log, blobs, requester.tenant, session_id)
+
+
+def _check_whose(log: SessionLog, index: SessionIndex, tenant: str, session_id: str) -> None:
+    """Raises SessionHidden for who may not delete a session whose newest commit does not say whose it is."""
+    try:
+        log.read(tenant, session_id, since=1, limit=1)  # its first commit says it, too
+    except PoisonedSession:
+        index.check_listed(tenant, session_id)
 
 
 def erase(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:

@@ -103,6 +103,22 @@ def test_a_damaged_one_is_still_its_owner_s_to_erase() -> None:
     assert house.table.deleted
 
 
+@pytest.mark.parametrize("what", ["listed", "not listed"])
+def test_one_of_which_no_commit_can_be_read_is_whose_its_listing_says_or_for_admins(what: str) -> None:
+    house, session, _ = asking()
+    commits, path = house.table.commits[TENANT, session], f"/v1/sessions/{session}"
+    for number, commit in commits.items():
+        commits[number] = commit._replace(body=b"damaged")
+    if what == "not listed":
+        house.table.remove_listing(TENANT, session)
+    assert Person(house, "mia").ask("DELETE", path).error["code"] == "SESSION_NOT_FOUND"
+    assert not house.table.deleted
+    assert not house.table.erasures
+    may = Person(house, "ann") if what == "listed" else Person(house, "boss", "admin")
+    assert may.ask("DELETE", path).status == 204
+    assert house.table.deleted
+
+
 @pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
 def test_its_owner_uses_every_route_as_of_any_session(route: Route) -> None:
     house, session, one = asking(role=None)

@@ -1,6 +1,7 @@
 """What the log and the index give a person: a private session only where they may see it (ADR 50)."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -97,6 +98,27 @@ def test_what_was_open_once_lets_nobody_in_and_who_was_let_in_goes_on_to_the_end
         assert is_there(stores, tenant)
     with bound_to(tenant, viewer("eve", "approver", reach="decider")):
         assert stores.index.intervention(tenant, "int_1") is None
+
+
+@pytest.mark.parametrize(
+    ("person", "may"),
+    [
+        (viewer(OWNER), [1, 2]), (viewer("mia", "admin"), [2]), (viewer("mia", "member", reach="admin"), [2]),
+        (viewer("mia", "admin", reach="admin"), [1, 2, 3]), (None, [1, 2, 3]),
+    ],
+)  # fmt: skip
+def test_the_listing_says_whose_a_session_is_and_what_is_not_listed_is_for_admins(
+    stores: Stores, tenant: str, person: Viewer | None, may: list[int]
+) -> None:
+    store(stores, tenant, "ses_1")
+    store(stores, tenant, "ses_2", private=False)
+    passed = []
+    with bound_to(tenant, person):
+        for number in (1, 2, 3):
+            with suppress(SessionHidden):
+                stores.index.check_listed(tenant, f"ses_{number}")
+                passed.append(number)
+    assert passed == may
 
 
 def listed(stores: Stores, tenant: str, limit: int) -> list[list[str]]:
