@@ -31,7 +31,7 @@ FROM_REQUEST: Mapping[str, Sequence[str]] = MappingProxyType(
 FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "session.start": ("session_id", "agent_id", "visibility"),
-        "intervention.resolve": ("type", "tool_call.name", "tool_call.input_hash"),
+        "intervention.resolve": ("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
         "file.write": ("bytes",),
         "file.restore": ("bytes",),
         "tool.create": ("version",),
@@ -43,7 +43,9 @@ FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
         "memory.create": ("memory_id",),
     }
 )
-"""Names of fields of the answer's data, and of what is inside them. An approval says so which input it was given to."""
+"""Names of fields of the answer's data, and of what is inside them. A raise says so to which limits."""
+DECIDED_INPUT = "tool_call.input_hash"
+"""Of a decision about a call: the input that was decided on, a person's where a person gave one."""
 PRIVATE_FILE = "~/…"
 """Which of their own files somebody wrote is for nobody else to read."""
 RENAMED = {"version": "restored_version"}
@@ -134,8 +136,28 @@ def _asked(request: Request, action: str, arguments: Mapping[str, Any]) -> Itera
 
 def _answered(action: str, data: Any) -> Iterator[tuple[str, str]]:
     for name in FROM_ANSWER.get(action, ()):
-        value = data
-        for part in name.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
+        value = _inside(data, name)
         if value is not None:
             yield name, shortened(str(value))
+    decided = _decided_input(data) if action == "intervention.resolve" else None
+    if decided is not None:
+        yield DECIDED_INPUT, decided
+
+
+def _decided_input(decision: Any) -> str | None:
+    """The hash of the input that the decision is about; None: it is about no call."""
+    given = _inside(decision, "input.input")
+    if _inside(decision, "resolution") != "modify" or given is None:
+        asked_about: str | None = _inside(decision, DECIDED_INPUT)
+        return asked_about
+    # Imported here, because few workers that record anything need it.
+    from shared.domain.session.conversation import input_hash
+
+    return input_hash(given)
+
+
+def _inside(value: Any, name: str) -> Any:
+    """`name`: of a field, with dots between it and what is inside it. None: it is not there."""
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

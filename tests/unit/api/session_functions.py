@@ -11,6 +11,7 @@ from functions.status.routes import build as build_status
 from shared.agent.queries.long_polls import LongPollLimit
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.routes import ROUTES
+from shared.ports.audit import Audit
 from shared.ports.log import SessionIndex
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
@@ -25,9 +26,13 @@ class Functions(NamedTuple):
 
 
 def functions_of(
-    house: House, index: SessionIndex | None = None, user: str = USER, roles: object = "[member]"
+    house: House,
+    index: SessionIndex | None = None,
+    user: str = USER,
+    roles: object = "[member]",
+    audit: Audit | None = None,
 ) -> Functions:
-    """`index`: where keys of requests are looked up, if not the house's."""
+    """`index`: where keys of requests are looked up, if not the house's. `audit`: of decisions."""
     guard = IdempotencyGuard(index or house.index)
     start = StartDependencies(
         settings=house.settings,
@@ -46,7 +51,7 @@ def functions_of(
         guard,
         house.timeouts,
         house.errors,
-        memory_audit(),
+        audit or memory_audit(),
     )
     status = StatusDependencies(
         house.settings,
