@@ -142,3 +142,31 @@ def test_an_argument_never_changes_a_parameter_that_the_url_has_fixed(name: str,
         with pytest.raises(ToolInputInvalid, match="has fixed"):
             BuiltinRegistry().check(tool, {fixed: "all"})
     BuiltinRegistry().check(tool, {"scopes": "all", "order": 7})
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("filter[limit]=5", ["filter.limit", "filter", "filter[limit]", "Filter.Limit", "filter_limit"]),
+        ("filter.limit=5", ["filter", "filter_limit", "filter.limit"]),
+        ("user.role=guest", ["user", "User", "user.name", "user_role"]),
+        ("pageSize=5", ["page_size", "page-size", "PageSize", "pagesize", "page.size"]),
+        ("page_size=5", ["pageSize", "page-size"]),
+        ("limit=5", ["limit\u200b", "%6cimit", "[limit", ";limit", "&limit", "ｌimit", "x&limit", "a=b", "", "l" * 65,
+                     "limit.x", ".limit", "limit.", "_limit", "-limit"]),
+        ("[limit=5", ["limit"]),
+    ],
+)  # fmt: skip
+def test_no_spelling_of_a_fixed_parameter_gets_past(query: str, names: list[str]) -> None:
+    anything = {"type": "object", "additionalProperties": True}
+    tool = tool_of(anything, HttpConfig(url=f"https://pay.example.com/orders?{query}", method="GET"))
+    for name in names:
+        with pytest.raises(ToolInputInvalid, match="has fixed some of these fields"):
+            BuiltinRegistry().check(tool, {name: "all"})
+    BuiltinRegistry().check(tool, {"order": 7, "limits": 1, "page": 2, "users": "x", "x.limit": 5})
+
+
+def test_where_nothing_is_fixed_an_open_schema_takes_any_name() -> None:
+    anything = {"type": "object", "additionalProperties": True}
+    tool = tool_of(anything, HttpConfig(url="https://pay.example.com/orders", method="GET"))
+    BuiltinRegistry().check(tool, {"größe": 1, "filter[limit]": 5})

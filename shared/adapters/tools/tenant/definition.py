@@ -1,7 +1,6 @@
 """Checks a tool that an admin wants to add to the registry."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,16 +12,13 @@ from shared.adapters.tools.schema.references import BadReference, check_referenc
 from shared.adapters.tools.tenant.credentials import ReferenceRefused, with_references
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
 from shared.adapters.tools.tenant.literal_headers import PLAIN_NAMES, may_be_literal
-from shared.adapters.tools.tenant.query import fixed_names
+from shared.adapters.tools.tenant.query import PROPERTY, fixed_names
 from shared.domain.definitions.tool import HIDDEN, MAX_HEADERS, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
 
 RESERVED_HEADERS = frozenset((
     "accept-encoding", "connection", "content-length", "content-type", "expect", "host", "idempotency-key",
     "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 ))  # fmt: skip
-
-_PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-"""Anthropic refuses each request that offers a tool with another name of a property."""
 
 NO_LITERAL = (
     "The values of these headers may be credentials, which are not stored with a tool: {names}. Store each with PUT "
@@ -101,7 +97,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         raise _wrong(f"This is no JSON Schema (2020-12): {where or 'the whole'} breaks its rules.") from None
     except RecursionError:
         raise _wrong("The schema is nested too deeply.") from None
-    strange = [name for name in schema.get("properties", ()) if not _PROPERTY.fullmatch(name)]
+    strange = [name for name in schema.get("properties", ()) if not PROPERTY.fullmatch(name)]
     if strange:
         raise _wrong(
             "Names of properties are 1 to 64 letters, digits, _ . and -: models' providers take no others."

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-_SEPARATORS = re.compile(r"[ ._+-]")
+PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""Anthropic refuses each request that offers a tool with another name of a property."""
+_SEPARATORS = re.compile(r"[][ ._+-]")
 
 
 def with_query(url: str, arguments: Mapping[str, Any]) -> str:
@@ -28,12 +30,22 @@ def fixed_names(url: str, names: Iterable[str]) -> list[str]:
     """Those of `names` that a server may take for a parameter in the URL's query, sorted.
 
     Of a name that comes twice some servers take the last value, and some let the body decide; so the method does not
-    matter. What servers read as one name is one name here: `Limit`, `limit[]`, `limit[x]`, and `a.b` for `a_b` (PHP).
+    matter. What servers read as one name is one name here: `Limit`, `page-size` and `pageSize` for `page_size`, `a.b`
+    for `a_b` (PHP), and all that begins with the same object: `filter`, `filter[limit]`, `filter.limit`. Where the
+    query fixes anything, a name of other characters than a property's is always one of them: servers undo escapes,
+    fold wide letters, and cut at what they take for an end.
     """
     pairs = parse_qsl(urlsplit(url).query.replace(";", "&"), keep_blank_values=True)
-    fixed = {_as_servers_read(name) for name, _ in pairs}
-    return sorted(name for name in names if _as_servers_read(name) in fixed)
+    fixed = {read for name, _ in pairs for read in _as_servers_read(name)}
+    if not fixed:
+        return []
+    return sorted(
+        name for name in names if not PROPERTY.fullmatch(name) or not fixed.isdisjoint(_as_servers_read(name))
+    )
 
 
-def _as_servers_read(name: str) -> str:
-    return _SEPARATORS.sub("_", name.partition("\0")[0].strip().partition("[")[0].casefold())
+def _as_servers_read(name: str) -> set[str]:
+    """The whole name, and the object that it is a field of."""
+    plain = name.partition("\0")[0].strip(" .[").casefold()
+    outer = plain.partition("[")[0].partition(".")[0]
+    return {_SEPARATORS.sub("", plain), _SEPARATORS.sub("", outer)}
