@@ -85,6 +85,21 @@ HEAVY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         whole(anyOf=[NEXT, NEXT], unevaluatedProperties=False),
         nested(40),
     ),
+    "nothing allowed, in many ways at each level": (
+        whole(anyOf=[False] * 900, properties={"a": {"$ref": "#"}}), nested(95, leaf="x" * 20_000),
+    ),
+    "many equal long texts": (
+        whole(properties={"a": {"allOf": [{"uniqueItems": True}] * 600}}),
+        {"a": ["x" * 400_000, 1]},
+    ),
+    "many fields under many names at once": (
+        whole(allOf=[{"properties": {"x": True}}] * 500, unevaluatedProperties=True),
+        {f"a{n}": n for n in range(1_000)},
+    ),
+    "many items that many schemas allow": (
+        whole(properties={"a": {"allOf": [{"items": True}] * 900, "unevaluatedItems": False}}),
+        {"a": [0] * 1_000},
+    ),
     "many large constants": (
         whole(properties={"a": {"items": {"allOf": [{"$ref": "#/$defs/c"}] * 200}}}, **{"$defs": {"c": LONG}}),
         {"a": [[0] * 2_000] * 50},

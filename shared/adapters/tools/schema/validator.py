@@ -2,13 +2,13 @@
 
 A schema of 16 KB can ask for more evaluations than there are atoms: references that fan out, alternatives of
 alternatives. So every evaluated schema, every keyword with the values it looks through, and every message costs units
-(`work.py`). Five keywords are our own, because the package gives them to Python's `re`, or compares each item with
-each.
+(`work.py`). Six keywords are our own, because the package gives them to Python's `re`, or compares each item with
+each. `false` is our own, too: the package's message quotes the value, and nobody counts it inside `anyOf`.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 from typing import TYPE_CHECKING, Any
 
 from shared.adapters.tools.schema.patterns import compiled
@@ -23,6 +23,8 @@ UNITS_A_MESSAGE = 20
 """All messages are kept until the check is over."""
 MESSAGE_CHARS_A_UNIT = 200
 """A message quotes the value that is wrong."""
+MAX_MESSAGE_CHARS = 200
+"""No more is kept of a message; `check.py` shows no more."""
 EXACT = ("const", "enum", "default", "examples")
 """Keywords whose values are data, not schemas."""
 
@@ -53,16 +55,57 @@ def _counting() -> Any:
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
+        "unevaluatedItems": _unevaluated_items,
         "unevaluatedProperties": _unevaluated_properties,
         "uniqueItems": _unique_items,
     }
     keywords = {**Draft202012Validator.VALIDATORS, **own}
-    return create(
+    made = create(
         meta_schema=Draft202012Validator.META_SCHEMA,
         validators={name: _counted(keyword, _cost(name)) for name, keyword in keywords.items()},
         type_checker=Draft202012Validator.TYPE_CHECKER,
         id_of=Draft202012Validator.ID_OF,
         applicable_validators=_applicable,
+    )
+    made.descend, made.iter_errors = _descend(made.descend), _iter_errors(made.iter_errors)
+    return made
+
+
+def _descend(of_the_package: Any) -> Any:
+    """The package's method, but for the schema `false`."""
+
+    def descend(
+        self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, resolver: Any = None
+    ) -> "Iterable[ValidationError]":
+        if schema is False:
+            return _nothing_allowed(instance, () if path is None else (path,))
+        found: Iterable[ValidationError] = of_the_package(self, instance, schema, path, schema_path, resolver)
+        return found
+
+    return descend
+
+
+def _iter_errors(of_the_package: Any) -> Any:
+    """The package's method, but for the schema `false`."""
+
+    def iter_errors(self: Any, instance: Any) -> "Iterable[ValidationError]":
+        found: Iterable[ValidationError] = (
+            _nothing_allowed(instance, ()) if self.schema is False else of_the_package(self, instance)
+        )
+        return found
+
+    return iter_errors
+
+
+def _nothing_allowed(instance: Any, path: tuple[str | int, ...]) -> "Iterator[ValidationError]":
+    spend(UNITS_A_MESSAGE)
+    yield _error_class()(
+        "no value is allowed",
+        validator=None,
+        path=path,
+        validator_value=None,
+        instance=instance,
+        schema=False,
     )
 
 
@@ -72,10 +115,14 @@ def _applicable(schema: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 def _counted(keyword: Keyword, cost: Callable[[Any, Any], int]) -> Keyword:
+    @wraps(keyword)
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> "Iterator[ValidationError]":
         spend(cost(value, instance))
         for error in keyword(validator, value, instance, schema) or ():
             spend(UNITS_A_MESSAGE + len(error.message) // MESSAGE_CHARS_A_UNIT)
+            if len(error.message) > MAX_MESSAGE_CHARS:
+                error.message = error.message[:MAX_MESSAGE_CHARS]
+                error.args = (error.message,)  # the whole message stands in them, too
             yield error
 
     return counted
@@ -86,10 +133,12 @@ def _cost(name: str) -> Callable[[Any, Any], int]:
     match name:
         case "$ref" | "$dynamicRef":
             return lambda value, instance: 1 + value.count("/")
-        case "const" | "enum":
+        case "const" | "enum" | "dependentRequired":
             return lambda value, instance: nodes(value)
         case "uniqueItems":
-            return lambda value, instance: nodes(instance)
+            return lambda value, instance: nodes(instance, texts=True)
+        case "unevaluatedItems" | "unevaluatedProperties":
+            return lambda value, instance: 1  # the rest where it is found what is evaluated
         case _:
             return lambda value, instance: 1 + _length(value) + _length(instance)
 
@@ -98,14 +147,17 @@ def _length(value: Any) -> int:
     return len(value) if isinstance(value, dict | list) else 0
 
 
-def nodes(value: Any) -> int:
-    """How many values a JSON value has, itself included."""
+def nodes(value: Any, *, texts: bool = False) -> int:
+    """How many values a JSON value has, itself included. `texts`: a long text and a long name count as several."""
     count, waiting = 0, [value]
     while waiting:
         item = waiting.pop()
         count += 1
+        if texts and isinstance(item, str):
+            count += len(item) // MESSAGE_CHARS_A_UNIT
         if isinstance(item, dict):
             waiting += item.values()
+            count += sum(len(name) // MESSAGE_CHARS_A_UNIT for name in item) if texts else 0
         elif isinstance(item, list):
             waiting += item
     return count
@@ -166,39 +218,68 @@ def _unevaluated_properties(
     if not isinstance(instance, dict):
         return
     known = _evaluated(validator, instance, schema)
-    wrong = [
-        name
-        for name, each in instance.items()
-        if name not in known and not _holds(validator, each, value, path=name)
-    ]
+    wrong = [name for name in instance if name not in known]
     if wrong:
         yield _error(f"{len(wrong)} fields are not known, {wrong[0]!r} among them")
 
 
-def _evaluated(validator: Any, instance: Mapping[str, Any], schema: Any) -> set[str]:
-    """The names that the schema names, or one that applies to the same value and holds."""
+def _unevaluated_items(
+    validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
+) -> "Iterator[ValidationError]":
+    if not isinstance(instance, list):
+        return
+    known = _evaluated(validator, instance, schema)
+    wrong = [place for place in range(len(instance)) if place not in known]
+    if wrong:
+        yield _error(f"{len(wrong)} items are not allowed, the one at {wrong[0]} among them")
+
+
+def _evaluated(validator: Any, instance: Any, schema: Any) -> set[Any]:
+    """The names of an object's fields, or the places of an array's items, that the schema says something of, or one
+    that applies to the same value and holds. What `unevaluatedProperties` and `unevaluatedItems` allow is among them.
+    """
     if not isinstance(schema, dict):
         return set()
-    spend(1 + len(schema))
+    spend(1 + len(schema) + len(instance))
+    named = _evaluated_fields if isinstance(instance, dict) else _evaluated_items
+    found = named(validator, instance, schema)
+    for keyword in ("$ref", "$dynamicRef"):
+        if keyword in schema:
+            spend(_cost(keyword)(schema[keyword], instance))
+            target = validator._resolver.lookup(schema[keyword])
+            inside = validator.evolve(schema=target.contents, _resolver=target.resolver)
+            found |= _evaluated(inside, instance, target.contents)
+    for each in _that_hold(validator, instance, schema):
+        found |= _evaluated(validator, instance, each)
+    return found
+
+
+def _evaluated_fields(validator: Any, instance: Mapping[str, Any], schema: Mapping[str, Any]) -> set[Any]:
     names: set[str] = instance.keys() & schema.get("properties", {}).keys()
     patterns = [compiled(pattern) for pattern in schema.get("patternProperties", {})]
     names |= {name for name in instance if any(pattern.found_in(name) for pattern in patterns)}
     for keyword in ("additionalProperties", "unevaluatedProperties"):
         if keyword in schema:
             names |= {name for name, each in instance.items() if _holds(validator, each, schema[keyword])}
-    for keyword in ("$ref", "$dynamicRef"):
-        if keyword in schema:
-            found = validator._resolver.lookup(schema[keyword])
-            inside = validator.evolve(schema=found.contents, _resolver=found.resolver)
-            names |= _evaluated(inside, instance, found.contents)
-    for each in _that_hold(validator, instance, schema):
-        names |= _evaluated(validator, instance, each)
     return names
 
 
-def _that_hold(validator: Any, instance: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Any]:
+def _evaluated_items(validator: Any, instance: list[Any], schema: Mapping[str, Any]) -> set[Any]:
+    if "items" in schema:
+        return set(range(len(instance)))
+    places = set(range(min(len(schema.get("prefixItems", ())), len(instance))))
+    for keyword in ("contains", "unevaluatedItems"):
+        if keyword in schema:
+            places |= {
+                place for place, each in enumerate(instance) if _holds(validator, each, schema[keyword])
+            }
+    return places
+
+
+def _that_hold(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
     """The schemas inside that apply to the same value and hold."""
-    yield from (inner for name, inner in schema.get("dependentSchemas", {}).items() if name in instance)
+    if isinstance(instance, dict):
+        yield from (inner for name, inner in schema.get("dependentSchemas", {}).items() if name in instance)
     for keyword in ("allOf", "anyOf", "oneOf"):
         yield from (inner for inner in schema.get(keyword, ()) if _holds(validator, instance, inner))
     if "if" in schema:
@@ -207,8 +288,8 @@ def _that_hold(validator: Any, instance: Mapping[str, Any], schema: Mapping[str,
         yield from (schema[keyword] for keyword in followed if keyword in schema)
 
 
-def _holds(validator: Any, instance: Any, schema: Any, path: str | None = None) -> bool:
-    return next(validator.descend(instance, schema, path=path), None) is None
+def _holds(validator: Any, instance: Any, schema: Any) -> bool:
+    return schema if isinstance(schema, bool) else next(validator.descend(instance, schema), None) is None
 
 
 def _unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> "Iterator[ValidationError]":

@@ -13,20 +13,21 @@ class TooMuchWork(Exception):
     """The check was given up."""
 
 
-class _Left:
+class Left:
     def __init__(self, units: int) -> None:
         self.units = units
 
 
-_left: ContextVar[_Left] = ContextVar("work that is left")
+_left: ContextVar[Left] = ContextVar("work that is left")
 
 
 @contextmanager
-def limited_work(units: int = MOST_WORK) -> Iterator[None]:
-    """What is done inside takes at most so many units."""
-    token = _left.set(_Left(units))
+def limited_work(units: int = MOST_WORK) -> Iterator[Left]:
+    """What is done inside takes at most so many units. Yields what is left of them."""
+    left = Left(units)
+    token = _left.set(left)
     try:
-        yield
+        yield left
     finally:
         _left.reset(token)
 
