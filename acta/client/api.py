@@ -9,7 +9,14 @@ from urllib.parse import quote
 import httpx
 
 from acta.client.deployment import Deployment, is_loopback
-from acta.client.errors import ApiError, InvalidDeployment, UnexpectedAnswer, Unreachable, one_line
+from acta.client.errors import (
+    ApiError,
+    InvalidDeployment,
+    InvalidPath,
+    UnexpectedAnswer,
+    Unreachable,
+    one_line,
+)
 
 RETRIED_STATUSES = (429, 502, 503, 504)
 MAX_ATTEMPTS = 4
@@ -77,7 +84,12 @@ class Client:
         self.send("DELETE", path)
 
     def send(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """The answer to a request that succeeded. `options` are those of `httpx.Client.request`."""
+        """The answer to a request that succeeded. `options` are those of `httpx.Client.request`.
+
+        On its way to the API a part `..` would take the part before it away, so `/v1/files/../agents` is never sent.
+        """
+        if not {".", ".."}.isdisjoint(path.split("/")):
+            raise InvalidPath("a name cannot have a part that is . or ..: give the path from the top")
         for attempt in range(MAX_ATTEMPTS):
             is_last = attempt == MAX_ATTEMPTS - 1
             try:

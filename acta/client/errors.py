@@ -2,6 +2,7 @@
 
 ClientError
   InvalidDeployment   the API's URL or the token cannot be used; nothing was sent
+  InvalidPath         a name with a part `.` or `..`, which would ask for something else; nothing was sent
   Unreachable         no answer, after a bounded number of attempts
   UnexpectedAnswer    an answer that Acta does not give, or not to what was asked
   ApiError            the deployment refused the request, or failed
@@ -19,6 +20,10 @@ class ClientError(Exception):
 
 
 class InvalidDeployment(ClientError):
+    pass
+
+
+class InvalidPath(ClientError):
     pass
 
 

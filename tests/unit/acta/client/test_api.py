@@ -1,8 +1,8 @@
 import pytest
 
-from acta.client.api import MAX_ATTEMPTS, Client, file_path, session_path
+from acta.client.api import MAX_ATTEMPTS, Client, file_path, session_path, tool_secret_path
 from acta.client.deployment import Deployment
-from acta.client.errors import ApiError, UnexpectedAnswer, Unreachable
+from acta.client.errors import ApiError, InvalidPath, UnexpectedAnswer, Unreachable
 from infra.local.loopback import free_port
 from tests.unit.acta.fake_deployment import FakeDeployment, Reply, failure, success
 
@@ -79,3 +79,28 @@ def test_a_deployment_that_is_not_there_is_unreachable(pauses: list[float]) -> N
 def test_ids_and_paths_cannot_leave_their_place_in_the_url() -> None:
     assert session_path("../x?y", "plan") == "/v1/sessions/..%2Fx%3Fy/plan"
     assert file_path("a b/ü#?.md") == "/v1/files/a%20b/%C3%BC%23%3F.md"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        file_path("../sessions/ses_1"),
+        file_path("~/../b"),
+        file_path("./b"),
+        file_path("a/.."),
+        session_path(".."),
+        tool_secret_path("."),
+    ],
+)
+def test_a_name_with_dots_asks_for_nothing_else(
+    client: Client, deployment: FakeDeployment, path: str
+) -> None:
+    with pytest.raises(InvalidPath, match="from the top"):
+        client.delete(path)
+    assert deployment.requests == []
+
+
+def test_a_name_may_have_dots_in_a_part(client: Client, deployment: FakeDeployment) -> None:
+    deployment.on("DELETE", "/v1/files/..a/b..c/...", success({}))
+    client.delete(file_path("..a/b..c/..."))
+    assert len(deployment.requests) == 1
