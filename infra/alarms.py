@@ -16,7 +16,7 @@ from constructs import Construct
 from infra.names import metrics_namespace, service_name
 from infra.sizing import FunctionName
 from shared.api.routes import ROUTES
-from shared.telemetry import KEY_REFUSED_METRIC, NOT_RECORDED_METRIC
+from shared.telemetry import KEY_REFUSED_METRIC, NOT_RECORDED_METRIC, SESSIONS_HIDDEN_METRIC
 
 PERIOD = Duration.minutes(5)
 MAX_RETRIED_ERRORS = 10
@@ -27,6 +27,9 @@ have expired are refused on an ordinary day, too.
 """
 RECORDING = tuple(dict.fromkeys(route.function for route in ROUTES if route.action is not None))
 """Functions that do what the audit trail has."""
+
+WITH_SESSIONS = tuple(dict.fromkeys(route.function for route in ROUTES if "{session_id}" in route.path))
+"""Functions that can be asked for somebody's private session."""
 
 
 class Alarms(Construct):
@@ -67,6 +70,9 @@ class Alarms(Construct):
         for recording in RECORDING:
             missing = _counted(environment_name, NOT_RECORDED_METRIC, recording)
             self._alarm(f"{recording.capitalize()}NotRecorded", missing, 1)
+        for asked in WITH_SESSIONS:
+            hidden = _counted(environment_name, SESSIONS_HIDDEN_METRIC, asked)
+            self._alarm(f"{asked.capitalize()}SessionsHidden", hidden, MAX_REFUSALS)
         for kind, refused in refusals.items():
             self._alarm(kind, refused, MAX_REFUSALS)
         if notify_queue is not None:

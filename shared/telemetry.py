@@ -14,6 +14,8 @@ KEY_REFUSED_METRIC = "KeysRefused"
 """Counts turns of `step` whose provider refused the key or the quota (`infra/alarms.py`)."""
 NOT_RECORDED_METRIC = "NotRecorded"
 """Counts requests that the audit trail does not have, or not how they ended or who sent them (`infra/alarms.py`)."""
+SESSIONS_HIDDEN_METRIC = "SessionsHidden"
+"""Counts requests for somebody else's private session, which are answered 404 (`infra/alarms.py`)."""
 Handler = Callable[[dict[str, Any], Any], Any]
 
 # An invocation may have no metric of its own.
@@ -54,6 +56,10 @@ class Telemetry:
         ids = {"route": route, "error": type(error).__name__, "missing": missing}
         self.logger.error("not recorded in the audit trail", extra=ids)
         self.metrics.add_metric(name=NOT_RECORDED_METRIC, unit="Count", value=1)
+
+    def session_hidden(self) -> None:
+        """What the alarms `SessionsHidden` count."""
+        self.metrics.add_metric(name=SESSIONS_HIDDEN_METRIC, unit="Count", value=1)
 
     def failure(self, error: BaseException, **ids: object) -> None:
         """An unexpected error: its class and the line that raised it, not its text (it may quote a body)."""

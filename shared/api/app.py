@@ -29,7 +29,7 @@ from shared.api.response import errors
 from shared.api.response.envelope import Response
 from shared.api.routes import ROUTES, Function, Route
 from shared.bound_tenant import bound_to
-from shared.domain.errors import NotFound, NotYours, TransientError, Unauthorized
+from shared.domain.errors import NotFound, NotYours, SessionHidden, TransientError, Unauthorized
 from shared.domain.session.visibility import Viewer
 from shared.ports.audit import Audit
 from shared.settings import Settings
@@ -120,7 +120,10 @@ class Api:
             response = errors.answer(error)
             if errors.caller_error(error) is None:
                 self.telemetry.failure(error, route=self._route)
-            if response.status in REFUSED:
+            is_hidden = isinstance(error, SessionHidden)
+            if is_hidden:
+                self.telemetry.session_hidden()
+            if is_hidden or response.status in REFUSED:
                 self._log_refusal(event, error, response.code)
             return response
 
@@ -146,8 +149,12 @@ class Api:
         return self._recorder.recorded(request, arguments, lambda: self._answered(event, act))
 
     def _log_refusal(self, event: dict[str, Any], error: Exception, code: str | None) -> None:
-        """Who asked, by the pseudonyms of the audit trail, as far as the token says and the key is there."""
+        """Who asked, by the pseudonyms of the audit trail, as far as the token says and the key is there. Whoever asks
+        for somebody's private session is told 404 and stands here all the same.
+        """
         ids: dict[str, str] = dict(error.ids) if isinstance(error, NotYours) else {}
+        if isinstance(error, SessionHidden) and self._request is not None:
+            ids["session_id"] = self._request.variables.get("session_id", "")
         tenant, user = claimed(event, self.settings.tenant_claim)
         if self._audit is not None and (tenant or user):
             with suppress(TransientError):

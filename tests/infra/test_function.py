@@ -117,7 +117,7 @@ def test_an_answer_over_http_never_outlasts_the_gateway(prod: Synthesised) -> No
 def test_production_raises_alarms_when_functions_executions_or_the_api_fail(prod: Synthesised) -> None:
     alarms = prod.stateless.properties("AWS::CloudWatch::Alarm")
     watched = {alarm["MetricName"] for alarm in alarms}
-    refusals = {"Refused", "BeyondRate", "NotRecorded"}
+    refusals = {"Refused", "BeyondRate", "NotRecorded", "SessionsHidden"}
     executions = {"ExecutionsFailed", "ExecutionsTimedOut"}
     assert watched == {"Errors", "Throttles", *executions, "5xx", "KeysRefused", *refusals}
     assert all(alarm["AlarmActions"] for alarm in alarms)

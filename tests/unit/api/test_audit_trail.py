@@ -223,6 +223,16 @@ def test_who_was_refused_is_logged_by_pseudonym(kept: Kept, caplog: pytest.LogCa
     assert line["route"] == "POST /v1/sessions/{session_id}/messages"
 
 
+def test_who_asks_for_somebody_s_private_session_is_logged_by_pseudonym(
+    kept: Kept, caplog: pytest.LogCaptureFixture
+) -> None:
+    gateway = Gateway(start_api(errors.SessionHidden(), audit=kept.audit).handler, claims(user="mallory"))
+    assert gateway.request("POST", MESSAGES, json_body=HELLO).status == 404
+    line = refused(caplog)
+    assert (line["who"], line["code"]) == ("p_acme_mallory", "SESSION_NOT_FOUND")
+    assert line["session_id"] in MESSAGES
+
+
 def test_who_names_no_usable_tenant_is_logged_as_far_as_the_token_says(
     kept: Kept, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -62,6 +62,22 @@ def test_whoever_may_not_see_it_is_answered_as_about_a_session_that_is_not_there
 
 
 @pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
+def test_whoever_asks_for_it_stands_in_the_log_and_is_counted(
+    route: Route, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house, session, one = asking()
+    for asked, counted in ((session, 1), ("ses_none", 0)):
+        caplog.clear()
+        capsys.readouterr()
+        ask(Person(house, "mia"), route, asked, one.intervention_id)
+        lines = [vars(line) for line in caplog.records if line.getMessage() == "refused"]
+        assert [(line["code"], line["session_id"]) for line in lines] == [
+            ("SESSION_NOT_FOUND", session)
+        ] * counted
+        assert capsys.readouterr().out.count('"SessionsHidden":[1.0]') == counted
+
+
+@pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
 def test_an_admin_does_not_read_it_and_may_cancel_and_delete_it(route: Route) -> None:
     house, session, one = asking()
     boss = Person(house, "boss", "admin")
