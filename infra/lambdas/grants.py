@@ -72,13 +72,13 @@ ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
 class Grants:
     """IAM actions of one function, by what they act on:
 
-    - `by_tenant`: the function has a second role, and `table`, `files` and `sessions` are granted to that one
+    - `by_tenant`: the function has a second role, and `table`, `files`, `sessions` and `audit` are granted to that one
     - `table`; `index`: the table's index of live sessions
     - `deployment`: items of the table that belong to no tenant
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
     - `tool_secrets`: secrets of tenants' tools, granted to the second role
-    - `audit`: the table of the audit trail; what is read of it is granted to the second role
+    - `audit`: the table of the audit trail
     - `pseudonyms`: reads the key that they are made with
     - `engine`: the state machine or its executions
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it

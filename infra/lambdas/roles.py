@@ -25,8 +25,6 @@ from infra.lambdas.grants import (
     INVOKE_CLAUDE,
     MEASURE,
     ON_EXECUTIONS,
-    PUT_RECORD,
-    READ_RECORDS,
     SESSIONS,
 )
 from infra.names import LIVE_INDEX
@@ -113,9 +111,9 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
         # which keys they are is what the session policy says
         conditions = WITH_KEYS if grants.by_tenant else None
         yield _allow("Table", grants.table, resources.table.table_arn, conditions=conditions)
-    if grants.audit & READ_RECORDS:
-        yield _allow("Records", READ_RECORDS, resources.audit.table.table_arn, conditions=WITH_KEYS)
-        yield _no_changes("ReadRecordsStay", resources)
+    if grants.audit:
+        yield _allow("Records", grants.audit, resources.audit.table.table_arn, conditions=WITH_KEYS)
+        yield _no_changes("RecordsStay", resources)
     if grants.index:
         yield _allow("LiveSessions", grants.index, f"{resources.table.table_arn}/index/{LIVE_INDEX}")
     for sid, bucket, keys, actions in (
@@ -145,9 +143,6 @@ def _for_deployment(
     if grants.deployment:
         conditions = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [DEPLOYMENT]}, **WITH_KEYS}
         yield _allow("Deployment", grants.deployment, resources.table.table_arn, conditions=conditions)
-    if grants.audit:
-        yield _allow("Audit", PUT_RECORD, resources.audit.table.table_arn)
-        yield _no_changes("RecordsStay", resources)
     if grants.pseudonyms and resources.audit.secret is not None:
         yield _allow("Pseudonyms", {"secretsmanager:GetSecretValue"}, resources.audit.secret.secret_arn)
     on_executions = grants.engine & ON_EXECUTIONS

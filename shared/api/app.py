@@ -140,13 +140,12 @@ class Api:
         tenant, user, roles = request.caller
         viewer = Viewer(user, roles, request.route.private)
 
-        def act() -> Response:
-            with bound_to(tenant, viewer):
+        with bound_to(tenant, viewer):
+            if self._recorder is None or request.route.action is None:
                 return handle(**arguments)
-
-        if self._recorder is None or request.route.action is None:
-            return act()
-        return self._recorder.recorded(request, arguments, lambda: self._answered(event, act))
+            return self._recorder.recorded(
+                request, arguments, lambda: self._answered(event, lambda: handle(**arguments))
+            )
 
     def _log_refusal(self, event: dict[str, Any], error: Exception, code: str | None) -> None:
         """Who asked, by the pseudonyms of the audit trail, as far as the token says and the key is there. Whoever asks

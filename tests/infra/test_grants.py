@@ -25,8 +25,8 @@ SET_SECRETS = {
 }
 """Neither reads one, nor lists them, nor says who else may."""
 TOOL_SECRETS = "arn:aws:secretsmanager:region:account:secret:acta/prod/tools/*"
-RECORDED = {
-    "Audit.Arn": {"dynamodb:PutItem"},
+OF_RECORDS = 'Audit.Arn if {"Null": {"dynamodb:LeadingKeys": "false"}}'
+NEVER_OF_RECORDS = {
     "Audit.Arn never": {
         "dynamodb:UpdateItem",
         "dynamodb:DeleteItem",
@@ -36,11 +36,9 @@ RECORDED = {
         "dynamodb:PartiQLDelete",
     },
 }
-"""Of a function that does what the audit trail has."""
-READ_RECORDS = {
-    'Audit.Arn if {"Null": {"dynamodb:LeadingKeys": "false"}}': {"dynamodb:Query"},
-    "Audit.Arn never": RECORDED["Audit.Arn never"],
-}
+RECORDED = {OF_RECORDS: {"dynamodb:PutItem"}, **NEVER_OF_RECORDS}
+"""Of a function that does what the audit trail has. Whose records is what the session policy says."""
+READ_RECORDS = {OF_RECORDS: {"dynamodb:PutItem", "dynamodb:Query"}, **NEVER_OF_RECORDS}
 PSEUDONYMS = {"AuditKey": READ_KEY}
 
 TABLE = "Table.Arn"
@@ -73,7 +71,7 @@ def on_sessions(actions: set[str]) -> dict[str, set[str]]:
 
 Granted = Mapping[str, set[str]]
 OWN: Mapping[str, Granted] = {
-    "start": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **RECORDED, **PSEUDONYMS},
+    "start": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **PSEUDONYMS},
     "status": {OF_NO_TENANT: {"dynamodb:GetItem"}, **PSEUDONYMS},
     "step": {
         OF_NO_TENANT: {"dynamodb:GetItem"},
@@ -82,8 +80,8 @@ OWN: Mapping[str, Granted] = {
         "OpenaiKey": READ_KEY,
     },
     "tool": {"arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"}},
-    "intervene": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **RECORDED, **PSEUDONYMS},
-    "admin": {OF_NO_TENANT: {"dynamodb:GetItem", "dynamodb:PutItem"}, **RECORDED, **PSEUDONYMS},
+    "intervene": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **PSEUDONYMS},
+    "admin": {OF_NO_TENANT: {"dynamodb:GetItem", "dynamodb:PutItem"}, **PSEUDONYMS},
     "recover": {MACHINE: START | {"states:ListExecutions"}, EXECUTIONS: LOOK_UP},
     "fallback": {},
 }
@@ -91,7 +89,7 @@ OWN: Mapping[str, Granted] = {
 test_notifications.py.
 """
 DATA: Mapping[str, Granted] = {
-    "start": {WITH_KEYS: COMMIT, **on_sessions(PUT)},
+    "start": {WITH_KEYS: COMMIT, **on_sessions(PUT), **RECORDED},
     "status": {WITH_KEYS: READ, **on_sessions(GET)},
     "step": {WITH_KEYS: REMEMBER, **on_sessions(PUT)},
     "tool": {
@@ -101,7 +99,7 @@ DATA: Mapping[str, Granted] = {
         LIST_FILES: LIST,
         TOOL_SECRETS: READ_KEY,
     },
-    "intervene": {WITH_KEYS: COMMIT | {"dynamodb:BatchWriteItem"}, **on_sessions(ERASE)},
+    "intervene": {WITH_KEYS: COMMIT | {"dynamodb:BatchWriteItem"}, **on_sessions(ERASE), **RECORDED},
     "admin": {
         WITH_KEYS: REMEMBER,
         FILES: EDIT | {"s3:GetObjectVersion"},

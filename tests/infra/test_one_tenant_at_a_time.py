@@ -103,6 +103,16 @@ def test_without_a_tenant_it_reaches_the_data_of_none(function: str, each: Synth
     assert [ask for ask in asks(each, function, ACME) if is_allowed(ask, role)] == []
 
 
+@pytest.mark.parametrize("function", ["start", "intervene", "admin"])
+def test_a_record_of_the_trail_is_put_for_the_bound_tenant_alone(function: str, each: Synthesised) -> None:
+    tenant = policies(each, f"{function.capitalize()}TenantRole")
+    base = policies(each, f"{function.capitalize()}BaseRole")
+    for of, expected in ((ACME, True), (OTHER, False)):
+        ask = Ask("dynamodb:PutItem", ARNS["Audit.Arn"], {LEADING_KEYS: [f"T#{of}"]})
+        assert is_allowed(ask, tenant, narrowed_to(ACME)) == expected
+        assert not is_allowed(ask, base)
+
+
 @pytest.mark.parametrize("function", BY_TENANT)
 def test_one_write_may_not_name_the_tenants_items_and_anothers(function: str, each: Synthesised) -> None:
     role = policies(each, f"{function.capitalize()}TenantRole")

@@ -38,7 +38,7 @@ _NEW = "attribute_not_exists(pk) OR j = :j"
 
 
 class DynamoTrail:
-    """Writes with the function's own role, and reads with that of the tenant who is bound (ADR 48).
+    """Writes and reads with the role of the tenant who is bound (ADR 48).
 
     `table`: empty while a deployment brings this release's code before its variables; then nothing can be recorded.
     `retention_days`: after which a record is deleted; 0: never. `client`: a botocore DynamoDB client, where it is not
@@ -48,14 +48,13 @@ class DynamoTrail:
     def __init__(self, table: str, retention_days: int = 0, client: Any = None) -> None:
         self._table = table
         self._kept = timedelta(days=retention_days)
-        self._own = Service("dynamodb", client, of_deployment=True)
         self._dynamodb = Service("dynamodb", client)
 
     def put(self, tenant: str, record: AuditRecord) -> None:
         item = record_item(tenant, record, self._kept)
         try:
             self._check_table()
-            self._own.call(
+            self._dynamodb.call(
                 "put_item",
                 TableName=self._table,
                 Item=item,

@@ -10,6 +10,7 @@ from shared.api.recorder import FROM_ANSWER, FROM_REQUEST, STOPPING
 from shared.api.request.bodies import Resolve
 from shared.api.response.envelope import Response, success
 from shared.api.routes import ROUTES, Route
+from shared.bound_tenant import bound
 from shared.domain import errors
 from shared.domain.audit.record import UNKNOWN, AuditRecord
 from shared.ports.audit import Audit
@@ -50,6 +51,19 @@ class NoPseudonyms:
         raise self.away
 
 
+class OfTheBound(MemoryTrail):
+    """`bound`: the tenant that each put was made for, as the store gives rights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bound: list[str | None] = []
+
+    def put(self, tenant: str, record: AuditRecord) -> None:
+        binding = bound()
+        self.bound.append(None if binding is None else binding.tenant)
+        super().put(tenant, record)
+
+
 @pytest.fixture
 def kept() -> Kept:
     return Kept()
@@ -58,6 +72,15 @@ def kept() -> Kept:
 def say(kept: Kept, raising: BaseException | None = None, **of: Any) -> Any:
     gateway = Gateway(start_api(raising, audit=kept.audit).handler, token=claims(**of))
     return gateway.request("POST", MESSAGES, json_body=HELLO)
+
+
+@pytest.mark.parametrize("raising", [None, errors.NotFound("There is none.")])
+def test_both_records_are_put_with_the_rights_of_the_tenant_that_asks(raising: BaseException | None) -> None:
+    trail = OfTheBound()
+    api = start_api(raising, audit=Audit(trail, PlainPseudonyms(), FakeClock()))
+    Gateway(api.handler, token=claims()).request("POST", MESSAGES, json_body=HELLO)
+    assert trail.bound == [TENANT, TENANT]
+    assert bound() is None
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
