@@ -56,7 +56,9 @@ def dependencies() -> Dependencies:
             repository=repository,
             session_index=session_index,
             workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
-            registry=TenantRegistry(definitions.snapshot, weather=chosen.weather),
+            registry=TenantRegistry(
+                definitions.last_snapshot, weather=chosen.weather, approvers=chosen.tool_approvers
+            ),
             definitions=definitions,
             max_answer_chars=chosen.max_message_chars,
             caps=chosen.caps,

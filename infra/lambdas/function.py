@@ -27,7 +27,7 @@ from shared.settings import PREFIX, Settings
 
 KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
 """Functions that check which functions the tools of a tenant may call."""
-KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "admin"))
+KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin"))
 """Functions that ask people about calls, or say who is asked."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 STS = {"AWS_STS_REGIONAL_ENDPOINTS": "regional"}

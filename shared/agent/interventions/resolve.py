@@ -16,7 +16,7 @@ from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.requester import Requester
+from shared.agent.session.requester import AGENT_DELETED, Requester
 from shared.agent.session.session import Session
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.tool import ToolSpec
@@ -29,7 +29,17 @@ from shared.domain.errors import (
 )
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.ids import MESSAGE
-from shared.domain.interventions.intervention import Intervention, lets_run, require_another, require_role
+from shared.domain.interventions.approval import Deciders, who_decides
+from shared.domain.interventions.intervention import (
+    ENDS_WORK,
+    Intervention,
+    as_asked_now,
+    is_pause,
+    lets_run,
+    require_another,
+    require_role,
+)
+from shared.domain.interventions.options_and_defaults import Policy
 from shared.domain.rules.budget import spent_usd, tokens_used
 from shared.domain.rules.caps import (
     MAX_COST_BUDGET_USD,
@@ -189,11 +199,10 @@ def resolve(
     """Commits the decision, wakes the engine, and returns the head and the closed intervention.
 
     Raises InterventionNotFound, RoleMissing, ApproverMustDiffer, Forbidden (a limit above the caps), ValidationFailed,
-    and Conflict where it was decided already; its details have the recorded decision.
+    and Conflict where the agent was deleted, or where it was decided already; its details have the recorded decision.
     """
     session = deps.repository.newest(requester.tenant, session_id)
     agent = deps.definitions.snapshot(requester.tenant).agent(session.head.agent_id)
-    start_roles = agent.start_roles if agent is not None else ()
     message_id = deps.repository.clock.new_id(MESSAGE)
     closed: Intervention | None = None
 
@@ -202,10 +211,9 @@ def resolve(
         one = _open(now.head, intervention_id)
         if one is None or not is_visible(one):
             raise _decided(deps, requester.tenant, session_id, intervention_id)
-        require_role(one, requester.roles, start_roles)
-        _require_another(deps, now.head, one, chosen.option, requester.user)
-        given = _check(deps, now.head, one, chosen, requester.user)
-        if chosen.option == "raise":
+        present = _require_decider(deps, now.head, one, agent, requester, chosen.option)
+        given = _check(deps, now.head, present, chosen, requester.user)
+        if chosen.option == "raise" and agent is not None:  # without an agent it was refused
             _check_caps(deps.caps, agent, given, requester.roles)
         closed = settle(
             change,
@@ -230,6 +238,42 @@ def resolve(
 
 def _open(head: Head, intervention_id: str) -> Intervention | None:
     return next((one for one in head.interventions if one.intervention_id == intervention_id), None)
+
+
+def _require_decider(
+    deps: ResolveDeps,
+    head: Head,
+    one: Intervention,
+    agent: AgentDefinition | None,
+    requester: Requester,
+    option: str,
+) -> Intervention:
+    """Returns the question as it would be asked now. Who may decide is who might when it was asked, and would now: an
+    agent, a tool or an operator may have become stricter since.
+
+    `agent` None: it was deleted, and its rules with it, so the question is only refused any more. Raises RoleMissing,
+    ApproverMustDiffer, Conflict.
+    """
+    if agent is None and option not in ENDS_WORK:
+        raise Conflict(AGENT_DELETED)
+    deciders = _deciders(deps.registry, head, one, agent)
+    present = as_asked_now(one, deciders.role, others_only=deciders.others_only)
+    start_roles = agent.start_roles if agent is not None else ()
+    require_role(present, requester.roles, start_roles)
+    if deciders.role is not None:
+        require_role(present.model_copy(update={"role": deciders.role}), requester.roles, start_roles)
+    _require_another(deps, head, present, option, requester.user)
+    return present
+
+
+def _deciders(registry: Registry, head: Head, one: Intervention, agent: AgentDefinition | None) -> Deciders:
+    """Who would decide if the question was asked now; nobody in particular ends a pause."""
+    if is_pause(one):
+        return Deciders(None, others_only=False)
+    policy = agent.interventions.get(one.type, Policy()) if agent is not None else Policy()
+    if one.tool_call is None:
+        return Deciders(policy.role, others_only=False)
+    return who_decides(registry.specs(head.tenant, head.agent_id).get(one.tool_call.name), policy)
 
 
 def _require_another(deps: ResolveDeps, head: Head, one: Intervention, option: str, user: str) -> None:
@@ -305,12 +349,10 @@ def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
     return raised
 
 
-def _check_caps(
-    deployment: Caps, agent: AgentDefinition | None, raised: dict[str, Any], roles: Set[str]
-) -> None:
+def _check_caps(deployment: Caps, agent: AgentDefinition, raised: dict[str, Any], roles: Set[str]) -> None:
     """Raises Forbidden for a member, ValidationFailed for an admin, who may pass the agent's caps only."""
-    of_agent, is_admin = agent.caps if agent is not None else NO_CAPS, "admin" in roles
-    wrong = beyond(Limited(**raised), of_agent, deployment, is_admin=is_admin)
+    is_admin = "admin" in roles
+    wrong = beyond(Limited(**raised), agent.caps, deployment, is_admin=is_admin)
     if wrong:
         details = {f"input.{field}": [sentence] for field, sentence in wrong.items()}
         refusal = ValidationFailed if is_admin else Forbidden

@@ -12,7 +12,7 @@ from shared.agent.recovery.recover import wake_engine
 from shared.agent.recovery.restart import is_waiting, try_now
 from shared.agent.session.endings import cancelled
 from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.requester import Requester, start_roles_of
+from shared.agent.session.requester import Requester, agent_of
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict
 from shared.domain.interventions.intervention import (
@@ -63,11 +63,11 @@ def resume(
     """Ends the pause with `continue`; where there is none, the review that the agent asked for; else the wait for the
     next try in an outage.
 
-    Raises Conflict where the session is neither paused nor running, or where its pause was lifted before and a review
-    is still open; RoleMissing where that review needs a role that the requester does not have.
+    Raises Conflict where the session is neither paused nor running, where its pause was lifted before and a review is
+    still open, or where its agent was deleted; RoleMissing where that review needs a role that the requester lacks.
     """
     session = repository.newest(requester.tenant, session_id)
-    start_roles = start_roles_of(definitions, session.head)
+    start_roles = agent_of(definitions, session.head).start_roles
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]

@@ -9,7 +9,7 @@ from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import recover, wake_engine
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.requester import Requester, start_roles_of
+from shared.agent.session.requester import Requester, agent_of
 from shared.agent.session.session import Session
 from shared.domain.definitions.agent import require_start_role
 from shared.domain.errors import Conflict, ValidationFailed
@@ -89,13 +89,13 @@ def post_message(
 ) -> Head:
     """The message answers an open clarification; else it waits for the next turn; else it starts a new run.
 
-    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued, too many people writing), StartRoleMissing
-    and RoleMissing (the agent, or the question, needs a role that the requester does not have).
+    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued, too many people writing, the agent was
+    deleted), StartRoleMissing and RoleMissing (the agent, or the question, needs a role that the requester lacks).
     """
     clock = repository.clock
     session = repository.newest(requester.tenant, session_id)
-    start_roles = start_roles_of(definitions, session.head)
-    require_start_role(start_roles, requester.roles)
+    agent = agent_of(definitions, session.head)
+    require_start_role(agent.start_roles, requester.roles)
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
 
     def build(_: Session, change: Change) -> CommitDraft:
@@ -109,7 +109,7 @@ def post_message(
             )
         question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
         if question is not None:
-            require_role(question, requester.roles, start_roles)
+            require_role(question, requester.roles, agent.start_roles)
             settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
         else:
             change.user_message(message_id, text, requester.user)

@@ -3,10 +3,17 @@
 from collections.abc import Set
 from typing import NamedTuple
 
+from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.errors import Conflict
 from shared.domain.interventions.intervention import NO_ROLES
 from shared.domain.session.head import Head
 from shared.ports.definitions import Definitions
 from shared.ports.log import IdempotencyKey
+
+AGENT_DELETED = (
+    "The session's agent has been deleted, and with it who may do this and up to which limits. Make the agent again "
+    "under its id, or end the session's work: cancel it, reject the call or skip it."
+)
 
 
 class Requester(NamedTuple):
@@ -18,9 +25,9 @@ class Requester(NamedTuple):
     key: IdempotencyKey | None = None
 
 
-def start_roles_of(definitions: Definitions, head: Head) -> tuple[str, ...]:
-    """Who may start sessions of this session's agent, and write to them; empty: any member. An agent that was deleted
-    does nothing more.
-    """
+def agent_of(definitions: Definitions, head: Head) -> AgentDefinition:
+    """The session's agent as it is now. Raises Conflict where it was deleted: who may write to it went with it."""
     agent = definitions.snapshot(head.tenant).agent(head.agent_id)
-    return agent.start_roles if agent is not None else ()
+    if agent is None:
+        raise Conflict(AGENT_DELETED)
+    return agent

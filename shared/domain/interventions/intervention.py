@@ -124,6 +124,17 @@ def require_role(one: Intervention, roles: Set[str], start_roles: tuple[str, ...
         raise RoleMissing(wanted, one.session_id, one.intervention_id)
 
 
+def as_asked_now(one: Intervention, role: str | None, *, others_only: bool) -> Intervention:
+    """The question as it would be asked now, where that is stricter. `role`, `others_only`: who would decide."""
+    update: dict[str, Any] = {} if one.role is not None or role is None else {"role": role}
+    if others_only and not is_for_others_only(one):
+        options = tuple(option for option in one.options if option != "modify")
+        update |= {"context": with_others_only(one.context), "options": options}
+    return one.model_copy(update=update)
+
+
+ENDS_WORK = frozenset({"reject", "skip", "cancel", "finish"})
+"""Options after which nothing runs that the question was about."""
 LETS_RUN = frozenset({"approve", "modify", "retry"})
 """Options after which a call runs."""
 
