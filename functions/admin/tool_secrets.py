@@ -1,5 +1,7 @@
 """Secrets for headers of tools: `/v1/tool-secrets` (design §7). A value goes in and never comes out again."""
 
+from contextlib import suppress
+
 from shared.api.app import Api
 from shared.api.request.definition_bodies import PutToolSecret
 from shared.api.response.definition_views import tool_secret_view
@@ -12,7 +14,7 @@ from shared.domain.definitions.tool_secret import (
 )
 from shared.domain.errors import Conflict, FieldsInvalid, NotFound
 from shared.ports.clock import Clock
-from shared.ports.definitions import ToolStore
+from shared.ports.definitions import ToolChanged, ToolStore
 from shared.ports.tool_secrets import ToolSecretNames, ToolSecretValues
 
 
@@ -26,7 +28,7 @@ def add_tool_secrets(
 
     @api.put("/v1/tool-secrets/{name}")
     def set_secret(name: str, body: PutToolSecret) -> Response:
-        """The name is stored first: a request that fails between the two is repeated, and leaves no value unknown."""
+        """The name is stored first: a request that fails in between is repeated, and leaves no value unknown."""
         if not is_secret_name(name):
             raise FieldsInvalid({"name": [NAME_RULE]})
         tenant, now = api.caller.tenant, clock.now()
@@ -36,7 +38,10 @@ def add_tool_secrets(
         created_at = known[name].created_at if name in known else now
         secret = ToolSecret(name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user)
         names.put(tenant, secret)
+        # before, for calls that were asked for until now; after, for those asked for until the new value was there
+        _write_anew(tools, tenant, name, clock)
         values.put(tenant, name, body.value)
+        _write_anew(tools, tenant, name, clock)
         return success(tool_secret_view(secret), 200 if name in known else 201)
 
     @api.delete("/v1/tool-secrets/{name}")
@@ -53,3 +58,14 @@ def add_tool_secrets(
         values.delete(tenant, name)
         names.delete(tenant, name)
         return no_content()
+
+
+def _write_anew(tools: ToolStore, tenant: str, secret: str, clock: Clock) -> None:
+    """Those that refer to the secret: with another value they are other tools, and no call that was asked for before
+    runs with it (design §8).
+    """
+    for tool in tools.all(tenant):
+        if secret in tool.secrets:
+            written = tool.model_copy(update={"version": tool.version + 1, "updated_at": clock.now()})
+            with suppress(ToolChanged):  # then somebody else has written it anew
+                tools.replace(tenant, tool, written)

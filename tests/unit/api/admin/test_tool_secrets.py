@@ -138,6 +138,27 @@ def test_a_secret_that_a_tool_refers_to_stays_and_the_answer_names_the_tools(api
     assert api.admin.request("DELETE", PATH).status == 204
 
 
+def test_a_tool_whose_secret_is_set_anew_is_another_tool_before_the_new_value_is_there(api: AdminApi) -> None:
+    put(api)
+    assert define(api, {"X-Api-Key": {"secret": "stripe"}}).status == 201
+    assert define(api, {}, "charge").status == 201
+    charge, refund = api.root.tools.all("acme")
+    api.secret_values.away = [StoreUnavailable("away")]
+    assert put(api, value="Bearer sk-live-other").status == 503
+    during = api.root.tools.all("acme")[1]
+    assert api.secret_values.values == {("acme", "stripe"): VALUE}
+    assert put(api, value="Bearer sk-live-other").status == 200
+    after = api.root.tools.all("acme")
+    assert after[0] == charge
+    assert len({refund.written, during.written, after[1].written}) == 3
+    assert after[1].version == during.version + 2, (
+        "once more after the value: calls may be asked for in between"
+    )
+    assert after[1].config == refund.config
+    assert api.admin.request("PUT", "/v1/tool-secrets/other", json_body={"value": VALUE}).status == 201
+    assert api.root.tools.all("acme") == after
+
+
 def test_a_tool_refers_to_secrets_that_were_set_for_its_tenant(api: AdminApi) -> None:
     put(api)
     assert api.stranger.request("PUT", "/v1/tool-secrets/theirs", json_body={"value": VALUE}).status == 201
