@@ -37,7 +37,8 @@ class MemoryStore(Protocol):
     def add(self, tenant: str, memory: Memory, record: IdempotencyRecord | None = None) -> bool:
         """Adds a memory. False: one with this id exists, because a call ran again; it stays as it is.
 
-        Where the agent has `MAX_PER_AGENT` memories, its oldest summary makes room. `record`: written in the same
+        Where the agent has `MAX_PER_AGENT` memories, the oldest summary that may (`Memory.makes_room_for`) makes room.
+        `record`: written in the same
         transaction. Raises MemoryFull, KeyTaken, MarkNotStored.
         """
         ...

@@ -34,7 +34,7 @@ class MemoryMemories:
             own = self._of(tenant, memory.agent_id)
             oldest = None
             if len(own) >= self._most:
-                oldest = next((each for each in reversed(own) if each.kind == "summary"), None)
+                oldest = next((each for each in reversed(own) if each.makes_room_for(memory)), None)
                 if oldest is None:
                     raise MemoryFull
             self._table.take_key(record, self._clock.now())

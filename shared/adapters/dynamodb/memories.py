@@ -28,7 +28,7 @@ from shared.adapters.dynamodb.transaction import (
     put_record,
     transact,
 )
-from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.cursors import from_cursor, position_near, to_cursor
 from shared.adapters.storage.documents import dump, load
 from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.definitions import memory as ranking
@@ -150,7 +150,7 @@ class DynamoMemories:
         def change(head: _Head) -> tuple[int, Sequence[Action]]:
             if head.size < self._most:
                 return head.size + 1, added
-            return head.size, [*added, *self._removal(tenant, self._oldest_summary(tenant, memory.agent_id))]
+            return head.size, [*added, *self._removal(tenant, self._oldest_summary(tenant, memory))]
 
         try:
             self._change(tenant, memory.agent_id, change)
@@ -178,7 +178,7 @@ class DynamoMemories:
         pk = tenant_pk(tenant) if agent_id is None else agent_pk(tenant, agent_id)
         scope, limit = f"M#{tenant}#{agent_id or ''}", max(limit, 1)
         before = None if cursor is None else from_cursor(scope, cursor)
-        size = limit + 1 if kind is None else max(limit + 1, FILTERED_LIMIT)
+        size = limit + 1 if kind is None and user is None else max(limit + 1, FILTERED_LIMIT)
         found: tuple[Memory, ...] = ()
         for number, stretch in enumerate(self._newest_first(pk, before, kind, size), start=1):
             found += tuple(
@@ -186,8 +186,12 @@ class DynamoMemories:
             )
             if len(found) > limit:
                 return MemoryPage(found[:limit], to_cursor(scope, found[limit - 1].memory_id))
-            if stretch.last and number == QUERIES:
-                return MemoryPage(found, to_cursor(scope, stretch.last))
+            if not stretch.last or number < QUERIES:
+                continue
+            # Its last item may be somebody else's alone, and is not named.
+            position = found[-1].memory_id if found else position_near(stretch.last)
+            if before is None or position < before:
+                return MemoryPage(found, to_cursor(scope, position))
         return MemoryPage(found, None)
 
     def update(self, tenant: str, old: Memory, new: Memory) -> None:
@@ -233,12 +237,13 @@ class DynamoMemories:
             self._known.popitem(last=False)
         return known[1]
 
-    def _oldest_summary(self, tenant: str, agent_id: str) -> Memory:
+    def _oldest_summary(self, tenant: str, added: Memory) -> Memory:
         """Reads all summaries; this happens only when the agent has as many memories as it may have."""
-        pk = agent_pk(tenant, agent_id)
+        pk = agent_pk(tenant, added.agent_id)
         oldest = None
         for stretch in self._newest_first(pk, None, "summary", MAX_PER_AGENT):
-            oldest = stretch.memories[-1] if stretch.memories else oldest
+            fitting = [memory for memory in stretch.memories if memory.makes_room_for(added)]
+            oldest = fitting[-1] if fitting else oldest
         if oldest is None:
             raise MemoryFull
         return oldest

@@ -3,13 +3,12 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.query import query
-from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.cursors import from_cursor, position_near, to_cursor
 from shared.adapters.storage.documents import skip_damaged
 from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.errors import PoisonedSession, SchemaUnknown
@@ -199,8 +198,9 @@ class DynamoIndex:
         limit: int,
         cursor: str | None,
     ) -> tuple[list[items.Item], str | None]:
-        """Up to `limit` items that who asks may see, and the cursor after the last item that was looked at. One item
-        more than `limit` is asked for, which shows whether the page is the last.
+        """Up to `limit` items that who asks may see, and the cursor after the last of them, or near what was looked at
+        last where there are none: it may be somebody else's alone, and is not named. One item more than `limit` is
+        asked for, which shows whether the page is the last.
         """
         pk, scope, limit = tenant_pk(tenant), kind + tenant, max(limit, 1)
         hidden, of_viewer = _visible_to(viewer())
@@ -214,19 +214,28 @@ class DynamoIndex:
         }
         if filters or hidden:
             request["FilterExpression"] = " AND ".join([*filters, *hidden])
-        if cursor is not None:
-            request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": kind + from_cursor(scope, cursor)}}
+        before = None if cursor is None else from_cursor(scope, cursor)
+        if before is not None:
+            request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": kind + before}}
         found: list[items.Item] = []
-        last: items.Item | None = None
         later = max(limit + 1, FILTERED_LIMIT)
-        for answer in islice(query(self._dynamodb, later=later, **request), QUERIES):
+        for number, answer in enumerate(query(self._dynamodb, later=later, **request), start=1):
             found += answer["Items"]
-            last = answer.get("LastEvaluatedKey")
             if len(found) > limit:
-                found = found[:limit]
-                last = found[-1]
-                break
-        return found, None if last is None else to_cursor(scope, last["sk"]["S"].removeprefix(kind))
+                return found[:limit], to_cursor(scope, _position(kind, found[limit - 1]))
+            if number < QUERIES or "LastEvaluatedKey" not in answer:
+                continue
+            last = answer["LastEvaluatedKey"]
+            position = _position(kind, found[-1]) if found else position_near(_position(kind, last))
+            if before is None or position < before:
+                return found, to_cursor(scope, position)
+        return found, None
+
+
+def _position(kind: str, item: items.Item) -> str:
+    """Of an item, or of its keys, in the listing of its kind."""
+    name: str = item["sk"]["S"]
+    return name.removeprefix(kind)
 
 
 def _visible_to(asking: Viewer | None) -> tuple[list[str], dict[str, dict[str, str]]]:

@@ -10,6 +10,8 @@ import binascii
 import hashlib
 
 _CHECK_BYTES = 6
+_SECOND_CHARS = 8
+"""Of an id (`shared/domain/ids.py`), after its kind: about a second. The rest would name it."""
 MAX_POSITION_BYTES = 512
 """Of a position that is an id or a number. With what stands before it, it is shorter than a sort key may be: 1,024."""
 
@@ -33,6 +35,14 @@ def from_cursor(scope: str, cursor: str, most: int = MAX_POSITION_BYTES) -> str:
     if len(raw) > most or check != _check(scope, raw) or cursor != to_cursor(scope, position):
         raise ValueError("not a cursor of this listing")
     return position
+
+
+def position_near(key: str) -> str:
+    """A position in a listing, newest first, from which it goes on where it ended on something that who asks may not
+    see. It names nothing, and what was made in the same second is looked at again.
+    """
+    kind, _, rest = key.partition("_")
+    return f"{kind}_{rest[:_SECOND_CHARS]}~"
 
 
 def _check(scope: str, raw: bytes) -> bytes:

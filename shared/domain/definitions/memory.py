@@ -17,7 +17,7 @@ MAX_TEXT_CHARS = 2_000
 MAX_TAGS = 10
 MAX_TAG_CHARS = 40
 MAX_PER_AGENT = 500
-"""An agent with this many memories gets a new one only where its oldest summary can make room."""
+"""An agent with this many memories gets a new one only where a summary can make room (`Memory.makes_room_for`)."""
 
 MemoryKind = Literal["fact", "preference", "lesson", "summary"]
 Origin = Literal["person", "agent", "after_outside_data"]
@@ -75,6 +75,12 @@ class Memory(FrozenModel):
     def is_seen_by(self, user: str, *, admin: bool) -> bool:
         """Whether this person sees it over the API."""
         return self.only_for in (None, user) or (admin and not self.private)
+
+    def makes_room_for(self, added: "Memory") -> bool:
+        """Whether it may go where the agent's memory is full: a summary, and none that the writer of the new one does
+        not see. A memory that an agent noted for everybody names no writer.
+        """
+        return self.kind == "summary" and self.only_for in (None, added.only_for or added.source.user)
 
 
 def same_text(one: str, other: str) -> bool:

@@ -1,13 +1,14 @@
 """Long-term memories: an agent's own, within a bound, found again by what a task is about."""
 
+import base64
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.memories import DynamoMemories, memory_items
 from shared.domain.definitions.memory import Memory, MemoryKind, Source
-from shared.domain.schema.versions import PREVIOUS
+from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.ports.log import KeyTaken
 from shared.ports.memories import MarkNotStored, MemoryChanged, MemoryFull
 from tests.contracts.store.backends import MOST_MEMORIES, Aws, Stores, aws_stores
@@ -131,6 +132,58 @@ def test_at_the_bound_the_oldest_summary_makes_room(stores: Stores, tenant: str)
 
     assert listed(stores, tenant, 9, "a") == [["newest", "number 4", "number 3", "number 2", "number 0"]]
     assert listed(stores, tenant, 9) == listed(stores, tenant, 9, "a")
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_summary_that_the_writer_does_not_see_makes_no_room(
+    stores: Stores, tenant: str, private: bool
+) -> None:
+    anns = make_memory(stores, "of ann's alone", "summary").model_copy(
+        update={"only_for": "ann", "private": private, "origin": "agent"}
+    )
+    stores.memories.add(tenant, anns)
+    fill(stores, tenant, ["fact"] * (MOST_MEMORIES - 1))
+    for source in (Source(user="mia"), Source(session_id="ses_2")):
+        with pytest.raises(MemoryFull):
+            stores.memories.add(tenant, make_memory(stores).model_copy(update={"source": source}))
+    assert stores.memories.get(tenant, anns.memory_id) == anns
+    assert stores.memories.add(tenant, make_memory(stores).model_copy(update={"source": Source(user="ann")}))
+    assert stores.memories.get(tenant, anns.memory_id) is None
+
+
+def test_on_aws_a_page_of_what_is_somebody_else_s_goes_on_and_names_none_of_it(aws: Aws, tenant: str) -> None:
+    stores = aws_stores(aws)
+    memories = DynamoMemories(aws.table, stores.clock, aws.dynamodb, 2_000)
+    oldest = make_memory(stores, "for everybody")
+    memories.add(tenant, oldest)
+    for second in (1, 2):
+        stores.clock.advance(2)
+        hidden = [
+            make_memory(stores, f"hidden {second}").model_copy(update={"only_for": "ann"}) for _ in range(600)
+        ]
+        write(aws, tenant, hidden)
+
+    pages: list[tuple[Memory, ...]] = []
+    cursor: str | None = None
+    while not pages or cursor is not None:
+        page = memories.list(tenant, agent_id=None, kind=None, user="mia", limit=1, cursor=cursor)
+        pages.append(page.memories)
+        cursor = page.cursor
+        assert cursor is None or not any(
+            memory.memory_id in base64.urlsafe_b64decode(cursor + "==").decode(errors="replace")
+            for memory in hidden
+        )
+    assert pages == [(), (oldest,)]
+
+
+def write(aws: Aws, tenant: str, memories: Sequence[Memory]) -> None:
+    """Into the tenant's listing, quickly."""
+    for start in range(0, len(memories), 25):
+        puts = [
+            {"PutRequest": {"Item": memory_items(tenant, memory, CURRENT)[0]}}
+            for memory in memories[start : start + 25]
+        ]
+        aws.dynamodb.batch_write_item(RequestItems={aws.table: puts})
 
 
 def test_without_a_summary_the_bound_holds_until_something_is_deleted(stores: Stores, tenant: str) -> None:
