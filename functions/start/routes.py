@@ -47,7 +47,8 @@ def build(deps: Dependencies) -> Api:
         requester = requester_of(api.request)
 
         def act() -> Json:
-            head = post_message(repository, workflow, deps.definitions, requester, session_id, body.content)
+            said, caps = body.content, deps.settings.caps
+            head = post_message(repository, workflow, deps.definitions, requester, session_id, said, caps)
             return session_view(head)
 
         return success(deps.idempotency.answer(requester.key, act, repeat), 202)

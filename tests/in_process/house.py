@@ -165,8 +165,9 @@ class House:
         return start(self.fresh_repository(), self.workflow, self.requester, new)
 
     def say(self, session_id: str, text: str) -> Head:
+        repository, caps = self.fresh_repository(), self.settings.caps
         return post_message(
-            self.fresh_repository(), self.workflow, self.definitions, self.requester, session_id, text
+            repository, self.workflow, self.definitions, self.requester, session_id, text, caps
         )
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:

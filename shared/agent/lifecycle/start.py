@@ -15,6 +15,7 @@ from shared.domain.definitions.agent import require_start_role
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MESSAGE, RUN, SESSION
 from shared.domain.interventions.intervention import require_role
+from shared.domain.rules.caps import NO_CAPS, Caps, Limited, chosen
 from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
@@ -86,8 +87,10 @@ def post_message(
     requester: Requester,
     session_id: str,
     text: str,
+    caps: Caps = NO_CAPS,
 ) -> Head:
-    """The message answers an open clarification; else it waits for the next turn; else it starts a new run.
+    """The message answers an open clarification; else it waits for the next turn; else it starts a new run, within the
+    present caps. `caps`: the deployment's.
 
     Raises SessionNotFound, KeyTaken, Conflict (too many messages queued, too many people writing, the agent was
     deleted), StartRoleMissing and RoleMissing (the agent, or the question, needs a role that the requester lacks).
@@ -101,7 +104,9 @@ def post_message(
     def build(_: Session, change: Change) -> CommitDraft:
         head = change.head
         if head.is_over or head.state == "idle":
-            decision = _begin_run(change, run_id, message_id, text, head.max_steps, requester.user)
+            _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
+            max_steps = change.head.max_steps
+            decision = _begin_run(change, run_id, message_id, text, max_steps, requester.user)
             return CommitDraft(change, decision, idempotency=requester.key)
         if len(head.undelivered) >= MAX_UNDELIVERED:
             raise Conflict(
@@ -152,6 +157,19 @@ def _empty_head(requester: Requester, new: NewSession, session_id: str, now: dat
         read_outside=False,
         visibility=new.visibility,
     )
+
+
+def _keep_within(change: Change, agent: Caps, deployment: Caps) -> None:
+    """Brings the session's limits down to the caps: they may be lower than when it was started, or its limits raised by
+    somebody else.
+    """
+    head, budget = change.head, change.head.budget
+    usual = Limited(head.max_steps, budget.token_budget, budget.cost_budget_usd)
+    kept = chosen(Limited(), usual, agent, deployment)
+    if kept == usual:
+        return
+    limits = {"token_budget": kept.token_budget, "cost_budget_usd": kept.cost_budget_usd}
+    change.set(max_steps=kept.max_steps, budget=budget.model_copy(update=limits))
 
 
 def _begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int, by: str) -> Decision:

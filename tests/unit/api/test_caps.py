@@ -75,3 +75,48 @@ def test_nobody_raises_a_limit_above_the_deployment_s_cap(roles: tuple[str, ...]
     for given in ({"token_budget": 500_001}, {"token_budget": 9_000, "cost_budget_usd": 51}):
         assert person.resolve(session, one, "raise", **given).status == status
     assert Person(house).resolve(session, one, "raise", token_budget=9_000).status == 200
+
+
+def limits_of(house: House, session: str) -> tuple[int, int, float | None]:
+    head = house.head(session)
+    assert head.run is not None
+    assert head.run.max_steps == head.max_steps
+    return head.max_steps, head.budget.token_budget, head.budget.cost_budget_usd
+
+
+def ended_with_more(house: House) -> str:
+    """A session that an admin has started above the agent's caps, and whose run is over."""
+    more = {"max_steps": 40, "token_budget": 50_000, "cost_budget_usd": 8}
+    session: str = Person(house, "boss", "admin").start(**more).data["session_id"]
+    assert limits_of(house, session) == (40, 50_000, 8)
+    house.cancel(session)
+    return session
+
+
+def test_a_run_that_a_member_begins_keeps_to_the_agent_s_present_caps_and_an_admin_s_to_the_session_s() -> (
+    None
+):
+    house = house_of(AGENT_CAPS)
+    session = ended_with_more(house)
+    assert Person(house, "boss", "admin").say(session, "Again").status == 202
+    assert limits_of(house, session) == (40, 50_000, 8)
+    house.cancel(session)
+    assert Person(house).say(session, "Again").status == 202
+    assert limits_of(house, session) == (20, 9_000, 5)
+
+
+def test_a_run_that_anybody_begins_keeps_to_the_deployment_s_present_caps() -> None:
+    house = house_of({})
+    session = ended_with_more(house)
+    lower = {"cap_max_steps": 30, "cap_token_budget": 40_000, "cap_cost_budget_usd": 6}
+    house.settings = house.settings.model_copy(update=lower)
+    assert Person(house, "boss", "admin").say(session, "Again").status == 202
+    assert limits_of(house, session) == (30, 40_000, 6)
+
+
+def test_a_run_within_the_caps_keeps_the_session_s_own_limits() -> None:
+    house = house_of(AGENT_CAPS)
+    session = Person(house).start(max_steps=3, token_budget=500, cost_budget_usd=1).data["session_id"]
+    house.cancel(session)
+    assert Person(house).say(session, "Again").status == 202
+    assert limits_of(house, session) == (3, 500, 1)
