@@ -88,7 +88,8 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
             size = own().restore(api.caller.tenant, path, restore)
         except FileMissing:
             raise NotFound(
-                "There is no such version of this file, or it is a deletion. See which there are with ?versions=1."
+                "There is no such version of this file, or it is a deletion. `acta files versions PATH` lists them, or "
+                "GET with ?versions=1."
             ) from None
         return success({"path": path, "bytes": size})
 

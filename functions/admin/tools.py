@@ -119,6 +119,7 @@ def add_tools(
     @api.put("/v1/tools/{name}")
     def replace_tool(name: str, body: PutTool) -> Response:
         _refuse_built_in(name)
+        _check_name(body, name)
         tenant, old = api.caller.tenant, tools.get_as_read(name)
         tools.check_version(body.version, old.version)
         new = _definition(body, name, tenant, allowed, old.version + 1, old.created_at, clock.now())
@@ -210,6 +211,11 @@ def _check_secrets(tool: ToolDefinition, tenant: str, secrets: ToolSecretNames) 
     if missing:
         sentence = f"There is no secret called {', '.join(missing)}. {HOW_TO_SET}"
         raise FieldsInvalid({"config.headers": [sentence]})
+
+
+def _check_name(body: PutTool, name: str) -> None:
+    if body.name not in (None, name):
+        raise FieldsInvalid({"name": ["A tool keeps its name. Leave it out, or give the one in the path."]})
 
 
 def _refuse_built_in(name: str) -> None:

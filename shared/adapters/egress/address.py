@@ -17,6 +17,8 @@ _UNICAST = ipaddress.ip_network("2000::/3")
 _SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
 _RELAY = ipaddress.ip_network("192.88.99.0/24")
 
+_OWN_SERVER = "a server of your own machine is named as host:port in the variable ACTA_HTTP_TOOL_ALLOW"
+
 Resolve = Callable[[str, int], Sequence[str]]
 
 
@@ -67,6 +69,7 @@ class AddressGuard:
     def __init__(self, settings: Settings, resolve: Resolve = look_up) -> None:
         self._hosts = _names(settings.http_tool_hosts)
         self._exempt = _names(settings.http_tool_allow)
+        self._is_local = settings.env == "local"
         self._resolve = resolve
 
     def check(self, url: str) -> Target:
@@ -76,10 +79,14 @@ class AddressGuard:
         if at in self._exempt:
             return target
         if target.scheme != "https":
-            raise AddressRefused("only https is allowed")
+            raise AddressRefused(f"only https is allowed{f'; {_OWN_SERVER}' if self._is_local else ''}")
         listed = at in self._hosts or (target.port == HTTPS_PORT and _bare(target.host) in self._hosts)
         if not listed:
-            raise AddressRefused(f"the host {at} is not one of those this deployment allows")
+            where = f" (locally the variable ACTA_HTTP_TOOL_HOSTS; {_OWN_SERVER})" if self._is_local else ""
+            raise AddressRefused(
+                f"the host {at} is not one of those this deployment allows; "
+                f"an operator names them in the setting http_tool_hosts{where}"
+            )
         return target
 
     def resolve(self, url: str) -> Target:

@@ -71,13 +71,15 @@ class RequestBody(BaseModel):
 
 
 class StartSession(RequestBody):
-    """`POST /v1/sessions`. Without `message` the session stays idle; absent limits are the deployment's."""
+    """`POST /v1/sessions`. Without `message` the session stays idle; absent limits are the deployment's. The
+    most of both budgets is the deployment's to say (`shared/domain/rules/caps.py`).
+    """
 
     message: Message | None = None
     agent_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] | None = None
     max_steps: Annotated[int, Field(ge=1, le=caps.MAX_MAX_STEPS)] | None = None
-    token_budget: Annotated[int, Field(ge=1, le=caps.MAX_TOKEN_BUDGET)] | None = None
-    cost_budget_usd: Annotated[float, Field(gt=0, le=caps.MAX_COST_BUDGET_USD)] | None = None
+    token_budget: Annotated[int, Field(ge=1)] | None = None
+    cost_budget_usd: Annotated[float, Field(gt=0)] | None = None
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
     metadata: Metadata | None = None
     visibility: Literal["private", "tenant"] | None = None

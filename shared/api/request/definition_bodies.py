@@ -114,13 +114,15 @@ class CreateMemory(MemoryBody):
 
 
 class PutTool(RequestBody):
-    """`PUT /v1/tools/{name}`: the whole tool. `config` depends on `kind`; `version`: the version that it replaces.
+    """`PUT /v1/tools/{name}`: the whole tool. `config` depends on `kind`; `version`: the version that it replaces;
+    `name`: the path's, where it is given.
 
     `high_stakes` absent: by its name, effect and risk (`is_high_stakes_unless_said` in
     `shared/domain/definitions/tool.py`). `default_action` and `interventions` are fields so that they are refused with
     the reason, and so is the kind `mcp`.
     """
 
+    name: str | None = None
     description: Annotated[str, Field(max_length=tool.MAX_DESCRIPTION_CHARS), READABLE, NOT_BLANK]
     input_schema: JsonObject
     kind: Literal["http", "lambda", "mcp"]

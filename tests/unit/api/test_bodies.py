@@ -49,9 +49,8 @@ def test_no_body_and_an_empty_object_are_the_same() -> None:
     [
         ("max_steps", 0), ("max_steps", -1), ("max_steps", 1_001), ("max_steps", "5"), ("max_steps", 5.0),
         ("max_steps", 1.5), ("max_steps", True),
-        ("token_budget", 0), ("token_budget", 100_000_001), ("token_budget", 10**200), ("token_budget", "many"),
+        ("token_budget", 0), ("token_budget", "many"),
         ("cost_budget_usd", 0), ("cost_budget_usd", -1), ("cost_budget_usd", "1"), ("cost_budget_usd", True),
-        ("cost_budget_usd", 1e308),
         ("review_every", -1), ("review_every", 1_001), ("unknown", 1), ("Message", "hi"),
         ("agent_id", ""), ("agent_id", "a/b"), ("agent_id", "a\n"), ("agent_id", 3),
         ("message", ""), ("message", " \n\t"), ("message", "a\0b"), ("message", "a\ud800"),

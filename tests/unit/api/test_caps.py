@@ -41,6 +41,25 @@ def test_nobody_starts_a_session_above_the_deployment_s_caps(roles: tuple[str, .
         assert Person(house, "ann", *roles).start(**{field: cap}).status == 202
 
 
+@pytest.mark.parametrize("token_budget", [5_000_001, 100_000_001, 10**9, 10**200])
+def test_however_large_a_token_budget_is_the_answer_names_what_the_deployment_gives(
+    token_budget: int,
+) -> None:
+    refused = Person(house_of({})).start(token_budget=token_budget)
+    assert refused.status == 400
+    assert refused.error["details"] == {"token_budget": ["The most in this deployment is 5,000,000."]}
+
+
+@pytest.mark.parametrize("cost_budget_usd", [1_000.01, 1_000_001, 1e308])
+def test_however_large_a_cost_budget_is_the_answer_names_what_the_deployment_gives(
+    cost_budget_usd: float,
+) -> None:
+    refused = Person(house_of({})).start(cost_budget_usd=cost_budget_usd)
+    assert refused.status == 400
+    ((field, (sentence,)),) = refused.error["details"].items()
+    assert (field, sentence.startswith("The most in this deployment is 1,000")) == ("cost_budget_usd", True)
+
+
 def test_a_session_of_a_capped_agent_has_its_dollars_as_limit_where_nobody_names_one() -> None:
     started = Person(house_of(AGENT_CAPS)).start()
     assert started.data["budget"]["cost_budget_usd"] == 5

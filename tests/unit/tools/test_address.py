@@ -86,6 +86,23 @@ def test_a_url_that_is_not_exactly_an_allowed_one_is_refused(url: str) -> None:
         AddressGuard(settings(hosts="a.example"), Names([PUBLIC])).check(url)
 
 
+@pytest.mark.parametrize(
+    ("env", "url", "named"),
+    [
+        ("prod", "https://b.example/", ["http_tool_hosts"]),
+        ("prod", "http://127.0.0.1:8000/", []),
+        ("local", "https://b.example/", ["http_tool_hosts", "ACTA_HTTP_TOOL_HOSTS", "ACTA_HTTP_TOOL_ALLOW"]),
+        ("local", "http://127.0.0.1:8000/", ["ACTA_HTTP_TOOL_ALLOW"]),
+    ],
+)
+def test_a_refusal_names_the_settings_that_would_allow_the_host(env: str, url: str, named: list[str]) -> None:
+    here = Settings(env=env, table="t", bucket="b", http_tool_hosts="a.example")
+    with pytest.raises(AddressRefused) as refused:
+        AddressGuard(here).check(url)
+    settings = ("http_tool_hosts", "ACTA_HTTP_TOOL_HOSTS", "ACTA_HTTP_TOOL_ALLOW")
+    assert [name for name in settings if name in str(refused.value)] == named
+
+
 def test_without_a_list_no_host_is_allowed() -> None:
     with pytest.raises(AddressRefused):
         AddressGuard(settings(), Names([PUBLIC])).check("https://a.example/")

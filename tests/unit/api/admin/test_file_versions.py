@@ -23,5 +23,6 @@ def test_no_version_of_another_tenant_and_none_that_is_not_there() -> None:
     for caller, version in ((api.stranger, only.version_id), (api.member, "nothing")):
         answer = caller.request("POST", "/v1/files/payroll.csv", query={"restore": version})
         assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+        assert "`acta files versions PATH`" in answer.error["message"]
     assert api.stranger.request("GET", "/v1/files/payroll.csv", query={"versions": "1"}).status == 404
     assert api.member.request("POST", "/v1/files/payroll.csv").status == 400

@@ -151,6 +151,15 @@ def test_builtins_come_first_then_the_tenant_s_by_name(api: AdminApi) -> None:
     assert [tool["name"] for tool in strangers] == list(builtins())
 
 
+def test_a_tool_keeps_its_name_which_a_replacement_may_repeat(api: AdminApi) -> None:
+    create(api)
+    assert api.admin.request("PUT", "/v1/tools/refund", json_body=TOOL).status == 200
+    for other in ("refunds", "Refund", "delete_file", ""):
+        refused = api.admin.request("PUT", "/v1/tools/refund", json_body={**TOOL, "name": other})
+        assert (refused.status, list(refused.error["details"])) == (400, ["name"])
+    assert api.member.request("GET", "/v1/tools/refund").data["version"] == 2
+
+
 def test_a_replacement_is_whole_and_of_the_version_that_was_seen(api: AdminApi) -> None:
     create(api)
     seen = api.admin.request("GET", "/v1/tools/refund").headers["ETag"]
