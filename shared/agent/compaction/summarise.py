@@ -83,7 +83,7 @@ def summarise(
     model, name = turn.deps.choose_model(context.agent, "summary")
     shown = _in_full(parts.older, session.entries)
     cheap = context._replace(model=model, model_name=name)
-    asked = sized(request_for(shown, head.goal, name, allowance, most // 2))
+    asked = sized(request_for(shown, head.goal, name, allowance, most // 2, head.quotation_key))
     call = mark_call(turn, cheap, asked, turn.at.key("compact"))
     if isinstance(call, Decision):
         return call
@@ -101,7 +101,7 @@ def summarise(
     spent = Spent(cheap, reply, bill)
     text = usable(reply, allowance) if reply is not None else None
     replacement = text or left_out(parts.older, parts.turns, allowance)
-    entry = as_entry(context.clock.new_id(MESSAGE), replacement)
+    entry = as_entry(context.clock.new_id(MESSAGE), replacement, head.quotation_key)
     return Summarised(
         entries=(*parts.goal, entry, *parts.messages, *parts.recent),
         turns=parts.turns,
@@ -142,12 +142,15 @@ LEFT_OUT = (
 )
 
 
-def request_for(older: Sequence[Entry], goal: str, model_name: str, room: int, most: int) -> ModelRequest:
+def request_for(
+    older: Sequence[Entry], goal: str, model_name: str, room: int, most: int, key: str
+) -> ModelRequest:
     """The summariser's request. `room`: bytes that the summary may have. `most`: bytes of the transcript that are
     shown.
     """
     system = SYSTEM.format(words=max(40, room // BYTES_PER_WORD))
-    text = f"The goal: {goal}\n\n{quoted('transcript', 'earlier turns', _transcript(older, most))}"
+    transcript = quoted("transcript", "earlier turns", _transcript(older, most), key=key)
+    text = f"The goal: {goal}\n\n{transcript}"
     asked = UserEntry(message_id="transcript", content=Content.of(text))
     return ModelRequest(model_name, system, (), (asked,), "Write the summary now.", MAX_TOKENS)
 
@@ -167,8 +170,8 @@ def left_out(older: Sequence[Entry], turns: int, room: int) -> str:
     return "\n\n".join([*earlier, *notes])
 
 
-def as_entry(message_id: str, text: str) -> UserEntry:
-    text = f"{PREFACE}\n{quoted('summary', 'earlier turns', text)}"
+def as_entry(message_id: str, text: str, key: str) -> UserEntry:
+    text = f"{PREFACE}\n{quoted('summary', 'earlier turns', text, key=key)}"
     return UserEntry(message_id=message_id, content=Content.of(text), origin="summary")
 
 

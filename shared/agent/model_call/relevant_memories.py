@@ -44,7 +44,7 @@ class RelevantMemories:
                 private=head.private_to is not None,
             )
             outside = any(memory.is_marked for memory in found)
-            known = self._kept[head.run.run_id] = Notes(as_notes(found), outside)
+            known = self._kept[head.run.run_id] = Notes(as_notes(found, head.quotation_key), outside)
             while len(self._kept) > RUNS_KEPT:
                 self._kept.popitem(last=False)
         return known

@@ -306,9 +306,12 @@ def _run(
             said = runtime.toolbox.run(spec, arguments, context)
     except ModelFeedback as failure:
         outside = isinstance(failure, ToolFailed) and failure.outside is not None
-        return CallResult(failure_text(failure), ok=False, outside=outside)
+        return CallResult(failure_text(failure, head.quotation_key), ok=False, outside=outside)
     result = result_text(
-        said, spec.result_limit_bytes, lambda content: runtime.repository.keep(head, content)
+        said,
+        spec.result_limit_bytes,
+        lambda content: runtime.repository.keep(head, content),
+        head.quotation_key,
     )
     return CallResult(result.text, ok=True, whole=result.whole, outside=isinstance(said, OutsideText))
 

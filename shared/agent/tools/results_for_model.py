@@ -25,9 +25,11 @@ class ResultText(NamedTuple):
     whole: Content | None = None
 
 
-def result_text(said: str | OutsideText, limit: int, keep: Callable[[Content], Content]) -> ResultText:
+def result_text(
+    said: str | OutsideText, limit: int, keep: Callable[[Content], Content], key: str
+) -> ResultText:
     """`limit`: bytes of the result that the model gets (`ToolSpec.result_limit_bytes`); `keep`: stores a text and
-    returns its pointer.
+    returns its pointer; `key`: an id that the text's author does not know.
     """
     outside = said if isinstance(said, OutsideText) else None
     text = outside.cleaned if outside is not None else str(said)
@@ -37,17 +39,18 @@ def result_text(said: str | OutsideText, limit: int, keep: Callable[[Content], C
         text = _cut(text.encode(), 0, limit)
         notes = [_more(len(text.encode()), content.bytes, whole.blob)]
     if outside is not None:
-        text = quoted(outside.kind, outside.name, text, size=content.bytes)
+        text = quoted(outside.kind, outside.name, text, size=content.bytes, key=key)
         notes += [outside.note] if outside.note else []
     return ResultText("\n".join([text, *notes]), whole)
 
 
-def failure_text(failure: ModelFeedback) -> str:
+def failure_text(failure: ModelFeedback, key: str) -> str:
     """What the model gets of a call that failed. What the failure repeats from outside is quoted as data."""
     outside = failure.outside if isinstance(failure, ToolFailed) else None
     if outside is None:
         return f"Error: {failure}"
-    return f"Error: {failure}\n{quoted(outside.kind, outside.name, outside.cleaned, size=outside.size)}"
+    quotation = quoted(outside.kind, outside.name, outside.cleaned, size=outside.size, key=key)
+    return f"Error: {failure}\n{quotation}"
 
 
 def read_result(repository: SessionRepository, head: Head, arguments: Mapping[str, Any]) -> OutsideText:

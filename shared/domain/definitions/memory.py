@@ -118,12 +118,12 @@ def _is_for_any_task(memory: Memory) -> bool:
     return memory.kind == "preference" and not memory.is_marked
 
 
-def as_notes(memories: Sequence[Memory]) -> str:
-    """The memories as they stand at the end of a request, quoted as data; empty without memories."""
+def as_notes(memories: Sequence[Memory], key: str) -> str:
+    """The memories as they stand at the end of a run's requests, quoted as data; empty without memories."""
     if not memories:
         return ""
     text = "\n".join(f"- {as_line(memory)}" for memory in memories)
-    return f"{NOTES}\n{quoted('memory', 'earlier sessions', text)}"
+    return f"{NOTES}\n{quoted('memory', 'earlier sessions', text, key=key)}"
 
 
 def as_line(memory: Memory) -> str:

@@ -340,6 +340,11 @@ class Head(VersionedModel):
         return self.created_by if self.visibility == "private" else None
 
     @property
+    def quotation_key(self) -> str:
+        """An id that no tool and no model gets, nor what they reach: who writes what is quoted does not know it."""
+        return self.run.run_id if self.run is not None else self.session_id
+
+    @property
     def askers(self) -> frozenset[str]:
         """The subjects of those who asked for what the agent does, as far as they are known."""
         return frozenset((self.created_by, *(self.writers or ())))

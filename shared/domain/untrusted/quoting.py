@@ -5,16 +5,17 @@
     --- end of file: notes.md #3f2a90c1 ---
 
 So the model can tell data from instructions. Both lines have the same mark, and the mark does not occur between them,
-in whatever characters. So no text can pretend that the quotation ends: whether a line looks like a marker line is never
-asked. All work here grows with the length of the text and no faster.
+in whatever characters. It is made from the text and from an id that the text's author does not know. So no text can
+pretend that the quotation ends: whether a line looks like a marker line is never asked. All work here grows with the
+length of the text and no faster.
 """
 
 import hashlib
-import unicodedata
 from itertools import groupby
 from typing import NamedTuple
 
-from shared.domain.untrusted.visible import is_hidden, visible
+from shared.domain.untrusted.plain_characters import in_plain_characters
+from shared.domain.untrusted.visible import visible
 
 MAX_BLANK_LINES = 2
 """More blank lines in a row become one, so that padding cannot push the text before it out of sight."""
@@ -42,14 +43,15 @@ class OutsideText(NamedTuple):
         return text if self.exact else without_padding(text)
 
 
-def quoted(kind: str, name: str, text: str, size: int | None = None) -> str:
+def quoted(kind: str, name: str, text: str, size: int | None = None, *, key: str) -> str:
     """The text between its marker lines. A line break is added where the last line has none.
 
-    `size`: the bytes of the complete text, where `text` is only its beginning.
+    `size`: the bytes of the complete text, where `text` is only its beginning. `key`: an id that the text's author does
+    not know (`unused_mark`).
     """
     count = len(text.encode()) if size is None else size
     label = f"{kind}: {one_line(name)}"
-    mark = unused_mark(f"{label}\n{text}")
+    mark = unused_mark(f"{label}\n{text}", key)
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
     return f"--- {label} ({count} {unit}) #{mark} ---\n{text}{end}--- end of {label} #{mark} ---"
@@ -72,27 +74,16 @@ def without_padding(text: str) -> str:
     return "\n".join(kept) + ("\n" if text.endswith("\n") and kept else "")
 
 
-def unused_mark(text: str) -> str:
-    """Eight hex digits that do not occur in the text, in whatever characters they are written. The same text always
-    gets the same mark, whatever process makes it.
+def unused_mark(text: str, key: str) -> str:
+    """Eight hex digits that do not occur in the text, in whatever characters they are written. The same text with the
+    same key always gets the same mark, whatever process makes it.
+
+    `key`: an id that the text's author does not know. Else a text could be tried out until it holds what the eye, or a
+    model, takes for its own mark.
     """
-    seed, plain = text.encode("utf-8", "surrogatepass"), in_plain_characters(text)
+    seed, plain = f"{key}\n{text}".encode("utf-8", "surrogatepass"), in_plain_characters(text)
     while True:
         seed = hashlib.sha256(seed).digest()
         mark = seed.hex()[:8]
         if mark not in plain:
             return mark
-
-
-def in_plain_characters(text: str) -> str:
-    """The text in lower case, without hidden characters, with letters and digits for other forms of the same: `３` and
-    `𝟑` are 3. Each character is looked at by itself: to normalise a whole text takes time that grows faster than it.
-    """
-    if text.isascii():
-        return text.lower()
-    forms = {
-        ord(char): "" if is_hidden(char, keep_newlines=True) else unicodedata.normalize("NFKC", char)
-        for char in set(text)
-        if not char.isascii()
-    }
-    return text.translate(forms).lower()

@@ -37,7 +37,7 @@ class Desk:
     def fails(self, name: str, **arguments: object) -> str:
         with pytest.raises(ToolFailed) as failed:
             self.run(name, **arguments)
-        return failure_text(failed.value).removeprefix("Error: ")
+        return failure_text(failed.value, "call_1").removeprefix("Error: ")
 
 
 def test_a_listing_counts_and_names_every_file_below() -> None:
@@ -139,10 +139,8 @@ def test_a_file_that_is_no_text_is_named_for_what_it_is(data: bytes, kind: str) 
 def test_a_missing_file_is_reported_with_near_names(tool: str) -> None:
     desk = Desk().has("reports/may.md", "notes.md", "other")
     told = desk.fails(tool, path="note.md")
-    assert (
-        told
-        == f"there is no file note.md. These have near names:\n{quoted('listing', 'near names', 'notes.md')}"
-    )
+    names = quoted("listing", "near names", "notes.md", key="call_1")
+    assert told == f"there is no file note.md. These have near names:\n{names}"
     assert "\nreports/may.md\n" in desk.fails(tool, path="may.md")
     assert (
         desk.fails(tool, path="zzz") == "there is no file zzz. Use list_files to see which files there are."

@@ -123,7 +123,7 @@ def test_an_exception_is_a_failure_without_its_stack() -> None:
     raised = {"errorType": "KeyError", "errorMessage": "no order 7", "stackTrace": ["secret place"]}
     with pytest.raises(ToolFailed) as failed:
         run(Lambdas(json.dumps(raised).encode(), failed=True))
-    told = failure_text(failed.value)
+    told = failure_text(failed.value, "call_1")
     assert told.startswith("Error: pay failed.\n--- answer: pay (")
     assert "\nKeyError: no order 7\n" in told
     assert "secret place" not in told
@@ -231,7 +231,7 @@ def test_a_function_that_cannot_be_loaded_did_nothing_to_ask_about() -> None:
     raised = {"errorType": "Runtime.ImportModuleError", "errorMessage": "No module named 'app'"}
     with pytest.raises(ToolFailed) as failed:
         run(Lambdas(json.dumps(raised).encode(), failed=True))
-    assert "No module named 'app'" in failure_text(failed.value)
+    assert "No module named 'app'" in failure_text(failed.value, "call_1")
 
 
 @pytest.mark.parametrize("kind", ["Runtime.MarshalError", "Function.ResponseSizeTooLarge"])

@@ -86,7 +86,7 @@ def weather(sky: Sky, location: str = "Paris", seconds: float = 20.0) -> str:
 def failure(sky: Sky, location: str = "Paris", seconds: float = 20.0) -> str:
     with pytest.raises(ToolFailed) as failed:
         weather(sky, location, seconds)
-    return failure_text(failed.value)
+    return failure_text(failed.value, "call_1")
 
 
 def test_the_weather_is_a_sentence_with_units_and_origin(sky: Sky) -> None:

@@ -49,15 +49,22 @@ def to_inner(request: ModelRequest) -> ModelRequest:
     """The request without tools. The rules stand after the system prompt, and the order to answer comes last."""
     rules = _protocol(request.tools, GOAL_COMPLETE)
     last = _order(request.tool_choice)
+    suffix = attributed("runtime", request.suffix, _first_id(request.entries))
     return request._replace(
         system=f"{request.system}\n\n{rules}" if request.system.strip() else rules,
         tools=(),
         entries=tuple(_rendered(request.entries)),
-        suffix=f"{attributed('runtime', request.suffix)}\n\n{last}" if request.suffix.strip() else last,
+        suffix=f"{suffix}\n\n{last}" if request.suffix.strip() else last,
         tool_choice="auto",
         # The reply comes as JSON, which is no text to show to people.
         stream_options=request.stream_options._replace(on_text=None),
     )
+
+
+def _first_id(entries: Sequence[Entry]) -> str:
+    """Of the message that the conversation begins with."""
+    first = entries[0] if entries else None
+    return "" if first is None else first.call_id if isinstance(first, ToolEntry) else first.message_id
 
 
 def _protocol(tools: Sequence[ToolDefinition], marker: str) -> str:
@@ -81,11 +88,12 @@ def feedback(reason: str) -> str:
     )
 
 
-def attributed(origin: str, text: str) -> str:
+def attributed(origin: str, text: str, key: str) -> str:
     """The text between two lines that say who speaks. They share a mark that is not in the text, so no text can pretend
-    to end and go on as somebody else. `origin`: the runtime's own word, without brackets or line breaks.
+    to end and go on as somebody else. `origin`: the runtime's own word, without brackets or line breaks. `key`: an id
+    that the text's author does not know.
     """
-    mark = unused_mark(text)
+    mark = unused_mark(text, key)
     return f"[{origin} #{mark}]\n{text}\n[end #{mark}]"
 
 
@@ -150,7 +158,7 @@ def _origin(tool: str, *, ok: bool) -> str:
 
 
 def _message(message_id: str, origin: str, text: str) -> Entry:
-    return UserEntry(message_id=message_id, content=Content.of(attributed(origin, text)))
+    return UserEntry(message_id=message_id, content=Content.of(attributed(origin, text, message_id)))
 
 
 def _reply(entry: AssistantEntry, text: str) -> Entry:

@@ -54,10 +54,13 @@ def house_with_refund(
     return house
 
 
-def results(house: House, session_id: str) -> list[str | None]:
+def entries(house: House, session_id: str) -> list[ToolEntry]:
     placed, _ = house.history(session_id).messages(0, 50)
-    entries = [m.entry for m in placed if isinstance(m.entry, ToolEntry) and m.entry.name == "refund"]
-    return [entry.content.text for entry in entries]
+    return [m.entry for m in placed if isinstance(m.entry, ToolEntry) and m.entry.name == "refund"]
+
+
+def results(house: House, session_id: str) -> list[str | None]:
+    return [entry.content.text for entry in entries(house, session_id)]
 
 
 def test_an_added_tool_runs_once_under_its_effect_s_key_and_its_answer_is_quoted_as_data() -> None:
@@ -69,7 +72,10 @@ def test_an_added_tool_runs_once_under_its_effect_s_key_and_its_answer_is_quoted
     (heard,) = sink.heard
     assert heard.body == {"order": 7}
     assert heard.headers["idempotency-key"].startswith("eff_")
-    assert results(house, session) == [quoted("answer", "refund", '{"refunded": 7}')]
+    (entry,) = entries(house, session)
+    assert entry.content.text == quoted(
+        "answer", "refund", '{"refunded": 7}', key=house.head(session).quotation_key
+    )
     assert isinstance(house.model, ScriptedModel)
     offered = [tool.name for tool in house.model.requests[1].tools]
     assert offered[-1] == "refund"

@@ -171,7 +171,7 @@ class Agent:
         sizes = {path: len(text.encode()) for path, text in sorted(self.files.items())}
         lines = [f"{path}  {size} {'byte' if size == 1 else 'bytes'}" for path, size in sizes.items()]
         text = "\n".join([f"{len(lines)} files, 0 folders in /:", *lines]) if lines else "No files in /."
-        return quoted("listing", "/", text)
+        return quoted("listing", "/", text, key="call_1")
 
     def _read(self, path: str) -> str:
         if path in self.unreadable:
@@ -180,6 +180,6 @@ class Agent:
             return f"Error: there is no file {path}"
         text = self.files[path]
         if len(text) <= self.result_limit:
-            return quoted("file", path, text)
-        cut = quoted("file", path, text[: self.result_limit], size=len(text))
+            return quoted("file", path, text, key="call_1")
+        cut = quoted("file", path, text[: self.result_limit], size=len(text), key="call_1")
         return f"{cut}\n[{self.result_limit} of {len(text)} bytes so far]"
