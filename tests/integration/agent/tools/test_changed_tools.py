@@ -77,7 +77,7 @@ def test_an_approval_is_not_for_what_was_written_while_the_model_thought() -> No
     while_it_thinks(house, lambda: write_tool(house, approver_role="finance", config=ELSEWHERE))
     session = acting(house, "ann").start("Pay").session_id
     house.run()
-    house.resolve(session, asked(house, session), "approve")
+    acting(house, "bob", "finance").resolve(session, asked(house, session), "approve")
     house.run()
     assert (asked(house, session).role, paid(house)) == ("finance", 0)
 
