@@ -36,7 +36,8 @@ ACCESS_LOG = {
     "refused": "$context.authorizer.error",
 }
 CALLER = {"subject": "$context.authorizer.claims.sub", "address": "$context.identity.sourceIp"}
-"""Who asked. The address is the client's, or with a front (`Environment.edge`) that of CloudFront."""
+"""Who asked. The address is the client's, or with a front (`Environment.edge`) that of CloudFront: the gateway
+can log no header. The client's is in the firewall's log, and its network in the records of who did what."""
 
 REFUSALS = {
     "Refused": '{ ($.status = "401") || ($.status = "403") }',

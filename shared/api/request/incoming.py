@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote
 from shared.api.request import identity
 from shared.api.request.identity import Caller
 from shared.api.request.json_body import body_bytes, json_text
-from shared.api.request.origin import check_origin
+from shared.api.request.origin import check_origin, source_address
 from shared.api.request.roles import RoleRules
 from shared.api.routes import Route, find
 from shared.domain.audit.record import network_of
@@ -19,7 +19,7 @@ from shared.settings import Settings
 class Request(NamedTuple):
     """`variables`: of the path. `query`: the values of each name, decoded. `headers`: by lower-case name. `body`: the
     bytes that were sent. `text`: a JSON body as text, not parsed yet. `caller`: None on routes that need no token.
-    `source`: the network that it came from (`shared.domain.audit.record.network_of`).
+    `source`: the client's network (`shared.domain.audit.record.network_of`).
     """
 
     route: Route
@@ -63,7 +63,7 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
         body=body,
         text=json_text(body, headers.get("content-type")) if takes_json else "",
         caller=caller,
-        source=network_of(str(event["requestContext"]["http"].get("sourceIp", ""))),
+        source=network_of(source_address(event, headers, settings)),
     )
 
 

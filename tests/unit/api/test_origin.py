@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from functions.fallback.routes import build
+from shared.api.request.incoming import read_request
 from shared.api.request.origin import source_address
 from shared.settings import Settings, SettingsError
 from tests.unit.api.gateway import Answer, Gateway
@@ -62,6 +63,17 @@ def test_the_clients_address_is_the_fronts_word_where_there_is_one_and_else_the_
     assert source_address(event, told, FRONTED) == "2001:db8::7"
     assert source_address(event, told, PLAIN) == "192.0.2.1", "a client's own word counts for nothing"
     assert source_address({}, {}, PLAIN) == ""
+
+
+def test_a_request_s_network_is_the_client_s_with_a_front_and_without() -> None:
+    asked = {
+        "routeKey": "GET /healthz",
+        "rawPath": "/healthz",
+        "headers": {"X-Acta-Origin": SECRET, "X-Acta-Address": "198.51.100.7"},
+        "requestContext": {"http": {"method": "GET", "sourceIp": "192.0.2.1"}},
+    }
+    assert read_request(asked, FRONTED).source == "198.51.100.0/24"
+    assert read_request(asked, PLAIN).source == "192.0.2.0/24"
 
 
 @pytest.mark.parametrize("hashes", ["secret", "A" * 64, "a" * 64 + ",", "a" * 65])
