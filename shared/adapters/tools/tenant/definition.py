@@ -122,6 +122,13 @@ def _references(value: Any) -> list[str]:
     return found
 
 
+def _as_servers_read(name: str) -> str:
+    """A header's name in lower case, with `-` for what CGI and its heirs (RFC 3875, 4.1.18) do not tell from it:
+    `Transfer_Encoding` is `transfer-encoding` there.
+    """
+    return "".join(char if char.isalnum() else "-" for char in name.lower())
+
+
 def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
     problems: Problems = {}
     try:
@@ -129,11 +136,11 @@ def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
     except AddressRefused as refused:
         problems["config.url"] = [f"This URL cannot be used: {refused}."]
     names = [*config.headers, *config.secret_headers]
-    reserved = sorted(name for name in names if name.lower() in RESERVED_HEADERS)
+    reserved = sorted(name for name in names if _as_servers_read(name) in RESERVED_HEADERS)
     literal = sorted(name for name, value in config.headers.items() if not may_be_literal(name, value))
     if reserved:
         problems["config.headers"] = [f"These headers cannot be set: {', '.join(reserved)}."]
-    elif len({name.lower() for name in names}) < len(names):
+    elif len({_as_servers_read(name) for name in names}) < len(names):
         problems["config.headers"] = ["A header is named twice."]
     elif len(names) > MAX_HEADERS:
         problems["config.headers"] = [f"There are at most {MAX_HEADERS} headers."]

@@ -178,6 +178,38 @@ def test_a_replacement_is_whole_and_of_the_version_that_was_seen(api: AdminApi) 
     assert api.admin.request("GET", "/v1/tools/refund").status == 404
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Host",
+        "transfer-encoding",
+        "Transfer_Encoding",
+        "Content_Length",
+        "Idempotency.Key",
+        "PROXY_Connection",
+    ],
+)
+def test_a_header_that_acta_or_http_sets_is_refused_however_servers_may_read_it(
+    api: AdminApi, name: str
+) -> None:
+    config = {"url": "https://pay.example.com/", "method": "GET", "headers": {name: {"secret": "key"}}}
+    refused = api.admin.request("POST", "/v1/tools", json_body={**TOOL, "config": config})
+    assert (refused.status, refused.error["details"]) == (
+        400,
+        {"config.headers": [f"These headers cannot be set: {name}."]},
+    )
+
+
+def test_two_headers_that_servers_may_take_for_one_are_refused(api: AdminApi) -> None:
+    headers = {"X-Api-Version": "1", "X_Api_Version": "2"}
+    config = {"url": "https://pay.example.com/", "method": "GET", "headers": headers}
+    refused = api.admin.request("POST", "/v1/tools", json_body={**TOOL, "config": config})
+    assert (refused.status, refused.error["details"]) == (
+        400,
+        {"config.headers": ["A header is named twice."]},
+    )
+
+
 def test_a_value_that_is_hidden_cannot_be_written_back(api: AdminApi) -> None:
     shown = create(api)
     body = without_name(TOOL, config=shown["config"])
