@@ -17,8 +17,6 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from shared.api.request.roles import BUILT_IN
-
 AUDIENCE = "acta"
 ALGORITHM = "RS256"
 KEY_FILE = "issuer-key.pem"
@@ -99,10 +97,10 @@ class Issuer:
 
 
 def _claim(roles: list[Role]) -> list[Role] | str:
-    """A list where the API can read the gateway's text of it back, else that list as JSON
+    """A list of one. The gateway's text of a longer one could be one name with spaces, so that is JSON
     (`shared/api/request/roles.py`).
     """
-    return roles if BUILT_IN.issuperset(roles) else json.dumps(roles)
+    return roles if len(roles) == 1 else json.dumps(roles)
 
 
 def write_key(path: Path) -> None:

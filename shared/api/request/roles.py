@@ -5,25 +5,19 @@ of such a text where it may have been a part of a longer one.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
-
-BUILT_IN = frozenset({"admin", "member"})
-"""What the API's own routes ask for. Every other role matters where an agent or a tool names it."""
 
 
 class RoleRules(NamedTuple):
     """How this deployment's issuer names roles. `role_map`: a name in the claim -> the role, empty where it grants
     nothing; an empty map: every name is the role of that name. `no_spaces`: the issuer has no name with a space in it.
+    Without both, nobody can tell two names from one.
     """
 
     role_map: Mapping[str, str] = MappingProxyType({})
     no_spaces: bool = False
-
-    @property
-    def known(self) -> frozenset[str]:
-        return frozenset(self.role_map) or BUILT_IN
 
 
 AS_NAMED = RoleRules()
@@ -31,7 +25,8 @@ AS_NAMED = RoleRules()
 
 def roles_from(claim: object, rules: RoleRules = AS_NAMED) -> frozenset[str]:
     """A list, or a list as JSON, has its names as they are; the gateway's text is taken apart where that can be done in
-    one way only; any other text is one name. What can be read in two ways, or in none, grants nothing.
+    one way only; any other text is one name. What can be read in two ways, or in none, grants nothing. JSON could also
+    be a name in quotation marks: it is one where the map has it, and then grants nothing.
     """
     named = _names(claim, rules)
     roles = (rules.role_map.get(name, "") for name in named) if rules.role_map else named
@@ -45,15 +40,15 @@ def _names(claim: object, rules: RoleRules) -> Sequence[str]:
         return ()
     if not (claim.startswith("[") and claim.endswith("]")):
         return (claim,)
+    tokens = claim[1:-1].split(" ")
     try:
         listed = json.loads(claim)
     except (ValueError, RecursionError):
-        tokens = claim[1:-1].split(" ")
-        return tokens if rules.no_spaces or len(tokens) == 1 else _only_reading(tokens, rules.known)
-    return [name for name in listed if isinstance(name, str)]
+        return tokens if rules.no_spaces or len(tokens) == 1 else _only_reading(tokens, rules.role_map)
+    return [] if _only_reading(tokens, rules.role_map) else [name for name in listed if isinstance(name, str)]
 
 
-def _only_reading(tokens: Sequence[str], known: frozenset[str]) -> Sequence[str]:
+def _only_reading(tokens: Sequence[str], known: Iterable[str]) -> Sequence[str]:
     """The known names that the tokens are, one after the other, if there is one way to read them; else none."""
     by_first: dict[str, list[tuple[str, ...]]] = {}
     for name in known:

@@ -21,7 +21,7 @@ def as_the_gateway_sends(names: list[str]) -> str:
 
 @pytest.mark.parametrize(
     "claim",
-    [["admin", "member"], ("admin", "member"), "[admin member]", '["admin","member"]', '["admin", "member"]'],
+    [["admin", "member"], ("admin", "member"), '["admin","member"]', '["admin", "member"]'],
 )
 def test_a_list_is_read_in_every_form_it_arrives_in(claim: object) -> None:
     assert roles_from(claim) == {"admin", "member"}
@@ -45,11 +45,25 @@ def test_anything_else_is_no_role(claim: object) -> None:
         ["Billing admin"], "[Billing admin]", "Billing admin", '["Billing admin"]', "[admin Billing]",
         "[member Billing admin]", "[finance admin]", "admin member", "admin,member", "[admin,member]",
         "[admin, member]", "[admin  member]", "[ admin]", "[[admin]", "[admin] [member]", '[["admin"]]',
-        "[\tadmin member]", " admin",
+        "[\tadmin member]", " admin", "[admin member]", "[member admin]",
     ],
 )  # fmt: skip
 def test_a_name_that_may_be_part_of_a_longer_one_grants_nothing(claim: object) -> None:
     assert roles_from(claim).isdisjoint({"admin", "member"})
+
+
+@pytest.mark.parametrize(
+    "rules", [RoleRules(no_spaces=True), RoleRules({"admin": "admin", "member": "member"})]
+)
+def test_what_the_gateway_makes_of_two_names_is_two_where_the_operator_says_how_they_are_called(
+    rules: RoleRules,
+) -> None:
+    assert roles_from("[member admin]", rules) == {"member", "admin"}
+
+
+def test_a_map_that_has_a_name_in_quotation_marks_leaves_two_readings_of_json() -> None:
+    assert roles_from('["admin"]', RoleRules({"admin": "admin"})) == {"admin"}
+    assert roles_from('["admin"]', RoleRules({"admin": "admin", '"admin"': "member"})) == frozenset()
 
 
 def test_an_issuer_without_spaces_in_its_names_has_them_taken_apart() -> None:

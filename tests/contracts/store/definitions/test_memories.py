@@ -156,12 +156,13 @@ def test_on_aws_a_page_of_what_is_somebody_else_s_goes_on_and_names_none_of_it(a
     memories = DynamoMemories(aws.table, stores.clock, aws.dynamodb, 2_000)
     oldest = make_memory(stores, "for everybody")
     memories.add(tenant, oldest)
+    hidden: list[Memory] = []
     for second in (1, 2):
         stores.clock.advance(2)
-        hidden = [
+        hidden += [
             make_memory(stores, f"hidden {second}").model_copy(update={"only_for": "ann"}) for _ in range(600)
         ]
-        write(aws, tenant, hidden)
+    write(aws, tenant, hidden)
 
     pages: list[tuple[Memory, ...]] = []
     cursor: str | None = None
