@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from datetime import datetime
 from typing import NoReturn
 
 from acta.cli import exit_codes
@@ -10,6 +11,8 @@ EXIT_CODES = (
     "Exit codes: 0 goal met, 1 failed, 2 wrong use or refused, 3 goal not met, 4 cancelled, "
     "5 waits for a person (--no-wait), 130 interrupted."
 )
+
+MAX_DIGITS = 9
 
 EITHER_ID = "the session's id, or the intervention's alone"
 
@@ -72,7 +75,7 @@ def add_local(commands: "Commands[Parser]") -> None:
         action="append",
         help="such as admin, approver or one that an agent names; may be repeated (default: member)",
     )
-    token.add_argument("--ttl", type=int, default=43_200, metavar="SECONDS", help="default: 12 hours")
+    token.add_argument("--ttl", type=seconds, default=43_200, metavar="SECONDS", help="default: 12 hours")
     token.add_argument("--state", help="the local stack's state directory (default: .acta)")
     add(
         commands,
@@ -219,8 +222,10 @@ def add_operations(commands: "Commands[Parser]") -> None:
     audit = add_connection(
         add(commands, "audit", "operations.audit:audit", "Show who did what, newest first (role admin).")
     )
-    audit.add_argument("--since", metavar="TIME", help="from this time on, such as 2026-11-22T09:00:00Z")
-    audit.add_argument("--until", metavar="TIME", help="before this time")
+    audit.add_argument(
+        "--since", type=instant, metavar="TIME", help="from this time on, such as 2026-11-22T09:00:00Z"
+    )
+    audit.add_argument("--until", type=instant, metavar="TIME", help="before this time")
     audit.add_argument("--action", help="such as session.delete, intervention.resolve or file.write")
     audit.add_argument("--user", metavar="SUB", help="of this person, as the identity provider names them")
     audit.add_argument("--session", metavar="ID", help="on this session, deleted or not")
@@ -246,6 +251,23 @@ def add_operations(commands: "Commands[Parser]") -> None:
         "Exit codes: 0 all is well, 1 something is missing or could not be done, 2 wrong use or refused, "
         "5 failed sessions were listed and not repaired."
     )
+
+
+def seconds(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"seconds are a whole number from 1 on, not {text!r}")
+    return int(text)
+
+
+def instant(text: str) -> str:
+    """The text itself, which the API reads as RFC 3339."""
+    try:
+        has_zone = datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        has_zone = False
+    if not has_zone:
+        raise argparse.ArgumentTypeError(f"a time is given such as 2026-11-22T09:00:00Z, not {text!r}")
+    return text
 
 
 def port(text: str) -> int:

@@ -214,8 +214,14 @@ class ProviderKeyRefused(SessionError):
     """
 
     code = "PROVIDER_KEY_REFUSED"
-    waiting = "Store a valid key for the model's provider; the session tries again by itself."
-    remedy = "Store a valid key for the model's provider, then write to the session again."
+    waiting = (
+        "Store a valid key for the model's provider, or start the local stack with one; the session tries again by "
+        "itself."
+    )
+    remedy = (
+        "Store a valid key for the model's provider, or start the local stack with one; then write to the session "
+        "again."
+    )
 
 
 class ProviderQuotaExceeded(SessionError):

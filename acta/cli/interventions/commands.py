@@ -13,7 +13,7 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation, connect
 from acta.cli.exit_codes import CliError
 from acta.cli.interventions.hints import deciding_lines
-from acta.cli.interventions.lines import list_line, short_line
+from acta.cli.interventions.lines import is_pause, list_line, short_line
 from acta.cli.terminal.text import echo, one_line
 from acta.client.api import Client, session_path
 from acta.client.errors import ApiError
@@ -43,7 +43,11 @@ def interventions(arguments: Namespace) -> int:
     for one in waiting:
         echo(list_line(one, now))
     invocation = Invocation.from_arguments(arguments)
-    print(f"decide with {invocation.line('approve', 'ID')} (or reject, answer, resolve)", file=sys.stderr)
+    pauses = [is_pause(one) for one in waiting]
+    if not all(pauses):
+        print(f"decide with {invocation.line('approve', 'ID')} (or reject, answer, resolve)", file=sys.stderr)
+    if any(pauses):
+        print(f"continue what is paused with {invocation.line('resume', 'SESSION')}", file=sys.stderr)
     return exit_codes.OK
 
 

@@ -60,10 +60,11 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
 
 
 def list_line(one: Mapping[str, Any], now: datetime) -> str:
-    """Ids, type, age, expiry and subject."""
+    """Ids, type, age, expiry, the role that decides it, where one is named, and subject."""
     ids = "  ".join(one_line(one.get(name) or "") for name in ("intervention_id", "session_id"))
     when = f"{age(one.get('created_at'), now):>7}  {expiry(one, now):<18}"
-    return f"{ids}  {kind_of(one):<20}  {when}  {subject(one)}".rstrip()
+    role = f"needs {one_line(one['role'], MAX_LABEL)}  " if one.get("role") else ""
+    return f"{ids}  {kind_of(one):<20}  {when}  {role}{subject(one)}".rstrip()
 
 
 def short_line(one: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """`acta audit`: who did what in the tenant, newest first."""
 
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from itertools import islice
@@ -22,7 +23,9 @@ def audit(arguments: Namespace) -> int:
         "user": arguments.user,
         "session_id": arguments.session,
     }
-    found = islice(client.items("/v1/audit", **wanted), arguments.limit)
+    found = list(islice(client.items("/v1/audit", **wanted), arguments.limit))
+    if not found:
+        print("no records", file=sys.stderr)
     for record in found:
         echo(json.dumps(record) if arguments.json else line(record))
     return exit_codes.OK

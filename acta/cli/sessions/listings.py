@@ -23,7 +23,13 @@ def sessions(arguments: Namespace) -> int:
         echo(json.dumps(page["items"]))
         return exit_codes.OK
     if not page["items"]:
-        print("no sessions yet: start one with acta run", file=sys.stderr)
+        state = arguments.state_is
+        none = (
+            f"no sessions in the state {one_line(state)}"
+            if state
+            else "no sessions yet: start one with acta run"
+        )
+        print(none, file=sys.stderr)
     for session in page["items"]:
         at = str(session.get("created_at", ""))[:19].replace("T", " ")
         goal = one_line(session.get("goal") or "", 60)

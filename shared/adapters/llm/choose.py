@@ -84,11 +84,14 @@ def choose_for(
         key = key_of(chosen, settings, environ, secrets)
     except AwsDenied as denied:
         return UnusableModel(chosen, AwsDenied, f"{chosen}: {denied}"), name
+    source = KEY_SOURCES.get(chosen)
+    if key == "" and source is not None and settings.env == "local":
+        why = f"no API key is configured: the local stack takes it from the variable {source.variable} when it starts"
+        return UnusableModel(chosen, ProviderKeyRefused, f"{chosen}: {why}"), name
     api = _openai_api(settings, base_url) if chosen == "openai" else ""
     needs_react = api == "chat" and is_official(base_url) and not takes_tools_in_chat(name)
     make = _react if protocol == "react" or needs_react else _native
     made = make(chosen, key, base_url, api)
-    source = KEY_SOURCES.get(chosen)
     if source is None or environ.get(source.variable, "").strip() or not getattr(settings, source.setting):
         return made, name
 

@@ -132,6 +132,17 @@ def test_a_named_provider_without_a_key_fails_the_run_not_the_worker() -> None:
     model, _ = choose(_settings(provider="openai"), {}, _no_secret)
 
     assert model.provider == "openai"
+    with pytest.raises(
+        ProviderKeyRefused, match=r"takes it from the variable OPENAI_API_KEY when it starts$"
+    ):
+        model.complete(request(), timeout=1.0)
+
+
+def test_in_aws_the_place_of_a_missing_key_is_a_secret() -> None:
+    model, _ = choose_for(
+        _in_aws(openai_secret="acta/openai"), {}, _stored("unset"), "openai", None, "native"
+    )
+
     with pytest.raises(ProviderKeyRefused, match=r"belongs in the secret acta/<env>/openai$"):
         model.complete(request(), timeout=1.0)
 

@@ -44,6 +44,29 @@ def test_every_page_of_what_waits_is_listed_one_line_each(
     assert asked == ["state=pending", "cursor=2&state=pending"]
 
 
+def test_the_role_that_a_question_needs_is_listed(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("GET", LISTING, page(waits("int_1", role="fin\x1bance"), waits("int_2")))
+    assert acta("interventions") == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert "needs fin\\x1bance" in first.split("  ")
+    assert "needs" not in second
+
+
+def test_what_a_person_has_paused_is_not_to_be_approved_but_resumed(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paused = waits("int_1", type="checkpoint_review", tool_call=None, context={"asked_by": "person"})
+    deployment.on("GET", LISTING, page(paused), page(paused, waits("int_2")))
+    assert acta("interventions") == 0
+    (only,) = capsys.readouterr().err.splitlines()
+    assert only.startswith("continue what is paused with acta resume SESSION --api-url ")
+    assert acta("interventions") == 0
+    first, second = capsys.readouterr().err.splitlines()
+    assert (first.startswith("decide with acta approve ID "), second) == (True, only)
+
+
 def test_who_decides_by_a_role_names_somebody_s_private_session_as_any_other(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:

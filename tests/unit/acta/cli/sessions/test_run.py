@@ -46,6 +46,16 @@ def test_a_private_session_is_asked_for_and_listed_as_such(
     assert "private" not in second
 
 
+def test_that_no_session_is_in_a_state_is_not_that_there_are_none(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("GET", "/v1/sessions", success({"items": [], "next_cursor": None}))
+    assert acta("sessions", "--state-is", "failed") == 0
+    assert capsys.readouterr() == ("", "no sessions in the state failed\n")
+    assert acta("sessions") == 0
+    assert capsys.readouterr().err == "no sessions yet: start one with acta run\n"
+
+
 def test_run_json_prints_the_session_alone_on_standard_output(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
