@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from shared.adapters.llm.choose import UnusableModel, choose, choose_for
-from shared.adapters.llm.keys import Secrets
+from shared.adapters.llm.keys import RotatingModel, Secrets
 from shared.adapters.llm.openai.chat import OpenAIModel
 from shared.adapters.llm.openai.responses import OpenAIResponsesModel
 from shared.adapters.llm.react.model import ReActModel
@@ -136,6 +136,13 @@ def test_a_named_provider_without_a_key_fails_the_run_not_the_worker() -> None:
         ProviderKeyRefused, match=r"takes it from the variable OPENAI_API_KEY when it starts$"
     ):
         model.complete(request(), timeout=1.0)
+
+
+def test_a_local_stack_whose_keys_are_secrets_finds_one_that_is_stored_later() -> None:
+    settings = _settings(provider="openai", openai_secret="acta/openai")
+    model, _ = choose(settings, {}, _stored("unset"))
+
+    assert isinstance(model, RotatingModel)
 
 
 def test_in_aws_the_place_of_a_missing_key_is_a_secret() -> None:
