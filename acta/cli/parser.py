@@ -205,6 +205,12 @@ def add_tools(commands: "Commands[Parser]") -> None:
         )
     )
     set_.add_argument("name", metavar="NAME")
+    set_.add_argument(
+        "--host",
+        action="append",
+        metavar="HOST",
+        help="tools may send it there alone; more than once for more (default: the hosts that it has, else any)",
+    )
     add_connection(add(verbs, "list", "tool_secrets:list_secrets", "List the secrets, without their values."))
     remove = add_connection(add(verbs, "rm", "tool_secrets:remove_secret", "Delete a secret for good."))
     remove.add_argument("name", metavar="NAME")

@@ -16,14 +16,16 @@ MOST_CHARS = 16_384
 
 def set_secret(arguments: Namespace) -> int:
     client = connect(arguments, role="admin")
-    client.put(tool_secret_path(arguments.name), {"value": _value(arguments.name)})
+    hosts = {} if arguments.host is None else {"hosts": arguments.host}
+    client.put(tool_secret_path(arguments.name), {"value": _value(arguments.name), **hosts})
     return exit_codes.OK
 
 
 def list_secrets(arguments: Namespace) -> int:
     for secret in connect(arguments, role="admin").items("/v1/tool-secrets"):
         at = str(secret["updated_at"])[:19].replace("T", " ")
-        echo(f"{secret['name']:<32}  {at}  {visible(str(secret['updated_by']), keep_newlines=False)}")
+        by = visible(str(secret["updated_by"]), keep_newlines=False)
+        echo(f"{secret['name']:<32}  {at}  {by}  {' '.join(secret.get('hosts', ()))}".rstrip())
     return exit_codes.OK
 
 

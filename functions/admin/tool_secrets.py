@@ -1,11 +1,13 @@
 """Secrets for headers of tools: `/v1/tool-secrets` (design §7). A value goes in and never comes out again."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from shared.api.app import Api
 from shared.api.request.definition_bodies import PutToolSecret
 from shared.api.response.definition_views import tool_secret_view
 from shared.api.response.envelope import Response, no_content, page, success
+from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.definitions.tool_secret import (
     MAX_TOOL_SECRETS,
     NAME_RULE,
@@ -36,11 +38,19 @@ def add_tool_secrets(
         if name not in known and len(known) >= MAX_TOOL_SECRETS:
             raise Conflict(f"There are {MAX_TOOL_SECRETS} secrets already, which is the most. Delete one.")
         created_at = known[name].created_at if name in known else now
-        secret = ToolSecret(name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user)
-        names.put(tenant, secret)
+        former = known[name].hosts if name in known else ()
+        hosts = former if body.hosts is None else tuple(body.hosts)
+        secret = ToolSecret(
+            name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
+        )
+        _check_hosts(secret, tools.all(tenant))
+        # with the former value no more hosts than it was for; the time anew, so that no worker keeps it for the others
+        names.put(tenant, secret.model_copy(update={"hosts": _meanwhile(former, hosts)}))
         # before, for calls that were asked for until now; after, for those asked for until the new value was there
         _write_anew(tools, tenant, name, clock)
         values.put(tenant, name, body.value)
+        secret = secret.model_copy(update={"updated_at": clock.now()})
+        names.put(tenant, secret)
         _write_anew(tools, tenant, name, clock)
         return success(tool_secret_view(secret), 200 if name in known else 201)
 
@@ -58,6 +68,29 @@ def add_tool_secrets(
         values.delete(tenant, name)
         names.delete(tenant, name)
         return no_content()
+
+
+def _meanwhile(former: tuple[str, ...], hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """The hosts until the new value is there, which may fail: those of both values, else of the former."""
+    if not former:
+        return hosts
+    return tuple(host for host in hosts if host in former) or former
+
+
+def _check_hosts(secret: ToolSecret, tools: Sequence[ToolDefinition]) -> None:
+    """Raises Conflict where a tool would send the secret elsewhere."""
+    elsewhere = [
+        tool.name
+        for tool in tools
+        if secret.name in tool.secrets
+        and isinstance(tool.config, HttpConfig)
+        and not secret.may_be_sent_to(tool.config.url)
+    ]
+    if elsewhere:
+        raise Conflict(
+            f"Tools send this secret to other hosts: {', '.join(elsewhere)}. Change or delete them first.",
+            {"tools": elsewhere},
+        )
 
 
 def _write_anew(tools: ToolStore, tenant: str, secret: str, clock: Clock) -> None:

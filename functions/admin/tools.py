@@ -204,12 +204,22 @@ def _check_is_read(config: HttpConfig | LambdaConfig, write_version: int) -> Non
 
 
 def _check_secrets(tool: ToolDefinition, tenant: str, secrets: ToolSecretNames) -> None:
-    """Raises FieldsInvalid where a secret that the tool refers to was never set: every call would fail."""
-    if not tool.secrets:
+    """Raises FieldsInvalid where a secret that the tool refers to was never set: every call would fail. And where it is
+    for other hosts: an admin who does not know its value cannot have it sent to one of theirs.
+    """
+    if not tool.secrets or not isinstance(tool.config, HttpConfig):
         return
-    missing = sorted(tool.secrets - {each.name for each in secrets.all(tenant)})
+    known = {each.name: each for each in secrets.all(tenant)}
+    missing = sorted(tool.secrets - known.keys())
     if missing:
         sentence = f"There is no secret called {', '.join(missing)}. {HOW_TO_SET}"
+        raise FieldsInvalid({"config.headers": [sentence]})
+    url = tool.config.url
+    elsewhere = sorted(name for name in tool.secrets if not known[name].may_be_sent_to(url))
+    if elsewhere:
+        sentence = (
+            f"The host of config.url gets no secret called {', '.join(elsewhere)}: it is for other hosts."
+        )
         raise FieldsInvalid({"config.headers": [sentence]})
 
 

@@ -6,6 +6,7 @@ from shared.adapters.aws.tool_secrets import ToolSecretReader
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
@@ -50,7 +51,11 @@ def runtime() -> ToolRuntime:
                 DynamoMemories(chosen.table, clock, write_version=chosen.write_version),
                 clock,
             ),
-            HttpTool(AddressGuard(chosen), ToolSecretReader(chosen.env)),
+            HttpTool(
+                AddressGuard(chosen),
+                ToolSecretReader(chosen.env),
+                DynamoToolSecretNames(chosen.table).all,
+            ),
             LambdaTool(FunctionGuard(chosen)),
         ),
     )

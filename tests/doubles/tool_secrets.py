@@ -34,7 +34,7 @@ class MemoryToolSecretValues:
         self._answer()
         self.values.pop((tenant, name), None)
 
-    def __call__(self, tenant: str, name: str) -> str | None:
+    def __call__(self, tenant: str, name: str, set_at: str = "") -> str | None:
         self._answer()
         return self.values.get((tenant, name))
 

@@ -52,7 +52,7 @@ from tests.doubles.log import MemoryLog
 from tests.doubles.memories import MemoryMemories
 from tests.doubles.running_text import MemoryPartials
 from tests.doubles.table import MemoryTable
-from tests.doubles.tool_secrets import MemoryToolSecretValues
+from tests.doubles.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.whole import WholeHistory
 
@@ -90,7 +90,7 @@ class House:
         self.repository = self.fresh_repository()
         toolbox = TenantTools(
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
-            HttpTool(AddressGuard(self.settings), self.secret_values),
+            HttpTool(AddressGuard(self.settings), self.secret_values, MemoryToolSecretNames(table).all),
             LambdaTool(FunctionGuard(self.settings)),
         )
         self.runtime = ToolRuntime(

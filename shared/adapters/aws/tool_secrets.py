@@ -74,10 +74,11 @@ class ToolSecretReader:
         self._environment = environment
         self._secretsmanager = Service("secretsmanager", client)
         self._now = now
-        self._kept: OrderedDict[tuple[str | None, str], tuple[float, str]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str | None, str, str], tuple[float, str]] = OrderedDict()
 
-    def __call__(self, tenant: str, name: str) -> str | None:
-        """None: there is no such secret. Only values are kept, so one that is set is there for the next call.
+    def __call__(self, tenant: str, name: str, set_at: str = "") -> str | None:
+        """None: there is no such secret. Only values are kept, so one that is set is there for the next call. `set_at`:
+        what is kept of another time is not used: its hosts may have been others.
 
         Raises AwsDenied, StoreThrottled, StoreUnavailable, SecretUnusable.
         """
@@ -86,6 +87,7 @@ class ToolSecretReader:
         key = (
             None if binding is None else binding.tenant,
             tool_secrets_prefix(self._environment, tenant) + name,
+            set_at,
         )
         kept = self._kept.get(key)
         if kept is not None and 0 <= self._now() - kept[0] < CACHE_SECONDS:

@@ -1,7 +1,8 @@
 """Names of the secrets of tenants' tools on DynamoDB. No item has a value: those are in Secrets Manager.
 
 pk             sk             attributes
-T#{tenant}     X#{secret}     v version, c created at, u updated at, b who set its value last
+T#{tenant}     X#{secret}     v version, c created at, u updated at, b who set its value last, h where it
+                              may be sent
 """
 
 from datetime import datetime
@@ -42,6 +43,7 @@ class DynamoToolSecretNames:
             "c": {"S": secret.created_at.isoformat()},
             "u": {"S": secret.updated_at.isoformat()},
             "b": {"S": secret.updated_by},
+            **({"h": {"S": " ".join(secret.hosts)}} if secret.hosts else {}),
         }
         self._dynamodb.call("put_item", TableName=self._table, Item=item)
 
@@ -60,4 +62,5 @@ def _secret(item: Item) -> ToolSecret:
         created_at=datetime.fromisoformat(item["c"]["S"]),
         updated_at=datetime.fromisoformat(item["u"]["S"]),
         updated_by=item["b"]["S"],
+        hosts=tuple(item["h"]["S"].split()) if "h" in item else (),
     )

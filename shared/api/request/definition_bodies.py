@@ -154,6 +154,7 @@ def _usable_value(value: str) -> str:
 
 
 class PutToolSecret(RequestBody):
-    """`PUT /v1/tool-secrets/{name}`."""
+    """`PUT /v1/tool-secrets/{name}`. `hosts`: None: those that it has already."""
 
     value: Annotated[str, AfterValidator(_usable_value)] = Field(repr=False)
+    hosts: Annotated[list[tool_secret.SecretHost], Field(max_length=tool_secret.MAX_HOSTS)] | None = None

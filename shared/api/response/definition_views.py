@@ -96,6 +96,7 @@ def tool_secret_view(secret: ToolSecret) -> Json:
     """Without its value, which nobody is shown."""
     return {
         "name": secret.name,
+        "hosts": list(secret.hosts),
         "created_at": instant(secret.created_at),
         "updated_at": instant(secret.updated_at),
         "updated_by": secret.updated_by,

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -20,16 +21,29 @@ VALUE_RULE = (
     "a space: it becomes a header's value as it is."
 )
 
+HOST_PATTERN = r"^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$"
+MAX_HOSTS = 10
+
+SecretHost = Annotated[str, Field(pattern=HOST_PATTERN)]
 SecretName = Annotated[str, Field(pattern=NAME_PATTERN)]
 
 
 class ToolSecret(FrozenModel):
-    """What is known of a secret without its value. `updated_by`: the subject who set the value last."""
+    """What is known of a secret without its value. `updated_by`: the subject who set the value last. `hosts`: where
+    tools may send it, `host` (for port 443) or `host:port`; none: wherever tools may go.
+    """
 
     name: SecretName
     created_at: datetime
     updated_at: datetime
     updated_by: str
+    hosts: Annotated[tuple[SecretHost, ...], Field(max_length=MAX_HOSTS)] = ()
+
+    def may_be_sent_to(self, url: str) -> bool:
+        """Whether a tool with this URL may refer to the secret. `url`: one that tools may call."""
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").removesuffix("."), parts.port or 443
+        return not self.hosts or f"{host}:{port}" in self.hosts or (port == 443 and host in self.hosts)
 
 
 def is_secret_name(name: str) -> bool:

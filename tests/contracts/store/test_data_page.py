@@ -123,7 +123,8 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     )
     stores.tools.create(TENANT, tool_of(now))
     stores.secret_names.put(
-        TENANT, ToolSecret(name="stripe", created_at=now, updated_at=now, updated_by="ann")
+        TENANT,
+        ToolSecret(name="stripe", created_at=now, updated_at=now, updated_by="ann", hosts=("a.example",)),
     )
     seed = prompts.seed(AGENT_PLANNING_SYSTEM, now)
     stores.definitions.store_seed(seed)

@@ -122,7 +122,7 @@ def test_a_credential_reaches_its_server_and_stands_nowhere_else(
     for text in (*told, *runs, *behind.log_lines(), json.dumps(stage.requests), kept):
         assert KEY not in text
     (secret,) = boss.items("/v1/tool-secrets")
-    assert set(secret) == {"name", "created_at", "updated_at", "updated_by"}
+    assert set(secret) == {"name", "hosts", "created_at", "updated_at", "updated_by"}
 
 
 def test_a_tenant_s_secret_is_used_by_no_other_tenant_and_another_value_without_a_deployment(

@@ -1,7 +1,7 @@
 """Tools of kind `http` against servers on the loopback address, which are excepted from the address rules."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,10 +10,11 @@ import pytest
 from shared.adapters.aws.tool_secrets import SecretUnusable
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.egress.exchange import MAX_BYTES
-from shared.adapters.tools.tenant.credentials import Secrets
+from shared.adapters.tools.tenant.credentials import Known, Secrets
 from shared.adapters.tools.tenant.http import SHOWN_BYTES, HttpTool
 from shared.agent.tools.results_for_model import failure_text
 from shared.domain.definitions.tool import Effect, HttpConfig, Method, ToolDefinition
+from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.errors import (
     AwsDenied,
     StoreThrottled,
@@ -55,6 +56,7 @@ def run(
     headers: dict[str, str] | None = None,
     secret_headers: dict[str, str] | None = None,
     secrets: Secrets = NO_SECRETS,
+    known: Known = lambda tenant: (),
 ) -> OutsideText:
     config = HttpConfig(url=url, method=method, headers=headers or {}, secret_headers=secret_headers or {})
     tool = ToolDefinition(
@@ -65,7 +67,7 @@ def run(
         env="local", table="t", bucket="b", http_tool_allow=",".join(each.at for each in allowed)
     )
     context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
-    return HttpTool(AddressGuard(settings), secrets).run(tool, config, arguments or {}, context)
+    return HttpTool(AddressGuard(settings), secrets, known).run(tool, config, arguments or {}, context)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
@@ -210,8 +212,31 @@ def test_a_secret_that_is_not_set_is_an_admin_s_to_set_and_nothing_is_sent(sink:
     assert sink.heard == []
 
 
+def test_a_secret_is_sent_to_the_hosts_that_it_names_alone(sink: Sink) -> None:
+    def kept(*hosts: str) -> Known:
+        one = ToolSecret(name="desk", created_at=NOW, updated_at=NOW, updated_by="ann", hosts=hosts)
+        other = one.model_copy(update={"name": "other", "hosts": ("other.example",)})
+        return lambda tenant: (other, one)
+
+    with pytest.raises(ToolFailed, match="its secret desk is for other hosts"):
+        with_key(sink.url(), sink, known=kept("desk.example.com"))
+    assert sink.heard == []
+    for hosts in ((sink.at,), ()):
+        with_key(sink.url(), sink, known=kept(*hosts))
+    assert len(sink.heard) == 2
+
+
+def test_where_nobody_knows_which_hosts_get_a_secret_the_tool_did_not_run(sink: Sink) -> None:
+    def away(tenant: str) -> Sequence[ToolSecret]:
+        raise StoreUnavailable("x")
+
+    with pytest.raises(ToolNotRun):
+        with_key(sink.url(), sink, known=away)
+    assert sink.heard == []
+
+
 def test_a_secret_that_is_no_header_s_value_is_not_sent(sink: Sink) -> None:
-    def unusable(tenant: str, name: str) -> str | None:
+    def unusable(tenant: str, name: str, set_at: str) -> str | None:
         raise SecretUnusable
 
     with pytest.raises(ToolFailed, match="An admin has to set it"):

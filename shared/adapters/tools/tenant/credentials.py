@@ -2,16 +2,19 @@
 they are kept out of what the model is given (design §7).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.tool_secrets import SecretUnusable
 from shared.domain.definitions.tool import HttpConfig
-from shared.domain.definitions.tool_secret import NAME_RULE, is_secret_name
+from shared.domain.definitions.tool_secret import NAME_RULE, ToolSecret, is_secret_name
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, ToolFailed, ToolNotRun
 
-Secrets = Callable[[str, str], str | None]
-"""From a tenant and a secret's name to its value; None: there is no such secret."""
+Secrets = Callable[[str, str, str], str | None]
+"""From a tenant, a secret's name and when it was set last, where that is known, to its value; None: there is no such
+secret. A value that was read before it was set is not used."""
+Known = Callable[[str], Sequence[ToolSecret]]
+"""From a tenant to what is known of its secrets."""
 
 
 class ReferenceRefused(Exception):
@@ -61,14 +64,19 @@ def with_references(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, tenant: str) -> Credentials:
+def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, known: Known, tenant: str) -> Credentials:
     """What a call of the tool is sent with. Raises ToolNotRun where the store of the secrets is away or refuses, and
     ToolFailed where an admin has to do something. Neither says more of a secret than its name.
     """
     values: dict[str, str] = {}
+    about = _about(known, tenant) if config.secret_headers else {}
     for name in dict.fromkeys(config.secret_headers.values()):
+        secret = about.get(name)
+        if secret is not None and not secret.may_be_sent_to(config.url):
+            raise _failed(tool, name, "is for other hosts")
+        set_at = "" if secret is None else secret.updated_at.isoformat()
         try:
-            value = secrets(tenant, name)
+            value = secrets(tenant, name, set_at)
         except (AwsDenied, StoreThrottled, StoreUnavailable) as away:
             raise ToolNotRun(away) from None
         except SecretUnusable:
@@ -77,6 +85,13 @@ def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, tenant: str)
             raise _failed(tool, name, "is not set")
         values[name] = value
     return Credentials({header: values[name] for header, name in config.secret_headers.items()}, values)
+
+
+def _about(known: Known, tenant: str) -> Mapping[str, ToolSecret]:
+    try:
+        return {secret.name: secret for secret in known(tenant)}
+    except (AwsDenied, StoreThrottled, StoreUnavailable) as away:
+        raise ToolNotRun(away) from None
 
 
 def _failed(tool: str, name: str, what: str) -> ToolFailed:

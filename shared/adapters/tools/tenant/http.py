@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urldefrag, urljoin
 
 from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
-from shared.adapters.tools.tenant.credentials import Credentials, Secrets, credentials_of
+from shared.adapters.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
 from shared.adapters.tools.tenant.query import with_query
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.errors import ToolFailed, ToolUnanswered
@@ -30,18 +30,21 @@ SHOWN_BYTES = 1_000
 
 
 class HttpTool:
-    """Runs calls. `guard`: says which URLs may be called. `secrets`: reads those that headers refer to."""
+    """Runs calls. `guard`: says which URLs may be called. `secrets`: reads those that headers refer to. `known`: says
+    which hosts they are for.
+    """
 
-    def __init__(self, guard: AddressGuard, secrets: Secrets) -> None:
+    def __init__(self, guard: AddressGuard, secrets: Secrets, known: Known) -> None:
         self._guard = guard
         self._secrets = secrets
+        self._known = known
 
     def run(
         self, tool: ToolDefinition, config: HttpConfig, arguments: Mapping[str, Any], context: CallContext
     ) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
         deadline = time.monotonic() + context.deadline_seconds
-        credentials = credentials_of(tool.name, config, self._secrets, context.tenant)
+        credentials = credentials_of(tool.name, config, self._secrets, self._known, context.tenant)
         method, url, body = config.method, config.url, None
         headers = {
             "Accept": "application/json, text/*;q=0.9, */*;q=0.1",

@@ -21,7 +21,9 @@ def test_secrets_are_listed_by_name_for_their_tenant_alone(stores: Stores, tenan
         stores.secret_names.put(tenant, each)
     assert stores.secret_names.all(tenant) == (other, one)
     assert stores.secret_names.all(f"{tenant}x") == ()
-    later = make_secret(stores, "stripe", by="bob")
+    later = make_secret(stores, "stripe", by="bob").model_copy(
+        update={"hosts": ("a.example", "b.example:8443")}
+    )
     stores.secret_names.put(tenant, later)
     assert stores.secret_names.all(tenant) == (other, later)
 

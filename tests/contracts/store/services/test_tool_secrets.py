@@ -82,6 +82,16 @@ def test_a_value_is_read_as_it_was_set_and_another_one_within_a_minute(worker: W
     assert worker.value("acme") == NEWER
 
 
+def test_a_value_of_before_it_was_set_is_not_used_once_that_is_known(worker: Worker) -> None:
+    """Its hosts may be others: an admin may set a value of theirs, for a host of theirs."""
+    worker.put("acme", VALUE)
+    with bound_to("acme"):
+        assert worker.read("acme", "stripe", "1") == VALUE
+        worker.put("acme", NEWER)
+        assert worker.read("acme", "stripe", "1") == VALUE
+        assert worker.read("acme", "stripe", "2") == NEWER
+
+
 def test_a_deleted_one_is_gone_and_can_be_set_again_at_once(worker: Worker) -> None:
     worker.put("acme", VALUE)
     worker.delete("acme")

@@ -36,6 +36,15 @@ def test_a_value_comes_from_standard_input_and_is_not_printed(
     assert VALUE not in "".join(capsys.readouterr())
 
 
+def test_the_hosts_that_get_it_are_arguments(
+    acta: Acta, deployment: FakeDeployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployment.on("PUT", PATH, success(SECRET, 201))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(VALUE))
+    assert acta("tools", "secrets", "set", "stripe", "--host", "a.example", "--host", "b.example:8443") == 0
+    assert deployment.requests[0].json == {"value": VALUE, "hosts": ["a.example", "b.example:8443"]}
+
+
 def test_at_a_terminal_it_is_asked_for_without_an_echo(
     acta: Acta, deployment: FakeDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

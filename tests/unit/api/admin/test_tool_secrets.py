@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.domain.definitions.tool import MAX_HEADERS, HttpConfig, ToolDefinition
-from shared.domain.definitions.tool_secret import MAX_TOOL_SECRETS, MAX_VALUE_CHARS
+from shared.domain.definitions.tool_secret import MAX_HOSTS, MAX_TOOL_SECRETS, MAX_VALUE_CHARS
 from shared.domain.errors import StoreUnavailable
 from shared.domain.schema.versions import PREVIOUS
 from shared.settings import Settings
@@ -40,7 +40,7 @@ def define(api: AdminApi, headers: dict[str, Any], name: str = "refund") -> Any:
 def test_a_secret_is_set_replaced_listed_and_deleted_and_its_value_never_comes_back(api: AdminApi) -> None:
     made = put(api)
     at = "2026-01-01T00:00:00.000Z"
-    shown = {"name": "stripe", "created_at": at, "updated_at": at, "updated_by": "ann"}
+    shown = {"name": "stripe", "hosts": [], "created_at": at, "updated_at": at, "updated_by": "ann"}
     assert (made.status, made.data) == (201, shown)
     other = api.as_caller(user="bob").request("PUT", PATH, json_body={"value": f"{VALUE}2"})
     assert (other.status, other.data["updated_by"]) == (200, "bob")
@@ -81,6 +81,10 @@ def test_only_admins_and_only_those_of_the_tenant(api: AdminApi) -> None:
         ("stripe", {"value": f" {VALUE}"}, "value"), ("stripe", {"value": f"{VALUE} "}, "value"),
         ("stripe", {"value": "Grüße, Grüße"}, "value"), ("stripe", {"value": "s" * (MAX_VALUE_CHARS + 1)}, "value"),
         ("stripe", {"value": VALUE, "more": VALUE}, "more"),
+        ("stripe", {"value": VALUE, "hosts": ["https://a.example"]}, "hosts.0"),
+        ("stripe", {"value": VALUE, "hosts": ["A.example"]}, "hosts.0"),
+        ("stripe", {"value": VALUE, "hosts": ["*.example"]}, "hosts.0"),
+        ("stripe", {"value": VALUE, "hosts": [f"h{n}.example" for n in range(MAX_HOSTS + 1)]}, "hosts"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_secret_is_refused_and_not_said_again(
@@ -157,6 +161,57 @@ def test_a_tool_whose_secret_is_set_anew_is_another_tool_before_the_new_value_is
     assert after[1].config == refund.config
     assert api.admin.request("PUT", "/v1/tool-secrets/other", json_body={"value": VALUE}).status == 201
     assert api.root.tools.all("acme") == after
+
+
+def set_for(api: AdminApi, *hosts: str, value: str = VALUE) -> Any:
+    return api.admin.request("PUT", PATH, json_body={"value": value, "hosts": list(hosts)})
+
+
+def test_a_secret_is_for_the_hosts_that_it_names(api: AdminApi) -> None:
+    assert set_for(api, "other.example.com").data["hosts"] == ["other.example.com"]
+    refused = define(api, {"X-Api-Key": {"secret": "stripe"}})
+    ((field, (why,)),) = refused.error["details"].items()
+    assert (refused.status, field) == (400, "config.headers")
+    assert "stripe: it is for other hosts" in why
+    assert put(api).data["hosts"] == ["other.example.com"], "who names none keeps those that it has"
+    assert define(api, {"X-Api-Key": {"secret": "stripe"}}).status == 400
+    assert set_for(api, "other.example.com", "pay.example.com").status == 200
+    assert define(api, {"X-Api-Key": {"secret": "stripe"}}).status == 201
+    assert set_for(api).data["hosts"] == []
+
+
+@pytest.mark.parametrize(
+    ("former", "wanted", "meanwhile"),
+    [
+        (["a.example"], ["a.example", "b.example"], ["a.example"]),
+        (["a.example"], ["b.example"], ["a.example"]),
+        (["a.example"], [], ["a.example"]),
+        (["a.example", "b.example"], ["b.example"], ["b.example"]),
+        ([], ["a.example"], ["a.example"]),
+    ],
+)
+def test_no_host_is_added_before_the_value_is_another_one(
+    api: AdminApi, former: list[str], wanted: list[str], meanwhile: list[str]
+) -> None:
+    set_for(api, *former)
+    api.secret_values.away = [StoreUnavailable("away")]
+    assert set_for(api, *wanted, value="Bearer sk-live-other").status == 503
+    (listed,) = api.admin.request("GET", "/v1/tool-secrets").data["items"]
+    assert listed["hosts"] == meanwhile
+    assert set_for(api, *wanted, value="Bearer sk-live-other").data["hosts"] == wanted
+
+
+def test_a_tool_that_sends_a_secret_elsewhere_is_changed_before_the_secret_is(api: AdminApi) -> None:
+    put(api)
+    assert define(api, {"X-Api-Key": {"secret": "stripe"}}).status == 201
+    refused = set_for(api, "other.example.com", value="Bearer sk-live-other")
+    assert (refused.status, refused.error["details"]) == (409, {"tools": ["refund"]})
+    assert api.secret_values.values == {("acme", "stripe"): VALUE}
+    assert set_for(api, "pay.example.com:443").status == 200
+    elsewhere = with_headers({"X-Api-Key": {"secret": "stripe"}})
+    elsewhere["config"]["url"] = "https://pay.example.com:8443/refunds"
+    del elsewhere["name"]
+    assert api.admin.request("PUT", "/v1/tools/refund", json_body=elsewhere).status == 400
 
 
 def test_a_tool_refers_to_secrets_that_were_set_for_its_tenant(api: AdminApi) -> None:
