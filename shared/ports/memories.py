@@ -38,8 +38,7 @@ class MemoryStore(Protocol):
         """Adds a memory. False: one with this id exists, because a call ran again; it stays as it is.
 
         Where the agent has `MAX_PER_AGENT` memories, the oldest summary that may (`Memory.makes_room_for`) makes room.
-        `record`: written in the same
-        transaction. Raises MemoryFull, KeyTaken, MarkNotStored.
+        `record`: written in the same transaction. Raises MemoryFull, KeyTaken, MarkNotStored.
         """
         ...
 

@@ -228,12 +228,12 @@ WITHOUT_A_TENANT: Mapping[str, Act] = {
 }  # fmt: skip
 
 NEEDS: Mapping[str, set[str]] = {
-    "start": {"record what was done", "start an execution", "stop an execution"},
+    "start": {"start an execution", "stop an execution"},
     "status": set(),
     "step": set(),
     "tool": set(),
-    "intervene": {"record what was done", "start an execution", "stop an execution"},
-    "admin": {"record what was done"},
+    "intervene": {"start an execution", "stop an execution"},
+    "admin": set(),
     "notify": {"read a tenant's item"},
     "recover": {
         "read a tenant's item", "write a tenant's item", "delete a tenant's item", "read through the table",
@@ -258,6 +258,7 @@ AS_A_TENANT: Mapping[str, Act] = {
     "read the deployment's items": lambda client, prey: client("dynamodb").get_item(
         TableName=prey.table, Key={"pk": {"S": "D"}, "sk": {"S": "CEILING"}}
     ),
+    "record what another tenant did": on_items("put_item", "other", "audit"),
     "read another tenant's records": query("other", "audit"),
     "read a secret of its tools": on_secret("get_secret_value", "mine"),
     **{
@@ -279,20 +280,22 @@ OWN: Mapping[str, Act] = {
     "write a file": on_object("put_object", file, "mine", Body=b""),
     "read a text": on_object("get_object", text, "mine", bucket=1),
     "write a text": on_object("put_object", text, "mine", bucket=1, Body=b""),
+    "record what was done": on_items("put_item", "mine", "audit"),
     "read records": query("mine", "audit"),
 }
 MAY_WITH_OWN: Mapping[str, set[str]] = {
-    "start": {"read an item", "write an item", "read a text", "write a text"},
+    "start": {"read an item", "write an item", "read a text", "write a text", "record what was done"},
     "status": {"read an item", "read a text"},
     "step": {"read an item", "write an item", "delete an item", "read a text", "write a text"},
-    "tool": {*OWN} - {"read records"},
-    "intervene": {"read an item", "write an item", "read a text", "write a text"},
+    "tool": {*OWN} - {"record what was done", "read records"},
+    "intervene": {"read an item", "write an item", "read a text", "write a text", "record what was done"},
     "admin": {
         "read an item",
         "write an item",
         "delete an item",
         "read a file",
         "write a file",
+        "record what was done",
         "read records",
     },
 }
