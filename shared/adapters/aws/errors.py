@@ -41,10 +41,11 @@ def translated(operation: str, error: Exception) -> Exception:
     """The error to raise instead of `error`. It is `error` itself where that does not come from botocore."""
     from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
     from botocore.exceptions import ConnectionError as NotConnected
+    from botocore.parsers import ResponseParserError
 
     if isinstance(error, ClientError):
         return _refusal(operation, error.response)
-    if isinstance(error, HTTPClientError | NotConnected):
+    if isinstance(error, HTTPClientError | NotConnected | ResponseParserError):
         return StoreUnavailable(f"{operation}: {type(error).__name__}")
     if isinstance(error, BotoCoreError):
         return AwsRefused(operation, type(error).__name__)

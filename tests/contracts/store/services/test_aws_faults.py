@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.parsers import ResponseParserError
 
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
@@ -60,6 +61,7 @@ def cancelled(*reasons: str) -> ClientError:
         (refusal("InternalServerError", status=500), StoreUnavailable),
         (refusal("Whatever", status=503), StoreUnavailable),
         (ReadTimeoutError(endpoint_url="http://x"), StoreUnavailable),
+        (ResponseParserError("invalid XML received"), StoreUnavailable),
         (refusal("ValidationException"), AwsRefused),
         (refusal("AccessDeniedException", status=400), AwsDenied),
         (refusal("AccessDenied", status=403), AwsDenied),
