@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tests.structure.modules import circle, closure, graph, imports, modules, rooms
 
+ROOT = Path(__file__).parents[2]
 MOST_MODULES = 16
 """Side by side in one folder."""
 
@@ -14,6 +15,16 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 def test_no_folder_has_more_modules_than_one_takes_in_at_a_glance() -> None:
     assert [room for room, count in rooms(modules()).items() if count > MOST_MODULES] == []
+
+
+def test_what_is_pinned_names_no_address() -> None:
+    """A registry is what the machine is set up with; npm adds pages of sponsors, too."""
+    pinned = [
+        *ROOT.glob("requirements/*"),
+        ROOT / "package-lock.json",
+        ROOT / "tests/e2e/browser/package-lock.json",
+    ]
+    assert [str(path.relative_to(ROOT)) for path in pinned if "://" in path.read_text(encoding="utf-8")] == []
 
 
 def test_imports_inside_functions_and_for_types_alone_are_not_counted(tmp_path: Path) -> None:
