@@ -49,8 +49,8 @@ class StatelessStack(Stack):
             secrets=stateful.secrets,
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
-            tenant_function_arns=self._tenant_function_arns(environment.name),
-            tool_secret_arns=self._tool_secret_arns(environment.name),
+            tenant_function_arns=self._arns("lambda", "function", tenant_functions(environment.name)),
+            tool_secret_arns=self._arns("secretsmanager", "secret", tool_secrets(environment.name)),
             delivery=delivery,
         )
         functions: Mapping[FunctionName, lambda_.IFunction] = {
@@ -100,20 +100,12 @@ class StatelessStack(Stack):
         if environment.sign_in_firewall is not None and pool is not None:
             guard_sign_in(self, environment.name, environment.sign_in_firewall, pool.arn)
 
-    def _tenant_function_arns(self, environment: str) -> str:
-        """The functions of tenants' tools, of this account, region and environment only."""
+    def _arns(self, service: str, resource: str, names: str) -> str:
+        """Of this account and region only."""
         return self.format_arn(
-            service="lambda",
-            resource="function",
-            resource_name=tenant_functions(environment),
-            arn_format=ArnFormat.COLON_RESOURCE_NAME,
-        )
-
-    def _tool_secret_arns(self, environment: str) -> str:
-        return self.format_arn(
-            service="secretsmanager",
-            resource="secret",
-            resource_name=tool_secrets(environment),
+            service=service,
+            resource=resource,
+            resource_name=names,
             arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
 

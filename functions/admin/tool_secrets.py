@@ -35,15 +35,15 @@ def add_tool_secrets(
             raise FieldsInvalid({"name": [NAME_RULE]})
         tenant, now = api.caller.tenant, clock.now()
         known = {each.name: each for each in names.all(tenant)}
-        if name not in known and len(known) >= MAX_TOOL_SECRETS:
+        old = known.get(name)
+        if old is None and len(known) >= MAX_TOOL_SECRETS:
             raise Conflict(f"There are {MAX_TOOL_SECRETS} secrets already, which is the most. Delete one.")
-        created_at = known[name].created_at if name in known else now
-        former = known[name].hosts if name in known else ()
+        created_at, former = (now, ()) if old is None else (old.created_at, old.hosts)
         hosts = former if body.hosts is None else tuple(body.hosts)
         secret = ToolSecret(
             name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
         )
-        _check_hosts(secret, tools.all(tenant))
+        _check_hosts(secret, _users(tools, tenant, name))
         # with the former value no more hosts than it was for; the time anew, so that no worker keeps it for the others
         names.put(tenant, secret.model_copy(update={"hosts": _meanwhile(former, hosts)}))
         # before, for calls that were asked for until now; after, for those asked for until the new value was there
@@ -52,14 +52,14 @@ def add_tool_secrets(
         secret = secret.model_copy(update={"updated_at": clock.now()})
         names.put(tenant, secret)
         _write_anew(tools, tenant, name, clock)
-        return success(tool_secret_view(secret), 200 if name in known else 201)
+        return success(tool_secret_view(secret), 201 if old is None else 200)
 
     @api.delete("/v1/tool-secrets/{name}")
     def delete_secret(name: str) -> Response:
         tenant = api.caller.tenant
         if all(name != each.name for each in names.all(tenant)):
             raise NotFound("There is no secret of this name.")
-        users = [tool.name for tool in tools.all(tenant) if name in tool.secrets]
+        users = [tool.name for tool in _users(tools, tenant, name)]
         if users:
             named = ", ".join(users)
             raise Conflict(
@@ -77,14 +77,17 @@ def _meanwhile(former: tuple[str, ...], hosts: tuple[str, ...]) -> tuple[str, ..
     return tuple(host for host in hosts if host in former) or former
 
 
-def _check_hosts(secret: ToolSecret, tools: Sequence[ToolDefinition]) -> None:
+def _users(tools: ToolStore, tenant: str, secret: str) -> list[ToolDefinition]:
+    """The tools that refer to the secret."""
+    return [tool for tool in tools.all(tenant) if secret in tool.secrets]
+
+
+def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition]) -> None:
     """Raises Conflict where a tool would send the secret elsewhere."""
     elsewhere = [
         tool.name
-        for tool in tools
-        if secret.name in tool.secrets
-        and isinstance(tool.config, HttpConfig)
-        and not secret.may_be_sent_to(tool.config.url)
+        for tool in users
+        if isinstance(tool.config, HttpConfig) and not secret.may_be_sent_to(tool.config.url)
     ]
     if elsewhere:
         raise Conflict(
@@ -97,8 +100,7 @@ def _write_anew(tools: ToolStore, tenant: str, secret: str, clock: Clock) -> Non
     """Those that refer to the secret: with another value they are other tools, and no call that was asked for before
     runs with it (design §8).
     """
-    for tool in tools.all(tenant):
-        if secret in tool.secrets:
-            written = tool.model_copy(update={"version": tool.version + 1, "updated_at": clock.now()})
-            with suppress(ToolChanged):  # then somebody else has written it anew
-                tools.replace(tenant, tool, written)
+    for tool in _users(tools, tenant, secret):
+        written = tool.model_copy(update={"version": tool.version + 1, "updated_at": clock.now()})
+        with suppress(ToolChanged):  # then somebody else has written it anew
+            tools.replace(tenant, tool, written)

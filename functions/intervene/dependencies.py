@@ -18,7 +18,8 @@ from shared.agent.outages.wait_out import OutageRules
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
-from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.definitions.agent import policies_of
+from shared.domain.interventions.options_and_defaults import Policies
 from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
@@ -46,8 +47,7 @@ def dependencies() -> Dependencies:
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
 
     def policies(tenant: str, agent_id: str) -> Policies:
-        agent = definitions.snapshot(tenant).agent(agent_id)
-        return agent.interventions if agent is not None else NO_POLICIES
+        return policies_of(definitions.snapshot(tenant).agent(agent_id))
 
     repository = SessionRepository(log, blobs, clock, write_version=chosen.write_version)
     return Dependencies(

@@ -18,7 +18,7 @@ from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import AGENT_DELETED, Requester
 from shared.agent.session.session import Session
-from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.agent import AgentDefinition, policies_of
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
     Conflict,
@@ -270,7 +270,7 @@ def _deciders(registry: Registry, head: Head, one: Intervention, agent: AgentDef
     """Who would decide if the question was asked now; nobody in particular ends a pause."""
     if is_pause(one):
         return Deciders(None, others_only=False)
-    policy = agent.interventions.get(one.type, Policy()) if agent is not None else Policy()
+    policy = policies_of(agent).get(one.type, Policy())
     if one.tool_call is None:
         return Deciders(policy.role, others_only=False)
     return who_decides(registry.specs(head.tenant, head.agent_id).get(one.tool_call.name), policy)

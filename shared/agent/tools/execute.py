@@ -17,12 +17,12 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, log_start, take_back_start
 from shared.agent.tools.results_for_model import failure_text, read_result, result_text
-from shared.domain.definitions.agent import AgentDefinition, built_in
+from shared.domain.definitions.agent import AgentDefinition, built_in, policies_of
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.tool import ToolDefinition, ToolSpec, written_as
 from shared.domain.errors import ModelFeedback, ToolFailed, ToolNotRun
 from shared.domain.interventions.approval import approval_reason
-from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.interventions.options_and_defaults import Policies
 from shared.domain.rules.outage import Cause, OutageLimits
 from shared.domain.rules.outage_causes import cause_of_lost_call
 from shared.domain.schema.versions import added_after
@@ -58,8 +58,7 @@ class ToolRuntime(NamedTuple):
 
     def policies(self, head: Head) -> Policies:
         """How the session's agent asks people."""
-        agent = self.agent(head.tenant, head.agent_id)
-        return agent.interventions if agent is not None else NO_POLICIES
+        return policies_of(self.agent(head.tenant, head.agent_id))
 
 
 class CallResult(NamedTuple):

@@ -36,7 +36,7 @@ from shared.agent.turn.cut_off_replies import first_half
 from shared.agent.turn.detect_loop import PreviousCall, repeated_failure
 from shared.agent.turn.outcomes import end_run
 from shared.agent.turn.prompt import planning_request, thinking_request
-from shared.domain.definitions.agent import Purpose
+from shared.domain.definitions.agent import Purpose, policies_of
 from shared.domain.errors import (
     ActaError,
     ContextTooLong,
@@ -47,7 +47,6 @@ from shared.domain.errors import (
     ProviderQuotaExceeded,
     SessionError,
 )
-from shared.domain.interventions.options_and_defaults import NO_POLICIES
 from shared.domain.rules.compaction import max_request_bytes
 from shared.domain.rules.outage_causes import cause_of_error
 from shared.domain.session.change import Change
@@ -265,7 +264,7 @@ def _decision_without_model(
 
 def _ask_after_waiting(deps: TurnDeps, session: Session, kind: TurnKind, at: Position) -> Decision:
     agent = deps.definitions.snapshot(at.tenant).agent(session.head.agent_id)
-    asking = AskingRules(deps.clock, agent.interventions if agent is not None else NO_POLICIES)
+    asking = AskingRules(deps.clock, policies_of(agent))
     rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
 
     def build(_: Session, change: Change) -> CommitDraft:

@@ -16,7 +16,9 @@ from shared.domain.errors import StartRoleMissing
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.options_and_defaults import (
     MAX_TIMEOUT_SECONDS,
+    NO_POLICIES,
     InterventionType,
+    Policies,
     Policy,
     RoleName,
     has_one_of,
@@ -147,6 +149,11 @@ def require_start_role(start_roles: tuple[str, ...], roles: Set[str]) -> None:
     """Raises StartRoleMissing. `start_roles`: the agent's. `roles`: those in the person's token."""
     if start_roles and not has_one_of(start_roles, roles):
         raise StartRoleMissing(start_roles)
+
+
+def policies_of(agent: AgentDefinition | None) -> Policies:
+    """How the agent asks people; none where it was deleted."""
+    return NO_POLICIES if agent is None else agent.interventions
 
 
 @cache

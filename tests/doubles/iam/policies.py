@@ -12,6 +12,10 @@ Document = Mapping[str, Any]
 KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 
 
+class NotEvaluated(Exception):
+    """Acta's policies and requests do not use it, so nobody has said here what IAM makes of it."""
+
+
 class Ask(NamedTuple):
     """`context`: condition key -> its values; a key that the request does not have is not in it."""
 
@@ -39,7 +43,7 @@ def _allows(ask: Ask, documents: Sequence[Document]) -> bool:
 
 def _meets(ask: Ask, statement: Mapping[str, Any]) -> bool:
     if unknown := statement.keys() - KNOWN:
-        raise NotImplementedError(f"elements {unknown}")
+        raise NotEvaluated(f"elements {sorted(unknown)}")
     return (
         any(_like(ask.action.lower(), each.lower()) for each in _listed(statement["Action"]))
         and any(_like(ask.resource, each) for each in _listed(statement["Resource"]))
@@ -64,7 +68,7 @@ def _holds(operator: str, actual: Sequence[str] | None, wanted: Sequence[str]) -
             return all(matching)  # of none, too
         case "":
             return bool(matching) and all(matching)
-    raise NotImplementedError(operator)
+    raise NotEvaluated(f"operator {operator}")
 
 
 def _like(value: str, pattern: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 
-from tests.doubles.iam.policies import Ask
+from tests.doubles.iam.policies import Ask, NotEvaluated
 
 LEADING_KEYS = "dynamodb:LeadingKeys"
 TABLES = "arn:aws:dynamodb:us-east-1:123456789012:table"
@@ -86,7 +86,7 @@ def _dynamodb(request: Signed) -> Iterator[Ask]:
             for ((kind, action),) in (one.items() for one in body["TransactItems"]):
                 yield _on_items(f"{kind}Item", action["TableName"], [action.get("Item") or action["Key"]])
         case _:
-            raise NotImplementedError(operation)
+            raise NotEvaluated(f"operation {operation}")
 
 
 def _secretsmanager(request: Signed) -> Iterator[Ask]:
@@ -122,4 +122,4 @@ def _s3(request: Signed) -> Iterator[Ask]:
         context = {"s3:prefix": query["prefix"]} if "prefix" in query else {}
         yield Ask(action, f"{BUCKETS}{bucket}", context)
     else:
-        raise NotImplementedError(f"{request.method} {request.url}")
+        raise NotEvaluated(f"{request.method} {request.url}")
