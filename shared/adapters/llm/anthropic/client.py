@@ -71,9 +71,8 @@ class AnthropicModel:
             with client.messages.create(**body, stream=True, timeout=limits) as events:
                 opened = True
                 on_text = request.stream_options.on_text
-                return read_stream(
-                    events, MessagesReplyBuilder(request.model, body_size(body), on_text), progress
-                )
+                builder = MessagesReplyBuilder(request.model, lambda: body_size(body), on_text)
+                return read_stream(events, builder, progress)
         except ActaError:
             raise
         except Exception as error:

@@ -24,9 +24,11 @@ Block = dict[str, Any]
 class MessagesReplyBuilder:
     """See `ReplyBuilder` in `common/stream.py`."""
 
-    def __init__(self, model: str, request_bytes: int, on_text: Callable[[str], None] | None = None) -> None:
-        """`request_bytes`: for an estimate where a compatible server reports no usage. `on_text`: is given the text as
-        it comes.
+    def __init__(
+        self, model: str, request_bytes: Callable[[], int], on_text: Callable[[str], None] | None = None
+    ) -> None:
+        """`request_bytes`: asked, for an estimate, only where a compatible server reports no usage.
+        `on_text`: is given the text as it comes.
         """
         self._model = model
         self._request_bytes = request_bytes
@@ -99,7 +101,7 @@ class MessagesReplyBuilder:
         if not self._has_final_output_count or not output:
             # The first event counts only the beginning of the output.
             output = max(output, estimate_tokens(sum(map(_size, blocks))))
-        return TokenUsage(prompt or estimate_tokens(self._request_bytes), output, cached, written)
+        return TokenUsage(prompt or estimate_tokens(self._request_bytes()), output, cached, written)
 
     def _raw(self) -> Any:
         """None: there is no thinking that could go back."""

@@ -16,5 +16,7 @@ def utf8_size(*texts: str) -> int:
 
 
 def body_size(body: dict[str, Any]) -> int:
-    """Bytes of a whole request. Tools and system prompt count: they are paid for too."""
+    """Bytes of a whole request. Tools and system prompt count: they are paid for too. Encodes all of it:
+    not for a call whose server reports its usage.
+    """
     return utf8_size(json.dumps(body, ensure_ascii=False))

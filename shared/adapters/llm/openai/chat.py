@@ -49,7 +49,7 @@ class OpenAIModel:
     def _send(
         self, request: ModelRequest, body: dict[str, Any], timeout: float, progress: CallProgress
     ) -> ModelReply:
-        builder = ChatReplyBuilder(request.model, body_size(body), request.stream_options.on_text)
+        builder = ChatReplyBuilder(request.model, lambda: body_size(body), request.stream_options.on_text)
         create = self._client.sdk_client.chat.completions.create
         return self._client.call(
             lambda **limits: create(**body, **limits), builder, request.model, timeout, progress

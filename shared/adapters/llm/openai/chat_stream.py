@@ -22,9 +22,11 @@ THINKING_FIELDS = ("reasoning_content", "reasoning")
 class ChatReplyBuilder:
     """See `ReplyBuilder` in `common/stream.py`."""
 
-    def __init__(self, model: str, request_bytes: int, on_text: Callable[[str], None] | None = None) -> None:
-        """`request_bytes`: for an estimate where a compatible server reports no usage. `on_text`: is given the text as
-        it comes.
+    def __init__(
+        self, model: str, request_bytes: Callable[[], int], on_text: Callable[[str], None] | None = None
+    ) -> None:
+        """`request_bytes`: asked, for an estimate, only where a compatible server reports no usage.
+        `on_text`: is given the text as it comes.
         """
         self._model = model
         self._request_bytes = request_bytes
@@ -119,7 +121,7 @@ class ChatReplyBuilder:
         output = int(getattr(self._usage, "completion_tokens", None) or 0)
         size = utf8_size(*written, *(call["json"] for call in self._calls))
         return TokenUsage(
-            input=prompt or estimate_tokens(self._request_bytes),
+            input=prompt or estimate_tokens(self._request_bytes()),
             output=output or estimate_tokens(size),
             cached_input=int(getattr(details, "cached_tokens", None) or 0),
             cache_write=int(getattr(details, "cache_write_tokens", None) or 0),

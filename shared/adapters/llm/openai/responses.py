@@ -42,7 +42,9 @@ class OpenAIResponsesModel:
         self, request: ModelRequest, timeout: float, progress: CallProgress, *, reasoning: bool
     ) -> ModelReply:
         body = to_body(request, official=self._client.official, reasoning=reasoning)
-        builder = ResponsesReplyBuilder(request.model, body_size(body), request.stream_options.on_text)
+        builder = ResponsesReplyBuilder(
+            request.model, lambda: body_size(body), request.stream_options.on_text
+        )
         create = self._client.sdk_client.responses.create
         return self._client.call(
             lambda **limits: create(**body, **limits), builder, request.model, timeout, progress

@@ -45,9 +45,11 @@ class _Item:
 class ResponsesReplyBuilder:
     """See `ReplyBuilder` in `common/stream.py`."""
 
-    def __init__(self, model: str, request_bytes: int, on_text: Callable[[str], None] | None = None) -> None:
-        """`request_bytes`: for an estimate where a compatible server reports no usage. `on_text`: is given the text as
-        it comes.
+    def __init__(
+        self, model: str, request_bytes: Callable[[], int], on_text: Callable[[str], None] | None = None
+    ) -> None:
+        """`request_bytes`: asked, for an estimate, only where a compatible server reports no usage.
+        `on_text`: is given the text as it comes.
         """
         self._model = model
         self._request_bytes = request_bytes
@@ -116,7 +118,7 @@ class ResponsesReplyBuilder:
         ]
         size = utf8_size(*arguments, *(item.text for item in items), *_thinking(items))
         return TokenUsage(
-            input=int(getattr(usage, "input_tokens", None) or 0) or estimate_tokens(self._request_bytes),
+            input=int(getattr(usage, "input_tokens", None) or 0) or estimate_tokens(self._request_bytes()),
             output=int(getattr(usage, "output_tokens", None) or 0) or estimate_tokens(size),
             cached_input=int(getattr(details, "cached_tokens", None) or 0),
             cache_write=int(getattr(details, "cache_write_tokens", None) or 0),

@@ -17,7 +17,7 @@ _EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
 
 
 def _reply(*blocks: list[dict[str, Any]], stop: str | None = "end_turn", **usage: int) -> ModelReply:
-    builder = MessagesReplyBuilder("claude-x", 400)
+    builder = MessagesReplyBuilder("claude-x", _not_asked_for)
     counts = {"input_tokens": 10, "output_tokens": 1, **usage}
     message: dict[str, Any] = {
         "id": "m", "type": "message", "role": "assistant", "content": [], "model": "claude-x",
@@ -36,6 +36,11 @@ def _reply(*blocks: list[dict[str, Any]], stop: str | None = "end_turn", **usage
     for event in events:
         builder.add(_EVENT.validate_python(event))
     return builder.reply()
+
+
+def _not_asked_for() -> int:
+    """A server that counts tokens has nobody encode the whole conversation."""
+    raise AssertionError("the request's bytes were worked out, and nobody needs them")
 
 
 def _tool(*parts: str, **whole: Any) -> list[dict[str, Any]]:
@@ -164,7 +169,7 @@ def test_half_a_surrogate_pair_in_a_text_is_replaced_so_that_it_can_be_stored() 
 
 
 def test_the_messages_api_without_usage_is_estimated_not_free() -> None:
-    builder = MessagesReplyBuilder("claude-x", 400)
+    builder = MessagesReplyBuilder("claude-x", lambda: 400)
     for event in (
         SimpleNamespace(type="message_start", message=SimpleNamespace(usage=None)),
         SimpleNamespace(type="content_block_start", index=0, content_block=TextBlock(type="text", text="")),

@@ -1,5 +1,6 @@
 """Builds replies from Chat Completions chunks that llmock does not script, made with the SDK's own chunk type."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,9 +12,12 @@ from shared.ports.model import ModelReply, TokenUsage
 
 
 def _reply(
-    *deltas: dict[str, Any], finish: str | None = "stop", usage: dict[str, Any] | None = None
+    *deltas: dict[str, Any],
+    finish: str | None = "stop",
+    usage: dict[str, Any] | None = None,
+    request_bytes: Callable[[], int] = lambda: 400,
 ) -> ModelReply:
-    builder = ChatReplyBuilder("m", 400)
+    builder = ChatReplyBuilder("m", request_bytes)
     base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     for delta in deltas:
         chunk = {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
@@ -29,12 +33,19 @@ def _part(index: int, arguments: str, call_id: str | None = None, name: str | No
     }
 
 
+def _not_asked_for() -> int:
+    """A server that counts tokens has nobody encode the whole conversation."""
+    raise AssertionError("the request's bytes were worked out, and nobody needs them")
+
+
 def test_openai_counts_cached_tokens_apart() -> None:
     usage = {"prompt_tokens": 90, "completion_tokens": 3, "total_tokens": 93}
 
     details = {"cached_tokens": 64, "cache_write_tokens": 20}
 
-    reply = _reply({"content": "hi"}, usage={**usage, "prompt_tokens_details": details})
+    reply = _reply(
+        {"content": "hi"}, usage={**usage, "prompt_tokens_details": details}, request_bytes=_not_asked_for
+    )
 
     assert reply.usage == TokenUsage(90, 3, 64, 20)
 
