@@ -1,4 +1,8 @@
-"""Logs, traces and metrics of one function: ids, counts, states and durations, never content (design §9)."""
+"""Logs and metrics of one function: ids, counts, states and durations, never content (design §9).
+
+Lambda itself traces each invocation (`infra/lambdas/function.py`). A tracer of our own would add the handler's name and
+cost a fifth of a cold start (ADR 59).
+"""
 
 import gc
 import os
@@ -6,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from aws_lambda_powertools import Logger, Metrics, Tracer
+from aws_lambda_powertools import Logger, Metrics
 
 from shared.domain.session.commit import Position
 
@@ -30,18 +34,13 @@ class Telemetry:
         gc.enable()
         service = os.environ.get("POWERTOOLS_SERVICE_NAME", f"acta-{function}")
         self.logger = Logger(service=service, location=None)
-        # Calls of the SDK are not traced: their segments would have the names of files.
-        self.tracer = Tracer(service=service, auto_patch=False)
         self.metrics = Metrics(
             service=service, namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")
         )
 
     def watch(self, handler: Handler) -> Handler:
         """The Lambda's entry point around `handler`; events, results and error texts are not recorded."""
-        traced: Handler = self.tracer.capture_lambda_handler(
-            handler, capture_response=False, capture_error=False
-        )
-        measured: Handler = self.metrics.log_metrics(traced, capture_cold_start_metric=True)
+        measured: Handler = self.metrics.log_metrics(handler, capture_cold_start_metric=True)
         logged: Handler = self.logger.inject_lambda_context(measured, log_event=False, clear_state=True)
         return logged
 

@@ -66,6 +66,7 @@ class ActaFunction(Construct):
             timeout=Duration.seconds(size.timeout),
             reserved_concurrent_executions=size.reserved_concurrency,
             log_group=log_group,
+            # Lambda's own: each invocation with its start and its end. Nothing of what is in it is traced (ADR 59).
             tracing=lambda_.Tracing.DISABLED if environment.is_local else lambda_.Tracing.ACTIVE,
             environment={
                 **self._powertools(name),
@@ -76,18 +77,13 @@ class ActaFunction(Construct):
         self.function.node.add_dependency(*roles.assume)
 
     def _powertools(self, name: FunctionName) -> dict[str, str]:
-        variables = {
+        return {
             "POWERTOOLS_SERVICE_NAME": service_name(name),
             "POWERTOOLS_METRICS_NAMESPACE": metrics_namespace(self._environment.name),
             "POWERTOOLS_LOG_LEVEL": "INFO",
             "PYDANTIC_DISABLE_PLUGINS": "__all__",  # the search for plugins costs a cold start 5 ms and more
             "POWERTOOLS_LOGGER_LOG_EVENT": "false",  # events contain bodies and tokens
-            "POWERTOOLS_TRACER_CAPTURE_RESPONSE": "false",  # responses contain prompts, plans and files
-            "POWERTOOLS_TRACER_CAPTURE_ERROR": "false",
         }
-        if self._environment.is_local:
-            variables["POWERTOOLS_TRACE_DISABLED"] = "true"
-        return variables
 
     def _settings(self, name: FunctionName, tenant_role: str) -> dict[str, str]:
         """The variables of `shared.settings.Settings`. A wrong name or value raises ValidationError at synthesis."""

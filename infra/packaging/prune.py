@@ -28,14 +28,6 @@ UNUSED_PATHS = (
     ),
     "pydantic/mypy.py",
     "aws_lambda_powertools/metrics/provider/datadog",
-    # X-Ray's patches for libraries that are not in any lock.
-    *(
-        f"aws_xray_sdk/ext/{name}"
-        for name in (
-            "aiobotocore", "aiohttp", "bottle", "django", "flask", "flask_sqlalchemy", "mysql", "pg8000", "psycopg",
-            "psycopg2", "pymongo", "pymysql", "pynamodb", "requests", "sqlalchemy", "sqlalchemy_core", "sqlite3",
-        )
-    ),
 )  # fmt: skip
 
 UNUSED_WITHOUT_SDK = ("pydantic/v1",)

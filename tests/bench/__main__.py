@@ -122,7 +122,9 @@ def add_imports(results: Results, imported: dict[str, imports.Imported]) -> None
         results.setdefault("coldstart", {}).setdefault(name, {}).update(
             import_ms=one.handler_ms,
             import_ms_do_nothing=one.libraries_ms,
-            import_ms_top_level_only=one.top_level_ms,
+            import_ms_fixed_floor=one.fixed_ms,
+            ratio_to_fixed_floor=one.ratio_fixed,
+            floor_to_fixed_floor=one.floor_fixed,
             import_ms_bare_python=one.bare_ms,
             ratio_to_bare_python=one.ratio_bare,
             llm_sdks_after_import=list(one.llm_sdks),

@@ -73,6 +73,7 @@ def test_only_step_ships_llm_sdks_and_none_ships_what_the_runtime_has(function: 
     assert ({"anthropic", "openai"} <= shipped) == (function == "step")
     assert {"functions", "shared", "pydantic", "aws_lambda_powertools"} <= shipped
     assert not shipped & {"boto3", "botocore", "s3transfer", "bin", "tests", "infra", "acta"}
+    assert "aws_xray_sdk" not in shipped, "Lambda traces the invocations, and nothing traces what is in them"
 
 
 def shipped(name: str) -> set[str]:
@@ -122,7 +123,6 @@ def test_a_handler_imports_from_its_bundle_and_the_runtime_alone(function: str) 
         "PATH": os.environ["PATH"],
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_LAMBDA_FUNCTION_NAME": function,
-        "POWERTOOLS_TRACE_DISABLED": "true",
         "POWERTOOLS_METRICS_NAMESPACE": "Acta",
         "ACTA_ENV": "local",
         "ACTA_TABLE": "table",

@@ -78,18 +78,15 @@ def test_only_those_who_start_or_wake_executions_know_the_state_machine(each: Sy
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_no_event_and_no_answer_is_logged_or_traced(function: str, each: Synthesised) -> None:
+def test_no_event_is_logged(function: str, each: Synthesised) -> None:
     given = variables(each, function)
     assert given["POWERTOOLS_LOGGER_LOG_EVENT"] == "false"
-    assert given["POWERTOOLS_TRACER_CAPTURE_RESPONSE"] == "false"
-    assert given["POWERTOOLS_TRACER_CAPTURE_ERROR"] == "false"
 
 
 def test_tracing_is_on_in_aws_and_off_locally(each: Synthesised) -> None:
     for made in each.stateless.properties("AWS::Lambda::Function"):
         is_traced = made.get("TracingConfig", {}).get("Mode") == "Active"
-        is_silenced = made["Environment"]["Variables"].get("POWERTOOLS_TRACE_DISABLED") == "true"
-        assert (is_traced, is_silenced) == (not each.environment.is_local, each.environment.is_local)
+        assert is_traced == (not each.environment.is_local)
 
 
 def test_a_function_runs_what_its_environment_says(each: Synthesised) -> None:

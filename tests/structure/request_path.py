@@ -28,7 +28,6 @@ def files_passed() -> set[Path]:
         "AWS_DEFAULT_REGION": REGION,
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
-        "POWERTOOLS_TRACE_DISABLED": "true",
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",
         "POWERTOOLS_METRICS_DISABLED": "true",
     }

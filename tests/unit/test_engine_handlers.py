@@ -59,7 +59,6 @@ def test_the_first_request_is_made_for_the_tenant_of_the_payload(function: str, 
         "ACTA_ENV": "test",
         "ACTA_TABLE": "t",
         "ACTA_BUCKET": "b",
-        "POWERTOOLS_TRACE_DISABLED": "true",
         "POWERTOOLS_METRICS_DISABLED": "true",
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",
     }

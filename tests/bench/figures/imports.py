@@ -1,23 +1,39 @@
 """Cold import: the whole CPU of a fresh interpreter that imports a function's handler from its bundle.
 
 Beside it, in the same round: one that imports the same modules of the same libraries and nothing of ours, which is
-what a handler that does nothing would pay; and one that imports nothing. Of several rounds the least counts:
+what a handler that does nothing would pay; one that imports the libraries that every handler imported at
+`FIXED_FLOOR`, so that less of them is seen as less; and one that imports nothing. Of several rounds the least counts:
 whatever else the machine does can only add.
 """
 
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from infra.local.toolchain import RUNTIME_PYTHON
-from infra.packaging.bundle import Bundler
-from infra.packaging.install import Target
+from infra.packaging.bundle import CACHE, ROOT, Bundler
+from infra.packaging.install import Target, install
+from infra.packaging.prune import compile_bytecode
 
 ROUNDS = 12
+FIXED_FLOOR = "49cba2a"
+"""The commit whose imports of libraries are the yardstick that stays. The releases of the libraries are today's."""
+FLOOR_LOCK = ROOT / "requirements" / "floor.txt"
+FLOOR_MODULES = (
+    "aws_lambda_powertools.logging",
+    "aws_xray_sdk.core",
+    "pydantic.plugin._loader",
+    "pydantic.fields",
+    "pydantic.type_adapter",
+)
+"""What `start` and `status` imported of libraries then: these, with what these import, were all 155 modules."""
 LLM_SDKS = ("anthropic", "openai")
 OURS = ("functions", "shared")
 WORKER = Path(__file__).with_name("import_worker.py")
@@ -26,24 +42,22 @@ RUNTIME_VARIABLES = {
     "PATH": os.defpath,
     "TZ": ":UTC",
     "LANG": "C.UTF-8",
-    "LAMBDA_TASK_ROOT": "/var/task",  # Powertools traces only where it believes to be in a Lambda
+    "LAMBDA_TASK_ROOT": "/var/task",
     "AWS_XRAY_CONTEXT_MISSING": "LOG_ERROR",
     "AWS_REGION": "us-east-1",
 }
-LOCAL_ONLY = "POWERTOOLS_TRACE_DISABLED"
-"""In AWS functions trace, and import what that takes."""
 
 
 class Imported(NamedTuple):
-    """Milliseconds of CPU. `ratio`: to the do-nothing handler; `ratio_bare`: to bare Python.
+    """Milliseconds of CPU. `ratio`: to the do-nothing handler; `ratio_fixed`, `floor_fixed`: the handler and the
+    do-nothing handler to the one of `FIXED_FLOOR`; `ratio_bare`: to bare Python.
 
-    `top_level_ms`: of the same libraries only their top packages, as `import x` would.
     `llm_sdks`: those found in `sys.modules`. `own_modules`: how many of ours are.
     """
 
     handler_ms: float
     libraries_ms: float
-    top_level_ms: float
+    fixed_ms: float
     bare_ms: float
     llm_sdks: tuple[str, ...]
     own_modules: int
@@ -53,34 +67,67 @@ class Imported(NamedTuple):
         return self.handler_ms / self.libraries_ms
 
     @property
+    def ratio_fixed(self) -> float:
+        return self.handler_ms / self.fixed_ms
+
+    @property
+    def floor_fixed(self) -> float:
+        return self.libraries_ms / self.fixed_ms
+
+    @property
     def ratio_bare(self) -> float:
         return self.handler_ms / self.bare_ms
 
 
 def measure(functions: Mapping[str, Mapping[str, str]], rounds: int = ROUNDS) -> dict[str, Imported]:
     """`functions`: name -> the environment variables its template gives it."""
-    return {name: _measure(name, variables, rounds) for name, variables in functions.items()}
+    _compile_runtime()
+    floor = _floor()
+    return {name: _measure(name, variables, rounds, floor) for name, variables in functions.items()}
 
 
-def _measure(function: str, variables: Mapping[str, str], rounds: int) -> Imported:
+def _compile_runtime() -> None:
+    """Else the first who imports a library of the runtime pays for its bytecode, and `-B` has everyone be the first."""
+    subprocess.run(
+        [str(RUNTIME_PYTHON), "-m", "compileall", "-q", str(RUNTIME_PYTHON.parents[1] / "lib")], check=False
+    )
+
+
+def _floor() -> Path:
+    """The libraries of `FLOOR_LOCK`, with bytecode like those of a bundle."""
+    digest = hashlib.sha256(FLOOR_LOCK.read_bytes() + sys.version.encode()).hexdigest()
+    folder = ROOT / CACHE / f"floor-{digest[:20]}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=folder.parent) as made:
+            install(FLOOR_LOCK, Path(made), LOCAL)
+            compile_bytecode(Path(made), Path(made))
+            shutil.copytree(made, folder)
+    return folder
+
+
+def _measure(function: str, variables: Mapping[str, str], rounds: int, floor: Path) -> Imported:
     bundle = Bundler(LOCAL).build(function)
     handler = f"functions.{function}.handler"
-    environ = {**RUNTIME_VARIABLES, **{key: value for key, value in variables.items() if key != LOCAL_ONLY}}
+    environ = {**RUNTIME_VARIABLES, **variables}
     modules = _imported(bundle, environ, handler)
     libraries = [name for name, file in modules.items() if _is_library(name, file, bundle)]
-    top_level = sorted({name.split(".")[0] for name in libraries if not name.startswith("_")})
-    variants: tuple[Sequence[str], ...] = ((handler,), libraries, top_level, ())
-    for names in variants:
-        _cpu_ms(bundle, environ, names)  # the files are in the page cache from here on
+    variants: tuple[tuple[Path, Sequence[str]], ...] = (
+        (bundle, (handler,)),
+        (bundle, libraries),
+        (floor, FLOOR_MODULES),
+        (bundle, ()),
+    )
+    for folder, names in variants:
+        _cpu_ms(folder, environ, names)  # the files are in the page cache from here on
     spent: list[list[float]] = [[] for _ in variants]
     for _ in range(rounds):
-        for row, names in zip(spent, variants, strict=True):
-            row.append(_cpu_ms(bundle, environ, names))
-    handler_ms, libraries_ms, top_level_ms, bare_ms = map(min, spent)
+        for row, (folder, names) in zip(spent, variants, strict=True):
+            row.append(_cpu_ms(folder, environ, names))
+    handler_ms, libraries_ms, fixed_ms, bare_ms = map(min, spent)
     return Imported(
         handler_ms,
         libraries_ms,
-        top_level_ms,
+        fixed_ms,
         bare_ms,
         llm_sdks=tuple(sdk for sdk in LLM_SDKS if sdk in modules),
         own_modules=sum(1 for name in modules if name.split(".")[0] in OURS),

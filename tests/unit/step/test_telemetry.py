@@ -81,7 +81,6 @@ def test_the_garbage_collector_is_on_once_a_handler_is_imported() -> None:
         "ACTA_TABLE": "t",
         "ACTA_BUCKET": "b",
         "AWS_DEFAULT_REGION": "us-east-1",
-        "POWERTOOLS_TRACE_DISABLED": "true",
     }
     functions = sorted(path.parent.name for path in FUNCTIONS.glob("*/handler.py"))
     assert "step" in functions
