@@ -1,0 +1,38 @@
+"""What a process does to make its first client of AWS."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from botocore.exceptions import DataNotFoundError
+
+from shared.adapters.aws.clients import make_client
+
+ROOT = Path(__file__).parents[4]
+COUNTING = """
+import sys
+from shared.adapters.aws.clients import make_client
+import botocore.client
+listed = []
+sys.addaudithook(lambda event, args: listed.append(args) if event == "os.listdir" else None)
+for service in ("dynamodb", "s3"):
+    print(make_client(service).meta.service_model.service_name)
+print(len(listed))
+"""
+
+
+def test_a_client_is_made_without_a_look_at_the_other_services() -> None:
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "AWS_DEFAULT_REGION": "us-east-1"}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTING], env=environ, capture_output=True, text=True, check=True
+    )
+    *services, folders = done.stdout.split()
+    assert services == ["dynamodb", "s3"]
+    assert int(folders) < 20
+
+
+def test_a_service_that_aws_does_not_have_is_refused() -> None:
+    with pytest.raises(DataNotFoundError):
+        make_client("no-such-service")
