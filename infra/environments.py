@@ -156,6 +156,9 @@ class Environment:
     """The first pause before the state machine retries; later pauses double. Whole seconds, at least 1."""
     write_version: int = PREVIOUS
     """The schema version that its Lambdas write. `PREVIOUS`: the release before may still run, or be deployed again."""
+    turns_per_step: int = 8
+    """The most turns that one invocation of `step` makes (ADR 57). 1: each turn and each call is a state of the engine
+    to look at."""
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     """Overrides of `shared.settings.Settings`, by field name."""
 
@@ -288,8 +291,11 @@ LOCAL = Environment(
     notifications=LocalWebhook(),
     retry_base_seconds=1,
     write_version=CURRENT,
+    turns_per_step=1,
 )
-DEV = _own_pool("dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False)
+DEV = _own_pool(
+    "dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False, turns_per_step=1
+)
 STAGING = _own_pool("staging", log_retention_days=30)
 PROD = _own_pool(
     "prod",

@@ -174,6 +174,8 @@ class Settings(BaseModel):
     """How long one attempt at a request to AWS waits for bytes. Three attempts that time out take less than the 30 s
     that an API request has.
     """
+    turns_per_step: Annotated[int, Field(ge=1, le=100)] = 1
+    """The most turns that one invocation of `step` makes, with the calls between that it may make itself (ADR 57)."""
     roll_over_events: Annotated[int, Field(ge=100, le=22_000)] = 20_000
     outage_patience_seconds: Annotated[float, Field(ge=0)] = 86_400
     """How long an outage lasts before a person is asked whether to try on. 0: nobody is ever asked."""

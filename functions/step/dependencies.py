@@ -23,6 +23,7 @@ from shared.agent.model_call.running_text import RunningText
 from shared.agent.model_call.turn_context import TurnDeps
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
+from shared.agent.turn.fused_turns import StepDeps
 from shared.domain.definitions.agent import AgentDefinition, Purpose
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock
@@ -32,6 +33,12 @@ from shared.settings import Settings, settings
 
 if TYPE_CHECKING:
     from shared.adapters.llm.configured_models import ConfiguredModels
+    from shared.agent.tools.execute import ToolRuntime
+
+
+@cache
+def step_deps() -> StepDeps:
+    return StepDeps(turn_deps(), settings().turns_per_step, bounded_tools)
 
 
 @cache
@@ -68,6 +75,26 @@ def turn_deps() -> TurnDeps:
         running_text=_running_text(chosen, clock),
         outage_limits=chosen.outage_limits,
         token_window=chosen.token_window_seconds,
+    )
+
+
+@cache
+def bounded_tools() -> "ToolRuntime":
+    """For the calls that `step` makes itself; on the turns' repository and registry, which have read all they need."""
+    # An invocation of one turn makes none.
+    from shared.adapters.s3.files import S3Files
+    from shared.adapters.tools.builtin.files import BuiltinTools
+    from shared.adapters.tools.builtin.memory import MemoryTools
+    from shared.agent.tools.execute import ToolRuntime
+
+    chosen, deps = settings(), turn_deps()
+    memories = DynamoMemories(chosen.table, deps.clock, write_version=chosen.write_version)
+    return ToolRuntime(
+        repository=deps.repository,
+        registry=deps.registry,
+        toolbox=MemoryTools(BuiltinTools(S3Files(chosen.bucket), chosen), memories, deps.clock),
+        agent=lambda tenant, agent_id: deps.definitions.snapshot(tenant).agent(agent_id),
+        outage_limits=chosen.outage_limits,
     )
 
 

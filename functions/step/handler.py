@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from functions.step.dependencies import models_deps, turn_deps
-from shared.agent.turn.turn import take_turn
+from functions.step.dependencies import models_deps, step_deps
+from shared.agent.turn.fused_turns import take_turns
 from shared.bound_tenant import bound_to
 from shared.domain.errors import Refused
 from shared.engine_event import engine_event, seconds_for_work
@@ -20,9 +20,13 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     timeout = seconds_for_work(context.get_remaining_time_in_millis())
     match step.op:
         case "plan" | "think":
-            deps = turn_deps()._replace(on_key_refused=telemetry.key_refused)
+            deps = step_deps()
+            deps = deps._replace(turn=deps.turn._replace(on_key_refused=telemetry.key_refused))
             with bound_to(step.at.tenant):
-                return take_turn(deps, step.op, step.at, step.attempt, timeout).to_engine()
+                made = take_turns(deps, step.op, step.at, step.attempt, timeout)
+            counts = {"turns": made.turns, "calls": made.calls, "ended_by": made.error}
+            telemetry.logger.info("step made", extra={**step.ids, **counts})
+            return made.decision.to_engine()
         case _:
             raise Refused(f"step does not do {step.op}")
 

@@ -109,6 +109,8 @@ class ActaFunction(Construct):
             values["role_map"] = environment.role_map
         if environment.allowed_models:
             values["allowed_models"] = ",".join(environment.allowed_models)
+        if name == "step":
+            values.setdefault("turns_per_step", environment.turns_per_step)
         if name == "start":
             values.setdefault("default_visibility", environment.default_visibility)
         if name in KNOW_TENANT_TOOLS and environment.tenant_tools:

@@ -113,8 +113,15 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         ),
         # It records nothing, but its log names by pseudonym who was refused. So does that of `step`.
         "status": Grants(table=READ, deployment=GET_ITEM, sessions=GET, pseudonyms=True),
+        # It makes calls of the built-in tools for files and memories itself (ADR 57). It deletes no file.
         "step": Grants(
-            table=REMEMBER, deployment=GET_ITEM, sessions=PUT, pseudonyms=True, secrets=True, bedrock=True
+            table=REMEMBER,
+            deployment=GET_ITEM,
+            files=PUT,
+            sessions=PUT,
+            pseudonyms=True,
+            secrets=True,
+            bedrock=True,
         ),
         "tool": Grants(
             table=REMEMBER, files=EDIT, sessions=PUT, tool_secrets=READ_SECRETS, tenant_functions=True

@@ -20,7 +20,7 @@ from shared.agent.lifecycle.delete import delete as delete_session
 from shared.agent.lifecycle.start import NewSession, post_message, start
 from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
-from shared.agent.model_call.turn_context import TurnDeps
+from shared.agent.model_call.turn_context import TurnDeps, TurnKind
 from shared.agent.outages.handle_error import ErrorDeps, handle_error
 from shared.agent.outages.wait_out import OutageRules
 from shared.agent.queries.history import History
@@ -30,7 +30,7 @@ from shared.agent.session.engine_decision import Timeouts, position
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester
 from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call
-from shared.agent.turn.turn import take_turn
+from shared.agent.turn.fused_turns import StepDeps, take_turns
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import EngineError
 from shared.domain.interventions.intervention import Intervention
@@ -58,6 +58,8 @@ from tests.in_process.whole import WholeHistory
 
 TENANT, USER = "acme", "ann"
 MOST_STEPS = 2_000
+SECONDS_OF_ONE_TURN, SECONDS_OF_FUSED_TURNS = 60.0, 870.0
+"""What an invocation of `step` has for models and tools."""
 START = Cursor()
 
 
@@ -140,6 +142,17 @@ class House:
             on_key_refused=self.on_key_refused,
             token_window=self.settings.token_window_seconds,
         )
+
+    @property
+    def steps(self) -> StepDeps:
+        tools = self.runtime._replace(repository=self.repository)
+        return StepDeps(self.worker, self.settings.turns_per_step, lambda: tools)
+
+    def step(self, kind: TurnKind, at: Position, attempt: int = 0) -> Decision:
+        """What the engine gets of one invocation of `step`."""
+        is_fused = self.settings.turns_per_step > 1
+        seconds = SECONDS_OF_FUSED_TURNS if is_fused else SECONDS_OF_ONE_TURN
+        return take_turns(self.steps, kind, at, attempt, seconds).decision
 
     @property
     def errors(self) -> ErrorDeps:
@@ -247,9 +260,9 @@ class House:
         at = decision.at
         match decision.next:
             case "plan":
-                return take_turn(self.worker, "plan", at, 0, 60)
+                return self.step("plan", at)
             case "think":
-                return take_turn(self.worker, "think", at, 0, 60)
+                return self.step("think", at)
             case "act":
                 for call_id in decision.calls or ():
                     try:

@@ -91,7 +91,7 @@ test_notifications.py.
 DATA: Mapping[str, Granted] = {
     "start": {WITH_KEYS: COMMIT, **on_sessions(PUT), **RECORDED},
     "status": {WITH_KEYS: READ, **on_sessions(GET)},
-    "step": {WITH_KEYS: REMEMBER, **on_sessions(PUT)},
+    "step": {WITH_KEYS: REMEMBER, **on_sessions(PUT), FILES: PUT, LIST_FILES: LIST},
     "tool": {
         WITH_KEYS: REMEMBER,
         **on_sessions(PUT),
@@ -234,10 +234,11 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
 
 @pytest.mark.parametrize("function", DATA)
 def test_files_and_sessions_are_apart(function: str, each: Synthesised) -> None:
-    """Only `tool` works with both; `admin` serves files; all others know sessions only."""
+    """Only `tool` and `step` work with both; `admin` serves files; all others know sessions only."""
     things = each.stateless.granted(function.capitalize())
     prefixes = {prefix for prefix in ("files", "sessions") if any(f"{prefix}/*" in thing for thing in things)}
-    others = {"tool": {"files", "sessions"}, "admin": {"files"}, "fallback": set()}
+    both = {"files", "sessions"}
+    others = {"tool": both, "step": both, "admin": {"files"}, "fallback": set()}
     assert prefixes == others.get(function, {"sessions"})
 
 

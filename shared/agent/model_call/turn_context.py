@@ -177,12 +177,21 @@ class TurnContext(NamedTuple):
 
     def seconds_for(self, request: ModelRequest) -> float:
         """What a call of this model, and of its fallbacks, may take."""
-        return self.deps.answer_time.of_call(self.agent.asked_in_turn(self.model_name), request.max_tokens)
+        return self._seconds(request.max_tokens)
+
+    @property
+    def seconds_of_whole_call(self) -> float:
+        """The same of the longest answer that it may give."""
+        return self._seconds(self.max_output_tokens)
+
+    def _seconds(self, max_tokens: int) -> float:
+        return self.deps.answer_time.of_call(self.agent.asked_in_turn(self.model_name), max_tokens)
 
 
 class Turn(NamedTuple):
     """One turn of one session. `at`: where the engine stands; `attempt`: its retry count; `deadline`: when every model
-    that the turn asks must be done (`load` in `shared/agent/turn/turn.py`).
+    that the turn asks must be done (`load` in `shared/agent/turn/turn.py`). `is_fused`: its worker has made another one
+    before, in the same state of the engine.
     """
 
     context: TurnContext
@@ -191,6 +200,7 @@ class Turn(NamedTuple):
     at: Position
     attempt: int
     deadline: datetime
+    is_fused: bool = False
 
     @property
     def deps(self) -> TurnDeps:

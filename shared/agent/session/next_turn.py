@@ -9,14 +9,15 @@ from shared.domain.session.head import Run
 def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
     """Moves the run to its next turn, which begins with this commit. `thought`: whether it counts as an iteration.
 
-    An execution that makes a turn waits for nobody: recovery need not look whether it was woken.
+    A fused turn has no state of its own in the execution's history; its calls may get theirs. An execution that makes a
+    turn waits for nobody: recovery need not look whether it was woken.
     """
     run = _run(change)
     moved = {
         "turn": run.turn + 1,
         "first": change.number,
         "iteration": run.iteration + (1 if thought else 0),
-        "events": run.events + EVENTS_PER_TURN + EVENTS_PER_CALL * calls,
+        "events": run.events + (0 if change.is_fused else EVENTS_PER_TURN) + EVENTS_PER_CALL * calls,
     }
     change.set(run=run.model_copy(update=moved), wait=None)
 

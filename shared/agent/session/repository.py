@@ -162,8 +162,8 @@ class SessionRepository:
                 self.clock.back_off(PAUSE_SECONDS * (attempt + 1))
                 self._refresh_or_leave(session)
             else:
-                self._fold(session, commit)
-                return Recorded(commit.number, commit.decision)
+                self._fold(session, commit, own=True)
+                return session.recorded(key)
         raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
 
     def _refresh_or_leave(self, session: Session) -> None:
@@ -224,8 +224,8 @@ class SessionRepository:
             raise Fenced("the session has no commit where this turn began")
         return commits
 
-    def _fold(self, session: Session, commit: Commit) -> None:
-        session.fold(commit, self._compacted(commit) if session.holds_conversation else None)
+    def _fold(self, session: Session, commit: Commit, *, own: bool = False) -> None:
+        session.fold(commit, self._compacted(commit) if session.holds_conversation else None, own=own)
 
     def _compacted(self, commit: Commit) -> Compacted | None:
         if commit.compacted is None:

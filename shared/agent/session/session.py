@@ -13,10 +13,14 @@ ORPHANED = "Error: this call was not finished, because the run was ended before.
 
 
 class Recorded(NamedTuple):
-    """What the commit with a given key decided, and its number."""
+    """What the commit with a given key decided, and its number. `attempt`: the engine's retry count of the worker that
+    made it. `own`: this process has put it, and knows so.
+    """
 
     number: int
     decision: Decision | None
+    attempt: int = 0
+    own: bool = False
 
 
 class Session:
@@ -46,9 +50,9 @@ class Session:
         self.head: Head = first.head
         self.fold(first, compacted)
 
-    def fold(self, commit: Commit, compacted: Compacted | None = None) -> None:
+    def fold(self, commit: Commit, compacted: Compacted | None = None, *, own: bool = False) -> None:
         """Takes in the next commit. `compacted`: the conversation that the commit replaces the entries with, if it
-        does.
+        does. `own`: as in `Recorded`.
         """
         if commit.number != self.number + 1:
             raise ValueError(f"commit {commit.number} does not follow {self.number}")
@@ -66,7 +70,8 @@ class Session:
                     self.has_waited = False
         if compacted is not None:
             self._take_over(compacted)
-        self._keys[commit.key] = Recorded(commit.number, commit.decision)
+        attempt = commit.step.attempt if commit.step is not None else 0
+        self._keys[commit.key] = Recorded(commit.number, commit.decision, attempt, own)
         self.number = commit.number
         self.head = commit.head
         head = commit.head  # a state has a reason while it waits for something
@@ -85,6 +90,12 @@ class Session:
     def forget_keys_before(self, number: int) -> None:
         """Drops the keys of turns that are over: nobody asks for them again."""
         self._keys = {key: done for key, done in self._keys.items() if done.number >= number}
+
+    @property
+    def last_reply(self) -> str | None:
+        """The id of the newest reply's message."""
+        replies = (entry.message_id for entry in reversed(self.entries) if isinstance(entry, AssistantEntry))
+        return next(replies, None)
 
     def call(self, call_id: str) -> ToolCall | None:
         """A call of the last reply."""

@@ -25,16 +25,22 @@ has moved on, so the call must not start.
 
 
 def log_start(
-    repository: SessionRepository, session: Session, at: Position, call: ToolCall, effect: Effect | None
+    repository: SessionRepository,
+    session: Session,
+    at: Position,
+    call: ToolCall,
+    effect: Effect | None,
+    *,
+    fused: bool = False,
 ) -> Start:
     """Logs the start of a call that is not `read`, before anything outside is reached.
 
-    `effect` None: the tool is not there any more. Raises Fenced where another run or generation has the session, and
-    Refused where the call needs an approval and has none.
+    `effect` None: the tool is not there any more. `fused`: as in `run_held_call`. Raises Fenced where another run or
+    generation has the session, and Refused where the call needs an approval and has none.
     """
     if effect is None or effect == "read":
         return "first" if _may_start(session.head, at, call.call_id) else "withdrawn"
-    start = _log_first(repository, session, at, call)
+    start = _log_first(repository, session, at, call, fused)
     if start == "again":
         return _log_again(repository, session, at, call) if effect == "idempotent" else "ask"
     return start
@@ -66,7 +72,9 @@ def is_in_doubt(open_call: OpenCall, effect: Effect | None) -> bool:
     return open_call.state == "started" and effect in (None, "once")
 
 
-def _log_first(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> Start:
+def _log_first(
+    repository: SessionRepository, session: Session, at: Position, call: ToolCall, fused: bool
+) -> Start:
     """Appends the start. After the 2xx of a cancel no call gets past this (design §6.4).
 
     `again`: an earlier attempt has logged it, and may have had the effect.
@@ -79,6 +87,7 @@ def _log_first(repository: SessionRepository, session: Session, at: Position, ca
         open_call = change.head.open_call(call.call_id)
         if not _may_start(now.head, at, call.call_id) or open_call is None:
             return None
+        change.is_fused = fused
         started = open_call.model_copy(update={"state": "started", "starter": mine})
         change.set(calls=change.head.with_call(started).calls)
         if not open_call.starter:  # else it was told, and taken back because nothing had run

@@ -78,8 +78,24 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
     `attempt`: the engine's retry count. `deadline_seconds`: what the invocation leaves the tool (`seconds_for_work` in
     `shared/engine_event.py`). Raises what the engine retries.
     """
+    run_held_call(runtime, runtime.repository.turn(at), at, call_id, attempt, deadline_seconds)
+
+
+def run_held_call(
+    runtime: ToolRuntime,
+    session: Session,
+    at: Position,
+    call_id: str,
+    attempt: int,
+    deadline_seconds: float,
+    *,
+    fused: bool = False,
+) -> None:
+    """The same in a process that holds the session, at least since the reply that made the call.
+
+    `fused`: the worker that committed the reply makes the call itself.
+    """
     repository = runtime.repository
-    session = repository.turn(at)
     if session.recorded(at.call_key(call_id, "finish")) is not None:
         return
     call = session.call(call_id)
@@ -95,7 +111,7 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
         ask_whether_it_happened(runtime, session, at, call, spec)
         return
     started = repository.clock.now()
-    match log_start(repository, session, at, call, effect):
+    match log_start(repository, session, at, call, effect, fused=fused):
         case "withdrawn":
             return
         case "ask":
@@ -118,6 +134,7 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
     )  # then the finish is recorded whatever came meanwhile (§6.1)
 
     def build(now: Session, change: Change) -> CommitDraft | None:
+        change.is_fused = fused
         if not start_is_logged:
             check_run(change.head, at)
             change.event("tool.started", call.event_data)

@@ -56,23 +56,42 @@ from shared.domain.session.head import Ending, Failure, Head
 from shared.ports.model import ModelReply, ModelRequest
 
 
-def take_turn(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: float) -> Decision:
-    """Makes the turn, once whatever attempt this is, and returns what the engine does next.
+class Taken(NamedTuple):
+    """What the engine does after a turn. `session`: as it was read, and what has come since. `replied`: the turn, where
+    it has committed its reply itself; None: another worker has made it, or it has none.
+    """
+
+    decision: Decision
+    session: Session
+    replied: Turn | None = None
+
+
+def take_turn(
+    deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: float, *, fused: bool = False
+) -> Taken:
+    """Makes the turn, once whatever attempt this is.
 
     `attempt`: the engine's retry count. `timeout`: seconds that all models of the turn may take together
-    (`functions/step/handler.py`). Raises Fenced where another run, generation or turn has taken over, and everything
-    that the engine retries.
+    (`functions/step/handler.py`). `fused`: as in `Turn.is_fused`. Raises Fenced where another run, generation or turn
+    has taken over, and everything that the engine retries.
     """
-    turn = load(deps, kind, at, attempt, timeout)
+    session = deps.repository.conversation(at)
+    turn = load(deps, session, kind, at, attempt, timeout)
     if isinstance(turn, Decision):
-        return turn
+        return Taken(turn, session)
+    if fused:
+        if turn.seconds_left < turn.context.seconds_of_whole_call:
+            return Taken(Decision(next=kind, at=at), session)
+        turn = turn._replace(is_fused=True)
     call = prepare(turn)
     if isinstance(call, Decision):
-        return call
+        return Taken(call, session)
     answer = ask(call) if isinstance(call, ModelCall) else call
     if isinstance(answer, Decision):
-        return answer
-    return commit(answer)
+        return Taken(answer, session)
+    decision = commit(answer)
+    is_ours = isinstance(answer.result, IdentifiedReply) and session.last_reply == answer.result.message_id
+    return Taken(decision, session, turn if is_ours else None)
 
 
 class ModelCall(NamedTuple):
@@ -101,9 +120,10 @@ class Answer(NamedTuple):
     bill: Bill
 
 
-def load(deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: float) -> Turn | Decision:
-    """Reads the conversation and what the turn works with. A decision: no model has to be asked."""
-    session = deps.repository.conversation(at)
+def load(
+    deps: TurnDeps, session: Session, kind: TurnKind, at: Position, attempt: int, timeout: float
+) -> Turn | Decision:
+    """Reads what the turn works with. A decision: no model has to be asked."""
     decision = _decision_without_model(deps, session, kind, at)
     if decision is not None:
         return decision
@@ -188,6 +208,7 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
     """Fills the turn's commit. It may run several times, so it issues no ids and calls nothing outside."""
     turn = answer.call.turn
     check_turn(change.head, turn.at)
+    change.is_fused = turn.is_fused
     match answer.result:
         case IdentifiedReply():
             reply = answer.result.reply
@@ -300,6 +321,8 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
     fits = not refused and asked.bytes <= max_request_bytes(window, asked.request.max_tokens, per_token)
     if not window or fits:
         return None
+    if turn.is_fused:  # two calls need the time of a whole invocation
+        return Decision(next=turn.kind, at=turn.at)
     # Few turns need it, so a cold start does not import it.
     from shared.agent.compaction.compact import make_room
 

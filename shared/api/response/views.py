@@ -184,6 +184,7 @@ def step_view(step: StepRecord) -> Json:
         "error": step.error,
         "estimated_tokens": step.estimated_tokens,
         "estimated_cost_usd": step.estimated_cost_usd,
+        "fused": step.fused,
     }
 
 

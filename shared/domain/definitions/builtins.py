@@ -18,6 +18,14 @@ MAX_PAGE_BYTES = 16_384
 """The most that one call of `read_result` returns."""
 
 
+class BuiltinTool(ToolSpec):
+    """`bounded`: its calls reach the session, the tenant's files and its memories and nothing else, and are soon over.
+    So the worker that committed such a call may make it itself, unless a person has to decide on it (ADR 57).
+    """
+
+    bounded: bool = False
+
+
 def _object(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
     return {
         "type": "object",
@@ -52,7 +60,7 @@ def builtins() -> Mapping[str, ToolSpec]:
     They are made at the first use, because making them takes time at a cold start.
     """
     specs = (
-        ToolSpec(
+        BuiltinTool(
             name=UPDATE_PLAN,
             description=(
                 "Keep the plan of this session. create: goal and 1-10 steps (also replaces a live plan). "
@@ -80,21 +88,24 @@ def builtins() -> Mapping[str, ToolSpec]:
             ),
             effect="idempotent",
         ),
-        ToolSpec(
+        BuiltinTool(
             name="list_files",
+            bounded=True,
             description="List the files and folders in the user's storage, with sizes.",
             input_schema=_object(
                 path=_text("A folder; leave out for the top"),
                 recursive={"type": "boolean", "description": "Also what is in folders below; default true"},
             ),
         ),
-        ToolSpec(
+        BuiltinTool(
             name="read_file",
+            bounded=True,
             description="Read a text file from the user's storage.",
             input_schema=_object(("path",), path=_PATH),
         ),
-        ToolSpec(
+        BuiltinTool(
             name=CREATE_FILE,
+            bounded=True,
             description=(
                 "Write a new text file to the user's storage. A file that is there is replaced only with replace true, "
                 "and a person is asked first."
@@ -108,7 +119,7 @@ def builtins() -> Mapping[str, ToolSpec]:
             effect="idempotent",
             risk="write",
         ),
-        ToolSpec(
+        BuiltinTool(
             name="delete_file",
             description="Delete a file from the user's storage. A person is asked first.",
             input_schema=_object(("path",), path=_PATH),
@@ -116,7 +127,7 @@ def builtins() -> Mapping[str, ToolSpec]:
             risk="write",
             high_stakes=True,
         ),
-        ToolSpec(
+        BuiltinTool(
             name=GET_WEATHER,
             description="Current weather at a place.",
             input_schema=_object(
@@ -124,8 +135,9 @@ def builtins() -> Mapping[str, ToolSpec]:
             ),
             risk="network",
         ),
-        ToolSpec(
+        BuiltinTool(
             name=READ_RESULT,
+            bounded=True,
             description=(
                 "Read more of a large tool result that was shown in part or elided: its handle stands where it was. "
                 "Offset and limit count bytes; the answer says how to go on."
@@ -142,8 +154,9 @@ def builtins() -> Mapping[str, ToolSpec]:
                 },
             ),
         ),
-        ToolSpec(
+        BuiltinTool(
             name=REMEMBER,
+            bounded=True,
             description=(
                 "Keep a note. scope session: for the rest of this session, shown to you in every turn. scope "
                 "agent: for later sessions too; only what will hold then, and never a secret."
@@ -161,8 +174,9 @@ def builtins() -> Mapping[str, ToolSpec]:
             effect="idempotent",
             risk="write",
         ),
-        ToolSpec(
+        BuiltinTool(
             name=RECALL,
+            bounded=True,
             description="Look up what was kept from earlier sessions with remember, scope agent.",
             input_schema=_object(
                 ("query",), query=_text("Words that what you look for has", minLength=1, maxLength=500)

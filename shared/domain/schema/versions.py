@@ -33,7 +33,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Memory": frozenset({"origin", "only_for", "private"}),
             "OpenCall": frozenset({"tool_written"}),
             "Policy": frozenset({"approver_must_differ"}),
-            "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd"}),
+            "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd", "fused"}),
             "ToolDefinition": frozenset({"approver_role", "approver_must_differ"}),
         }
     }

@@ -15,17 +15,22 @@ from shared.domain.session.commit import Commit, Decision, Event, EventDraft, Ev
 from shared.domain.session.conversation import Content, Entry, UserEntry
 from shared.domain.session.head import TRANSITIONS, Head, IllegalTransition, SessionState
 
+OF_FUSED_WORK = frozenset({"thought", "message.assistant", "tool.started", "tool.finished"})
+"""Types of events that say so where a worker went on by itself (ADR 57)."""
+
 
 class Change:
     """Mutable. Each attempt at a commit makes its own.
 
     `head`: the newest head, and from then on the changed one. `number`: the commit's. `now`: the time of the commit.
+    `is_fused`: the worker makes this turn or call after others, in the same state of the engine.
     """
 
     def __init__(self, head: Head, number: int, now: datetime) -> None:
         self.head = head
         self.number = number
         self.now = now
+        self.is_fused = False
         self._drafts: list[tuple[EventDraft, int | None]] = []
         self._entries: list[Entry] = []
         self._step: StepRecord | None = None
@@ -85,6 +90,8 @@ class Change:
 
     def draft(self, draft: EventDraft) -> None:
         """Adds an event. It carries the number of the step that this change has taken, if it has."""
+        if self.is_fused and draft.type in OF_FUSED_WORK:
+            draft = draft.model_copy(update={"data": {**draft.data, "fused": True}})
         self._drafts.append((draft, self._step.step_number if self._step else None))
 
     def entry(self, entry: Entry) -> None:
@@ -150,7 +157,7 @@ class Change:
 
     def step(self, build: Callable[[int], StepRecord]) -> None:
         """Adds a step to the step log. `build` gets its number. Events added from now on carry that number."""
-        self._step = build(self.head.last_step + 1)
+        self._step = build(self.head.last_step + 1).model_copy(update={"fused": self.is_fused})
         self.set(last_step=self._step.step_number)
 
     def failed_attempt(self, build: Callable[[int], StepRecord]) -> None:

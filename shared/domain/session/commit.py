@@ -94,6 +94,7 @@ class StepRecord(StoredModel):
 
     `estimated_tokens`, `estimated_cost_usd`: charged for an attempt that gave no usage, at what was reserved for it.
     Below 0: an attempt that was charged so has answered after all, with this row.
+    `fused`: made by a worker that went on by itself, without a state of the engine in between (ADR 57).
     """
 
     step_number: int
@@ -110,6 +111,7 @@ class StepRecord(StoredModel):
     error: str | None = None
     estimated_tokens: int = 0
     estimated_cost_usd: float = 0.0
+    fused: bool = False
 
 
 def milliseconds(start: datetime, end: datetime) -> int:

@@ -286,7 +286,15 @@ OWN: Mapping[str, Act] = {
 MAY_WITH_OWN: Mapping[str, set[str]] = {
     "start": {"read an item", "write an item", "read a text", "write a text", "record what was done"},
     "status": {"read an item", "read a text"},
-    "step": {"read an item", "write an item", "delete an item", "read a text", "write a text"},
+    "step": {
+        "read an item",
+        "write an item",
+        "delete an item",
+        "read a file",
+        "write a file",
+        "read a text",
+        "write a text",
+    },
     "tool": {*OWN} - {"record what was done", "read records"},
     "intervene": {"read an item", "write an item", "read a text", "write a text", "record what was done"},
     "admin": {

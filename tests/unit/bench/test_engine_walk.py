@@ -21,7 +21,7 @@ GIVES_UP = says("", call("update_plan", action="fail", reason="The script ends h
 def walked(house: House) -> list[WalkedTurn[str]]:
     def step(event: Mapping[str, Any]) -> tuple[Any, str]:
         at = Position.model_validate(event["at"])
-        decision = take_turn(house.worker, event["op"], at, event["attempt"], 60)
+        decision = take_turn(house.worker, event["op"], at, event["attempt"], 60).decision
         return decision.to_engine(), str(event["op"])
 
     def tool(event: Mapping[str, Any]) -> tuple[Any, str]:

@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shared.adapters.tools.builtin.weather import Weather
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
 from shared.domain.private_files import is_private
@@ -23,6 +23,9 @@ from shared.ports.files import FileExists, FileInfo, FileMissing, FileStore
 from shared.ports.tools import CallContext
 from shared.settings import Settings
 
+if TYPE_CHECKING:
+    from shared.adapters.tools.builtin.weather import Weather
+
 
 class BuiltinTools:
     """A Toolbox. It does not run `update_plan`, which changes the session in the commit of the turn."""
@@ -30,7 +33,7 @@ class BuiltinTools:
     def __init__(self, files: FileStore, settings: Settings) -> None:
         self._files = files
         self._max_file_bytes = settings.max_file_bytes
-        self._weather = Weather(settings.geocoding_base_url, settings.weather_base_url)
+        self._weather_urls = settings.geocoding_base_url, settings.weather_base_url
 
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         tenant = context.tenant
@@ -51,12 +54,18 @@ class BuiltinTools:
                     return self._delete(files, tenant, usable_path(arguments["path"]), context.rerun)
                 case "get_weather":
                     location = arguments["location"]
-                    return OutsideText(
-                        "weather", location, self._weather.at(location, context.deadline_seconds)
-                    )
+                    said = self._weather.at(location, context.deadline_seconds)
+                    return OutsideText("weather", location, said)
         except PathRefused as refused:  # the path is longer than the store's keys may be
             raise ToolFailed(f"{refused}.") from None
         raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")
+
+    @cached_property
+    def _weather(self) -> "Weather":
+        # Where it is not offered, and in `step`, which meets no network, nothing of it is imported.
+        from shared.adapters.tools.builtin.weather import Weather
+
+        return Weather(*self._weather_urls)
 
     def _read(self, files: FileStore, tenant: str, path: str) -> OutsideText:
         try:

@@ -60,7 +60,7 @@ def while_committing(house: House, kind: str, happens: Callable[[], object]) -> 
 def test_a_session_that_was_cancelled_is_not_asked_about_and_its_model_neither(kind: str) -> None:
     house, model, session, first = coming_to(kind)
     while_committing(house, kind, lambda: house.cancel(session))
-    assert take_turn(house.worker, "plan", first.at, 0, 60).next == "done"
+    assert take_turn(house.worker, "plan", first.at, 0, 60).decision.next == "done"
     head = house.head(session)
     assert (head.state, head.lease, model.requests) == ("cancelled", None, [])
     assert [commit.key.partition("/")[0] for commit in kept(house, session)] == ["start", "cancel"]

@@ -245,7 +245,7 @@ class Play:
         for attempt in range(RETRIES + 1):
             self.house.repository = self.house.fresh_repository()
             try:
-                return take_turn(self.house.worker, decision.next, decision.at, attempt, 60)
+                return take_turn(self.house.worker, decision.next, decision.at, attempt, 60).decision
             except (EngineError, Crash) as error:
                 left = "States.TaskFailed" if isinstance(error, Crash) else type(error).__name__
         while True:

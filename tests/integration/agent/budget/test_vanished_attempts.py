@@ -38,7 +38,7 @@ def house_with(*turns: Turn, **limits: int) -> tuple[House, str, Decision]:
 def plan(house: House, at: Decision, attempt: int = 0) -> Decision:
     """By a process of its own, which knows nothing of others."""
     house.repository = house.fresh_repository()
-    return take_turn(house.worker, "plan", at.at, attempt, 60)
+    return take_turn(house.worker, "plan", at.at, attempt, 60).decision
 
 
 def failed_rows(house: House, session: str) -> list[StepRecord]:

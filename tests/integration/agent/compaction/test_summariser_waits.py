@@ -95,7 +95,7 @@ def test_a_key_that_the_summariser_s_provider_refuses_is_told_to_an_operator(
     at = until_the_first_summary(house).at
     model.summariser = fails_with(error)
 
-    assert take_turn(house.worker, "think", at, 0, 60).next == "wait"
+    assert take_turn(house.worker, "think", at, 0, 60).decision.next == "wait"
 
     assert told == [(session, error.code)]
     failed = [row for row in house.history(session).steps() if row.error == error.code]
@@ -109,10 +109,12 @@ def test_a_summariser_whose_provider_names_a_time_is_asked_again_then_and_nothin
     at = until_the_first_summary(house).at
     model.summariser = is_busy
 
-    waits = take_turn(house.worker, "think", at, 0, 60)
+    waits = take_turn(house.worker, "think", at, 0, 60).decision
     assert (waits.next, waits.then) == ("wait", "think")
     assert 30 <= (waits.wait_seconds or 0) <= 33
-    assert take_turn(house.worker, "think", at, 1, 60) == waits, "a repeated step finds what it decided"
+    assert take_turn(house.worker, "think", at, 1, 60).decision == waits, (
+        "a repeated step finds what it decided"
+    )
     model.summariser = summarises
     house.clock.advance(waits.wait_seconds or 0)
     take_turn(house.worker, "think", waits.at, 0, 60)

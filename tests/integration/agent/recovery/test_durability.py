@@ -25,8 +25,8 @@ def test_a_repeated_step_returns_the_recorded_decision_and_asks_no_model() -> No
     session = house.start("Write").session_id
     first = house.workflow.take()
     assert first is not None
-    decided = take_turn(house.worker, "plan", first.at, 0, 60)
-    assert take_turn(house.worker, "plan", first.at, 1, 60) == decided
+    decided = take_turn(house.worker, "plan", first.at, 0, 60).decision
+    assert take_turn(house.worker, "plan", first.at, 1, 60).decision == decided
     assert house.head(session).usage.llm_calls == 1
 
 
@@ -35,9 +35,9 @@ def test_a_cold_worker_repeats_nothing_either() -> None:
     house.start("Write")
     first = house.workflow.take()
     assert first is not None
-    decided = take_turn(house.worker, "plan", first.at, 0, 60)
+    decided = take_turn(house.worker, "plan", first.at, 0, 60).decision
     house.repository = SessionRepository(house.log, house.blobs, house.clock)
-    assert take_turn(house.worker, "plan", first.at, 1, 60) == decided
+    assert take_turn(house.worker, "plan", first.at, 1, 60).decision == decided
 
 
 @pytest.mark.parametrize("nth", range(1, 8))
@@ -81,9 +81,9 @@ def test_two_workers_on_one_turn_commit_once() -> None:
             return super().complete(request, timeout=timeout)
 
     house.model = Racing([plans("write")])
-    decided = take_turn(house.worker, "plan", at, 0, 60)
+    decided = take_turn(house.worker, "plan", at, 0, 60).decision
 
-    assert decided == take_turn(racing, "plan", at, 1, 60)
+    assert decided == take_turn(racing, "plan", at, 1, 60).decision
     assert house.head(session).usage.llm_calls == 1
     assert house.head(session).plan is not None
 

@@ -58,7 +58,7 @@ def test_a_call_that_ends_while_the_next_run_plans_has_one_result(order: tuple[i
         assert second is not None
         assert isinstance(house.model, ScriptedModel)
         house.model.meanwhile = lambda: lockstep.pause(1)
-        planned.append(take_turn(house.worker, "plan", second.at, 0, 60))
+        planned.append(take_turn(house.worker, "plan", second.at, 0, 60).decision)
         house.model.meanwhile = lambda: None
 
     meanwhile(house, sink, lambda: lockstep.pause(0))

@@ -124,7 +124,8 @@ def test_an_execution_left_behind_in_an_earlier_turn_does_not_make_the_session_w
     session = house.start("Write").session_id
     behind = house.workflow.take()
     assert behind is not None
-    thought = take_turn(house.worker, "think", take_turn(house.worker, "plan", behind.at, 0, 60).at, 0, 60)
+    planned = take_turn(house.worker, "plan", behind.at, 0, 60).decision
+    thought = take_turn(house.worker, "think", planned.at, 0, 60).decision
 
     before = numbered(house, session)
     assert handle_error(house.errors, behind.at, "Timeout").at == thought.at

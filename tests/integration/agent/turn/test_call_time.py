@@ -35,7 +35,7 @@ def first_call(invocation: float, agent: AgentDefinition | None = None, **settin
     house.start("Do it", agent_id=agent.agent_id if agent is not None else "default")
     started = house.workflow.take()
     assert started is not None
-    assert take_turn(house.worker, "plan", started.at, 0, invocation).next == "think"
+    assert take_turn(house.worker, "plan", started.at, 0, invocation).decision.next == "think"
     return model.requests[0].max_tokens, model.timeouts[0]
 
 

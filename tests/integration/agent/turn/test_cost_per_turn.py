@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -84,8 +85,8 @@ class CountingAttempts(MemoryAttempts):
 
 
 class CountedHouse(House):
-    def __init__(self, model: ScriptedModel, tenant_tokens_per_hour: int) -> None:
-        super().__init__(model, tenant_tokens_per_hour=tenant_tokens_per_hour)
+    def __init__(self, model: ScriptedModel, tenant_tokens_per_hour: int, **settings: Any) -> None:
+        super().__init__(model, tenant_tokens_per_hour=tenant_tokens_per_hour, **settings)
         self.asked: Counter[str] = Counter()
         self.log = CountingLog(self.log, self.asked)
         self.blobs = CountingBlobs(self.asked)

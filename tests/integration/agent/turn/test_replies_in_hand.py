@@ -114,7 +114,7 @@ def goes_down(down: Down, *what: str) -> Callable[[], None]:
 def plan(house: House, at: Decision, attempt: int = 0, seconds: float = 60) -> Decision:
     """By a process of its own."""
     house.repository = house.fresh_repository()
-    return take_turn(house.worker, "plan", at.at, attempt, seconds)
+    return take_turn(house.worker, "plan", at.at, attempt, seconds).decision
 
 
 def paid_once_and_told(house: House, session: str, model: ScriptedModel) -> None:

@@ -1,0 +1,127 @@
+"""What one invocation of `step` does: a turn, and where its environment lets it, the turns that follow, with the calls
+between that need neither a person nor the network (ADR 57).
+
+A worker goes on only from a reply that it has committed itself. What it does is committed as it would be by workers of
+their own, under the same keys, so whoever comes after it goes on from the log. An error ends the loop and not the run:
+the engine is told to make what is missing, with its own retries.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
+from shared.agent.session.session import Session
+from shared.agent.turn.takeover import after_another
+from shared.agent.turn.turn import take_turn
+from shared.domain.definitions.builtins import BuiltinTool
+from shared.domain.errors import Fenced
+from shared.domain.session.commit import Decision
+
+if TYPE_CHECKING:
+    from shared.agent.tools.execute import ToolRuntime
+    from shared.domain.session.commit import Position
+
+
+class StepDeps(NamedTuple):
+    """What `step` needs from the process. `most_turns`: of one invocation (`Settings.turns_per_step`). `tools`: runs
+    calls, on the repository of `turn`; made when it is first needed.
+    """
+
+    turn: TurnDeps
+    most_turns: int
+    tools: "Callable[[], ToolRuntime]"
+
+
+class Made(NamedTuple):
+    """What an invocation has done: `turns` and `calls` are counts, `error` is the name of the one that ended the loop.
+    `decision`: what the engine does next.
+    """
+
+    decision: Decision
+    turns: int = 1
+    calls: int = 0
+    error: str = ""
+
+
+def take_turns(deps: StepDeps, kind: TurnKind, at: "Position", attempt: int, timeout: float) -> Made:
+    """Makes the turn, and goes on while it may.
+
+    `attempt`, and what it raises of the first turn: as in `take_turn`. `timeout`: seconds that there are for models and
+    tools. Raises Fenced where somebody else has taken over meanwhile.
+    """
+    deadline = deps.turn.clock.now() + timedelta(seconds=timeout)
+    taken = take_turn(deps.turn, kind, at, attempt, timeout)
+    if taken.replied is None:
+        return Made(after_another(deps.turn, taken, kind, at, attempt, deps.most_turns))
+    made, turn = Made(taken.decision), taken.replied
+    if deps.most_turns == 1:
+        return made
+    while True:
+        if made.decision.next == "act":
+            if not _may_run(turn, made.decision):
+                return made
+            made = _run_calls(deps, turn, made, deadline)
+        following = made.decision.next
+        if following not in ("plan", "think") or made.turns >= deps.most_turns:
+            return made
+        at = made.decision.at
+        try:
+            left = _seconds_left(deps, deadline)
+            taken = take_turn(deps.turn, following, at, 0, left, fused=True)
+            if taken.replied is None:
+                decision = after_another(deps.turn, taken, following, at, 0, deps.most_turns)
+                return made._replace(decision=decision)
+        except Fenced:
+            raise
+        except Exception as error:
+            return made._replace(error=type(error).__name__)
+        made, turn = made._replace(decision=taken.decision, turns=made.turns + 1), taken.replied
+
+
+def _may_run(turn: Turn, act: Decision) -> bool:
+    """Whether the worker makes all of the calls itself: of any other reply it makes none."""
+    return all(_is_bounded(turn, call_id) for call_id in act.calls or ())
+
+
+def _is_bounded(turn: Turn, call_id: str) -> bool:
+    session = turn.session
+    call, open_call = session.call(call_id), session.head.open_call(call_id)
+    if call is None or open_call is None or open_call.approval or open_call.state != "ready":
+        return False
+    spec = turn.context.specs.get(call.name)
+    return isinstance(spec, BuiltinTool) and spec.bounded
+
+
+def _run_calls(deps: StepDeps, turn: Turn, made: Made, deadline: datetime) -> Made:
+    """One after the other. What is not done when the time is over, or after an error, is left to the engine."""
+    from shared.agent.tools.execute import run_held_call
+
+    at, session, ran, error = made.decision.at, turn.session, 0, ""
+    for call_id in made.decision.calls or ():
+        call, left = session.call(call_id), _seconds_left(deps, deadline)
+        if call is None or left < turn.context.specs[call.name].timeout_seconds:
+            break
+        try:
+            run_held_call(deps.tools(), session, at, call_id, 0, left, fused=True)
+        except Fenced:
+            raise
+        except Exception as failure:
+            error = type(failure).__name__
+            break
+        ran += 1
+    rest = _unfinished(session, made.decision)
+    if ran < len(made.decision.calls or ()) and rest:
+        decision = made.decision.model_copy(update={"calls": rest})
+    else:
+        decision = Decision(next="think", at=at)
+    return made._replace(decision=decision, calls=made.calls + ran, error=error)
+
+
+def _unfinished(session: Session, act: Decision) -> tuple[str, ...]:
+    still_open = {call.call_id for call in session.head.unfinished_calls}
+    return tuple(call_id for call_id in act.calls or () if call_id in still_open)
+
+
+def _seconds_left(deps: StepDeps, deadline: datetime) -> float:
+    return (deadline - deps.turn.clock.now()).total_seconds()
