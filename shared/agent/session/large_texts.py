@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from shared.domain.errors import PoisonedSession
 from shared.domain.rules.compaction import Compacted
 from shared.domain.schema.convert import as_written, read_json, to_json
+from shared.domain.schema.stored_model import VersionedModel
 from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
@@ -17,6 +18,7 @@ from shared.domain.session.head import Head
 from shared.ports.blobs import BlobStore
 
 E = TypeVar("E", bound=UserEntry | AssistantEntry | ToolEntry)
+Document = TypeVar("Document", bound=VersionedModel)
 
 
 def offloaded(commit: Commit, blobs: BlobStore) -> Commit:
@@ -79,11 +81,16 @@ def in_version(commit: Commit, version: int) -> Commit:
 
 def read_compacted(text: str) -> Compacted:
     """A compacted conversation from its JSON. Raises SchemaUnknown, PoisonedSession."""
+    return read_conversation(Compacted, text)
+
+
+def read_conversation(model: type[Document], text: str) -> Document:
+    """A document with entries of a conversation, from its JSON. Raises SchemaUnknown, PoisonedSession."""
     try:
         version = int(json.loads(text)["version"])
     except (ValueError, KeyError, TypeError):
         raise PoisonedSession("a stored conversation cannot be read") from None
-    return read_json("conversation", Compacted, version, text)
+    return read_json("conversation", model, version, text)
 
 
 def pointers(entries: Iterable[Entry]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from shared.agent.session import segments
 from shared.agent.session.large_texts import (
     E,
     in_version,
@@ -41,8 +42,6 @@ from shared.ports.log import (
 ATTEMPTS = 12
 """Lost races for a commit number in a row before the engine is asked to try again later."""
 PAUSE_SECONDS = 0.05
-NEAR_COMMITS = 100
-"""A log of at most so many commits is read at once, without first asking where the conversation begins."""
 WARM_SESSIONS = 8
 """Conversations that a warm process keeps. A Lambda serves one session at a time, so few are of use."""
 
@@ -77,13 +76,21 @@ Build = Callable[[Session, Change], CommitDraft | None]
 class SessionRepository:
     """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives.
 
-    `write_version`: the schema version of its commits (`shared.domain.schema.versions`).
+    `write_version`: the schema version of its commits (`shared.domain.schema.versions`). `segment_commits`: as in
+    `Session`; the same in every worker.
     """
 
     def __init__(
-        self, log: SessionLog, blobs: BlobStore, clock: Clock, *, write_version: int = CURRENT
+        self,
+        log: SessionLog,
+        blobs: BlobStore,
+        clock: Clock,
+        *,
+        write_version: int = CURRENT,
+        segment_commits: int = segments.SEGMENT_COMMITS,
     ) -> None:
         self.write_version = write_version
+        self._segment_commits = segment_commits
         self._log = log
         self._blobs = blobs
         self.clock = clock
@@ -92,8 +99,8 @@ class SessionRepository:
     def conversation(self, at: Position) -> Session:
         """The session with all that a model is shown of it, texts loaded.
 
-        A warm process reads only the newest commits, a cold one everything since the last compaction. Raises Fenced
-        where there is no commit that this turn began with.
+        A warm process reads only the newest commits, a cold one the segments since the last compaction and the commits
+        since the last segment. Raises Fenced where there is no commit that this turn began with.
         """
         name = (at.tenant, at.session_id)
         session = self._warm.pop(name, None)
@@ -106,6 +113,8 @@ class SessionRepository:
             self._warm.popitem(last=False)
         session.forget_keys_before(at.first)
         self.load(session)
+        if not session.head.deleted:
+            segments.keep(self._blobs, session.head, session.take_segments(segments.AT_ONCE))
         return session
 
     def turn(self, at: Position) -> Session:
@@ -204,15 +213,19 @@ class SessionRepository:
         return CURRENT if head.private_to is not None else self.write_version
 
     def _cold(self, at: Position) -> Session:
-        """Of a long session the turn is read first: its head says how far back the conversation goes."""
-        near = at.first <= NEAR_COMMITS
-        commits = self._since(at, 1 if near else at.first)
-        begin = max(1, commits[-1].head.compacted_at)
-        if begin < commits[0].number:
-            before = self._log.read(at.tenant, at.session_id, begin, limit=commits[0].number - begin)
-            commits = (*before.commits, *commits)
+        """What has no segment yet is read first: its head says how far back the conversation goes."""
+        every = self._segment_commits
+        covered = segments.covered_before(at.first, every)
+        commits = self._since(at, covered + 1)
+        head = commits[-1].head
+        begin = max(1, head.compacted_at)
+        before = segments.read(self._blobs, head, begin, covered, every) if begin <= covered else ()
+        if before is None:
+            older = self._log.read(at.tenant, at.session_id, begin, limit=covered + 1 - begin)
+            commits = (*older.commits, *commits)
         commits = commits[max(0, min(begin, at.first) - commits[0].number) :]
-        session = Session(commits[0], self._compacted(commits[0]))
+        compacted = self._compacted(commits[0])
+        session = Session(commits[0], compacted, before=before or (), segment_commits=every)
         session.holds_conversation = True
         for commit in commits[1:]:
             self._fold(session, commit)

@@ -1,9 +1,11 @@
 """A session as a process holds it: the head, the conversation in delivery order, and the keys already committed."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.session.large_texts import load_entry
+from shared.agent.session.segments import Segment
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.commit import Commit, Decision
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
@@ -23,6 +25,19 @@ class Recorded(NamedTuple):
     own: bool = False
 
 
+class _SegmentEnd(NamedTuple):
+    """Where a segment ended: of `Session.entries` those from `begin` to `end` are its own. The rest as in `Segment`."""
+
+    through: int
+    is_whole: bool
+    begin: int
+    end: int
+    waiting: tuple[UserEntry, ...]
+    results: tuple[ToolEntry, ...]
+    called_at: datetime
+    has_waited: bool
+
+
 class Session:
     """Folded from commits in order, beginning at any number: what came before is not in `entries`.
 
@@ -34,8 +49,24 @@ class Session:
     or of a session's history leave it False.
     """
 
-    def __init__(self, first: Commit, compacted: Compacted | None = None) -> None:
+    def __init__(
+        self,
+        first: Commit,
+        compacted: Compacted | None = None,
+        *,
+        before: Sequence[Segment] = (),
+        segment_commits: int = 0,
+    ) -> None:
+        """`before`: the conversation before `first`. `segment_commits`: so many commits make a segment; 0: none are
+        wanted.
+        """
         self.holds_conversation = False
+        self._segment_commits = segment_commits
+        self._segment_ends: list[_SegmentEnd] = []
+        self._segment_begin = (
+            0 if first.number == 1 else None
+        )  # in `entries`; None: nobody knows what came before
+        self._segment_is_whole = True
         self.entries: list[Entry] = []
         self.waiting: dict[str, UserEntry] = {}
         self.results: dict[str, ToolEntry] = {}
@@ -48,6 +79,8 @@ class Session:
         """Whether people were asked, or an outage was waited out, since the last reply was committed."""
         self.number = first.number - 1
         self.head: Head = first.head
+        if before:
+            self._go_on_from(before)
         self.fold(first, compacted)
 
     def fold(self, commit: Commit, compacted: Compacted | None = None, *, own: bool = False) -> None:
@@ -76,6 +109,41 @@ class Session:
         self.head = commit.head
         head = commit.head  # a state has a reason while it waits for something
         self.has_waited |= bool(head.interventions or head.outage or head.state_reason)
+        if self._segment_commits and self.number % self._segment_commits == 0:
+            self._end_segment()
+
+    def _go_on_from(self, segments: Sequence[Segment]) -> None:
+        last = segments[-1]
+        entries = tuple(entry for segment in segments for entry in segment.entries)
+        self._take_over(Compacted(entries=entries, waiting=last.waiting, results=last.results))
+        self.called_at, self.has_waited = last.called_at, last.has_waited
+        self._segment_begin, self._segment_is_whole = len(self.entries), False
+
+    def _end_segment(self) -> None:
+        if self._segment_begin is not None:
+            end = _SegmentEnd(
+                self.number, self._segment_is_whole, self._segment_begin, len(self.entries),
+                tuple(self.waiting.values()), tuple(self.results.values()), self.called_at, self.has_waited,
+            )  # fmt: skip
+            self._segment_ends.append(end)
+            self._segment_begin, self._segment_is_whole = len(self.entries), False
+
+    def take_segments(self, most: int) -> list[Segment]:
+        """The first `most` of the segments that have ended here and were not taken before. The texts are loaded."""
+        taken, self._segment_ends = self._segment_ends[:most], self._segment_ends[most:]
+        return [
+            Segment(
+                since=one.through - self._segment_commits + 1,
+                through=one.through,
+                is_whole=one.is_whole,
+                entries=tuple(self.entries[one.begin : one.end]),
+                waiting=one.waiting,
+                results=one.results,
+                called_at=one.called_at,
+                has_waited=one.has_waited,
+            )
+            for one in taken
+        ]
 
     def _take_over(self, compacted: Compacted) -> None:
         self.entries = list(compacted.entries)
@@ -83,6 +151,8 @@ class Session:
         self.results = {entry.call_id: entry for entry in compacted.results}
         self._calls = _last_calls(self.entries)
         self._loaded = 0
+        self._segment_ends.clear()
+        self._segment_begin, self._segment_is_whole = 0, True
 
     def recorded(self, key: str) -> Recorded | None:
         return self._keys.get(key)

@@ -4,6 +4,7 @@ import pytest
 
 from shared.agent.model_call.ask_model import sized
 from shared.agent.session.repository import SessionRepository
+from shared.agent.session.segments import SEGMENT_COMMITS, covered_before
 from shared.domain.rules.compaction import request_limits
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import AssistantEntry, ToolEntry, UserEntry
@@ -187,7 +188,8 @@ def test_a_cold_worker_reads_from_the_last_compaction_on() -> None:
     stored = repository.conversation(last.at)
 
     assert last.at.first > 100
-    assert sorted(numbers) == list(range(min(head.compacted_at, last.at.first), stored.number + 1))
+    assert head.compacted_at > covered_before(last.at.first, SEGMENT_COMMITS)
+    assert numbers == list(range(covered_before(last.at.first, SEGMENT_COMMITS) + 1, stored.number + 1))
     assert isinstance(stored.entries[1], UserEntry)
     assert stored.entries[1].origin == "summary"
 

@@ -83,6 +83,11 @@ class FusedBlobs(MemoryBlobs):
         self.fuse.behind()
         return name
 
+    def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
+        self.fuse.before()
+        super().put_named(tenant, session_id, name, text)
+        self.fuse.behind()
+
     def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
         self.fuse.before()
         return super().get(tenant, session_id, names)
@@ -126,7 +131,7 @@ class Stage:
         self.start_afresh()
 
     def start_afresh(self) -> None:
-        self.house.repository = SessionRepository(self.fused, self.blobs, self.house.clock)
+        self.house.repository = SessionRepository(self.fused, self.blobs, self.house.clock, segment_commits=3)
         self.house.runtime = self.house.runtime._replace(
             repository=SessionRepository(self.fused, self.blobs, self.house.clock)
         )
@@ -190,6 +195,7 @@ def test_the_undisturbed_run_has_pointers_of_every_kind() -> None:
     assert head.state == "completed"
     assert head.compacted_at
     assert STAGE.all_resolve() > 10
+    assert any(name.startswith("conversation-") for name in STAGE.blobs.names(TENANT, STAGE.session))
     assert CALLS > 40
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shared.agent.session.engine_decision import position
+from shared.agent.session.segments import SEGMENT_COMMITS
 from shared.domain.rules.tenant_hour import CHUNK_TOKENS
 from shared.domain.session.attempt import Marker
 from shared.domain.session.commit import Commit, Decision
@@ -22,6 +23,8 @@ from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 
 SMALL, LARGE = 2_048, 40_960
+SEGMENT = Counter({"segment put": 1})
+"""In one of 16 turns: the conversation so far, for a worker that starts cold."""
 STEPS = ("list", "read", "collect", "compare", "write", "check", "tell")
 
 
@@ -53,6 +56,10 @@ class CountingBlobs(MemoryBlobs):
     def put(self, tenant: str, session_id: str, text: str) -> str:
         self.asked["blob put"] += 1
         return super().put(tenant, session_id, text)
+
+    def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
+        self.asked["segment put"] += 1
+        super().put_named(tenant, session_id, name, text)
 
     def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
         wanted = tuple(names)
@@ -126,16 +133,20 @@ def reading(count: int) -> list[ModelReply]:
 
 @pytest.mark.parametrize("count", [5, 40])
 def test_every_turn_of_a_read_is_two_puts_a_marker_and_one_look_at_the_log_per_lambda(count: int) -> None:
-    asked, _, _ = turns(reading(count), count, SMALL)
+    asked, house, session = turns(reading(count), count, SMALL)
 
-    assert asked == [Counter({"put": 2, "read": 2, "definitions": 1, "marker": 1})] * count
+    assert all(
+        turn - SEGMENT == Counter({"put": 2, "read": 2, "definitions": 1, "marker": 1}) for turn in asked
+    )
+    written = sum((turn & SEGMENT for turn in asked), Counter[str]())
+    assert written["segment put"] == house.repository.newest(TENANT, session).number // SEGMENT_COMMITS
 
 
 def test_a_limit_of_the_tenant_s_hour_adds_a_transaction_for_each_chunk_and_none_to_the_other_turns() -> None:
     asked, house, session = turns(reading(40), 40, SMALL, tokens_per_hour=5_000_000)
 
     ordinary = Counter({"put": 2, "read": 2, "definitions": 1, "marker": 1})
-    leased = [turn for turn in asked if turn != ordinary]
+    leased = [turn - SEGMENT for turn in asked if turn - SEGMENT != ordinary]
     assert leased == [ordinary + Counter({"transaction": 1})] * len(leased)
     lease = house.head(session).lease
     assert lease is not None
