@@ -16,13 +16,14 @@ TOLD_APART = ("state.changed", "llm.retried", "budget.warning")
 
 
 class Ending(NamedTuple):
-    """`pending`: what people would still find to decide; `listed`: whether the tenant's listing has it as it ended;
-    `engine`: how its execution ended; `events`: how many of each type.
+    """`files`: the tenant's, with their sizes; `pending`: what people would still find to decide; `listed`: whether the
+    tenant's listing has it as it ended; `engine`: how its execution ended; `events`: how many of each type.
     """
 
     session: Mapping[str, Any]
     messages: tuple[Any, ...]
     effects: tuple[Effect, ...]
+    files: tuple[tuple[str, int], ...]
     events: Mapping[str, int]
     steps: Mapping[str, int]
     pending: int
@@ -65,6 +66,7 @@ def ending(person: Insistent, stand: Stand, tag: str, head: Head) -> Ending:
         session=_session(seen["session"], len(plans), len(trace), tag),
         messages=_messages(told, tag),
         effects=stand.ledger.effects(tag),
+        files=stand.files(tag),
         events=dict(events),
         steps=dict(Counter(step["kind"] for step in steps if not _failed_call(step))),
         pending=len(pending),

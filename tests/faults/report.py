@@ -4,20 +4,28 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.faults.sweep import Verdict
 
 COLUMNS = ("function", "operation", "faults", "fired", "same end", "asked")
 
 
-def table(verdicts: Sequence[Verdict]) -> str:
-    """A row per function and operation, and what they add up to."""
+class Swept(NamedTuple):
+    """A whole sweep: the calls of the scenario by name, and what came of each fault."""
+
+    calls: Sequence[str]
+    verdicts: Sequence[Verdict]
+
+
+def table(verdicts: Sequence[Verdict], cap: int) -> str:
+    """A row per function and operation, and what they add up to. `cap`: turns that an invocation makes at most."""
     ordered = sorted(verdicts, key=lambda verdict: verdict.case.group)
     rows = [
         (*group, *_counts(list(each)))
         for group, each in groupby(ordered, key=lambda verdict: verdict.case.group)
     ]
-    return columns([COLUMNS, *rows, ("all", "", *_counts(verdicts))])
+    return f"cap {cap}\n" + columns([COLUMNS, *rows, ("all", "", *_counts(verdicts))])
 
 
 def columns(lines: Sequence[Sequence[object]]) -> str:
@@ -40,25 +48,25 @@ def _cell(value: object, width: int) -> str:
     return str(value).rjust(width) if isinstance(value, int) else str(value).ljust(width)
 
 
-def line(verdict: Verdict) -> str:
+def line(verdict: Verdict, cap: int) -> str:
     """One fault: `ok` where it fired and the run ended as the clean one."""
     word = "ok" if verdict.is_good else ("differs" if verdict.problems else "did not fire")
     asked = ", asked" if verdict.asked else ""
     more = "".join(f"\n    {problem}" for problem in verdict.problems)
-    return f"{verdict.seconds:5.1f} s  {verdict.case.name}: {word}{asked}{more}"
+    return f"{verdict.seconds:5.1f} s  cap {cap}  {verdict.case.name}: {word}{asked}{more}"
 
 
 def write(
     path: Path,
-    calls: Sequence[str],
-    verdicts: Sequence[Verdict],
+    swept: Mapping[int, Swept],
     outages: Sequence[Mapping[str, object]],
     seconds: float,
 ) -> None:
-    """`outages`: as in `outages/report.py`."""
+    """`swept`: by cap. `outages`: as in `outages/report.py`."""
     path.parent.mkdir(exist_ok=True)
     told = [
         {
+            "cap": cap,
             "fault": verdict.case.name,
             "fired": verdict.fired,
             "same_end": verdict.is_good,
@@ -66,7 +74,9 @@ def write(
             "problems": list(verdict.problems),
             "seconds": round(verdict.seconds, 1),
         }
-        for verdict in verdicts
+        for cap, one in swept.items()
+        for verdict in one.verdicts
     ]
-    content = {"calls": list(calls), "seconds": round(seconds), "faults": told, "outages": list(outages)}
+    calls = {f"cap {cap}": list(one.calls) for cap, one in swept.items()}
+    content = {"calls": calls, "seconds": round(seconds), "faults": told, "outages": list(outages)}
     path.write_text(json.dumps(content, indent=1) + "\n")

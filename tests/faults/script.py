@@ -1,9 +1,12 @@
-"""What the model says in the scenario: a plan of four steps, a pair of calls, one that runs once, one to approve."""
+"""What the model says in the scenario: a plan of four steps, a pair of calls, one that runs once, one to approve, and a
+pair of built-in ones, which `step` makes itself where turns are fused.
+"""
 
 from typing import Any, NamedTuple
 
 STEPS = ("Reserve both rooms", "Charge the deposit", "Tell the guest", "Sum up")
 ANSWER = "Both rooms are reserved, the deposit is charged, the guest knows."
+FILE, FACT = "booking.md", "The guest likes two rooms."
 RESERVE, BOOK, LOOK_UP, CHARGE, NOTIFY = "reserve", "book", "look_up", "charge", "notify"
 
 
@@ -40,7 +43,9 @@ SCRIPT: tuple[Turn, ...] = (
                            Said(RESERVE, {"what": "room 2"}))),
     Turn("Now the deposit.", (_done(1), _marked(2, "in_progress"), Said(CHARGE, {"what": "deposit"}))),
     Turn("Now the guest.", (_done(2), _marked(3, "in_progress"), Said(NOTIFY, {"what": "guest"}))),
-    Turn("Nearly there.", (_done(3), _marked(4, "in_progress"))),
+    Turn("Nearly there.", (_done(3), _marked(4, "in_progress"),
+                           Said("create_file", {"path": FILE, "content": ANSWER}),
+                           Said("remember", {"scope": "agent", "text": FACT}))),
     Turn(f"GOAL_COMPLETE\n{ANSWER}", (_done(4), Said("update_plan", {"action": "complete", "reason": ANSWER}))),
 )  # fmt: skip
 """The reply to a conversation that has n replies in it is the nth from 0: asked again, the model says the same."""

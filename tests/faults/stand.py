@@ -34,7 +34,8 @@ TEND_ATTEMPTS = 5
 class Stand:
     """Lambdas reach AWS, the model and the tools' service by way of `point`; this process asks the emulator itself.
 
-    `model`: what answers as the provider. `invocations`: the engine's come by `point` as well.
+    `cap`: the most turns that an invocation of `step` makes. `model`: what answers as the provider. `invocations`: the
+    engine's come by `point` as well.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Stand:
         progress: Progress | None = None,
         model: Callable[[Request], Answer] | None = None,
         *,
+        cap: int = 1,
         invocations: bool = False,
         **settings: str,
     ) -> None:
@@ -65,6 +67,7 @@ class Stand:
             "ANTHROPIC_BASE_URL": provider.url,
             "ACTA_HTTP_TOOL_ALLOW": sink.host,
             "NO_PROXY": "127.0.0.1,localhost",
+            "ACTA_TURNS_PER_STEP": str(cap),
             "ACTA_RECOVERY_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone
             "ACTA_AWS_LONGEST_PAUSE_SECONDS": "0.5",
             **({"ACTA_AWS_INVOCATION_CHECK_URL": f"{engine.url}/"} if invocations else {}),
@@ -109,6 +112,12 @@ class Stand:
         for server in self._servers:
             server.stop()
         self._scratch.cleanup()
+
+    def files(self, tenant: str) -> tuple[tuple[str, int], ...]:
+        """Asked of the emulator itself."""
+        prefix = f"files/{tenant}/"
+        found = self.client("s3").list_objects_v2(Bucket=self.function("step")["ACTA_BUCKET"], Prefix=prefix)
+        return tuple((one["Key"].removeprefix(prefix), one["Size"]) for one in found.get("Contents", ()))
 
     def client(self, service: str) -> Any:
         return make_client(

@@ -1,0 +1,36 @@
+"""The faults that are named, or all, on a stand of their own."""
+
+from collections.abc import Sequence
+
+from infra.local.progress import Silent
+from tests.faults import report
+from tests.faults.stand import Stand
+from tests.faults.sweep import Case, clean_run, deaths, left_alone, recovery_calls, sweep, troubles
+
+
+def sweep_all(parts: Sequence[str], cap: int) -> report.Swept:
+    """The calls of the scenario, and what came of each fault, where an invocation makes at most `cap` turns."""
+    with Stand(Silent(), cap=cap) as stand:
+        clean = clean_run(stand)
+        calls = clean.track.listing.calls
+        everything = [
+            *deaths(calls.values()),
+            *troubles(calls.values()),
+            *left_alone(calls.values()),
+            *recovery_calls(stand),
+        ]
+        chosen = [case for case in everything if is_meant(case, parts)]
+        print(f"cap {cap}: {len(calls)} calls, {len(chosen)} faults", flush=True)
+        verdicts = sweep(stand, clean, chosen, lambda verdict: print(report.line(verdict, cap), flush=True))
+    return report.Swept(list(calls), verdicts)
+
+
+def is_meant(case: Case, parts: Sequence[str]) -> bool:
+    """`left` is a kind as well: of those where nobody comes back."""
+    function, operation = case.group
+    having = ({function}, {operation.partition(":")[2]}, {case.faults[0].kind, "left" if case.left else ""})
+    for part in parts or [""]:
+        wanted = [*part.split(":"), "", ""][:3]
+        if all(not want or want in have for want, have in zip(wanted, having, strict=True)):
+            return True
+    return False
