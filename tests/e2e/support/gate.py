@@ -18,8 +18,8 @@ class Gate:
     def __init__(self, port: int) -> None:
         self._port = port
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self._open = threading.Event()
-        self._open.set()
+        self._changed = threading.Condition()
+        self._is_open, self._may_pass = True, 0
         self._held = threading.Semaphore(0)
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -28,10 +28,18 @@ class Gate:
         return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def shut(self) -> None:
-        self._open.clear()
+        self._is_open, self._may_pass = False, 0
 
     def open(self) -> None:
-        self._open.set()
+        with self._changed:
+            self._is_open = True
+            self._changed.notify_all()
+
+    def let_one_pass(self) -> None:
+        """Of those that stand at the shut gate, or the next one that comes."""
+        with self._changed:
+            self._may_pass += 1
+            self._changed.notify_all()
 
     def wait_for_a_request(self) -> None:
         """Returns when a request stands at the shut gate."""
@@ -58,10 +66,17 @@ class Gate:
     def _pass(self, source: socket.socket, target: socket.socket, held: bool) -> None:
         with suppress(OSError):
             while data := source.recv(CHUNK):
-                if held and not self._open.is_set():
-                    self._held.release()
-                    self._open.wait()
+                if held and data.startswith(b"POST "):  # the rest of a request goes with its beginning
+                    self._hold()
                 target.sendall(data)
         for end in (source, target):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
+
+    def _hold(self) -> None:
+        if self._is_open:
+            return
+        self._held.release()
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_open or self._may_pass > 0)
+            self._may_pass -= 0 if self._is_open else 1
