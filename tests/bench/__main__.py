@@ -12,18 +12,21 @@ from typing import Any
 
 from acta.cli.local.progress import PlainProgress
 from infra.packaging.bundle import ROOT
+from shared.settings import Settings
 from tests.bench import growth, report
+from tests.bench.beside import comparison
+from tests.bench.beside.comparison import Runs
 from tests.bench.figures import (
     cancels,
     cold_workers,
     cpu,
+    fused,
     imports,
     long_sessions,
     prefix,
     requests,
     scenarios,
     tenants,
-    yardsticks,
     zips,
 )
 from tests.bench.growth import Figures
@@ -39,8 +42,8 @@ LEASED = 50
 A_TENANTS_HOUR = 5_000_000
 """Tokens; the default of the settings."""
 IN_PROCESS = ("prefix", "scenarios", "tenants")
-DEPLOYED = ("turns", "long", "cancels", "zips", "imports")
-"""`turns` with its CPU and the yardsticks, which are compared with it."""
+DEPLOYED = ("turns", "beside", "long", "cancels", "zips", "imports")
+"""`turns` with its CPU; `beside`: the others on the same work."""
 
 Results = dict[str, Any]
 
@@ -87,19 +90,29 @@ def measure(sections: set[str]) -> Results:
     if sections.isdisjoint(DEPLOYED):
         return results
     with Stand(progress) as stand:
-        if "turns" in sections:
+        if not sections.isdisjoint(("turns", "beside")):
             with phase("put the files"):
                 put_files(stand)
+            with phase("walk the turns"):
+                runs = walked(stand)
+        if "turns" in sections:
             with phase("count the turns"):
-                results["turns"] = turns(stand)
+                results["turns"] = turns(stand, runs[1])
+                if fused.CAP in runs:
+                    found = {
+                        size: {str(n): work.figures(run) for n, run in by.items()}
+                        for size, by in runs[fused.CAP].items()
+                    }
+                    results["fused"] = fused.judged(found, results["turns"])
                 results["other_turns"] = other_turns(stand)
                 results["leases"] = leases(stand)
             with phase("requests over the API"):
                 results["requests"] = requests.measure(stand)
             with phase("CPU of a turn"):
                 results["coldstart"] = cpu_of_turns(stand, results["turns"])
-            with phase("yardsticks"):
-                results["yardsticks"] = others(stand)
+        if "beside" in sections:
+            with phase("the others on the same work"):
+                results["beside"] = comparison.measure(stand, runs, SIZES, COUNTS)
         if "long" in sections:
             with phase(f"a session of {long_sessions.TURNS} turns"):
                 results["long"] = long_sessions.measure(stand)
@@ -138,15 +151,28 @@ def put_files(stand: Stand) -> None:
     stand.put_files(dict(script.note("2KB", turn, place) for turn, place in places))
 
 
-def turns(stand: Stand) -> dict[str, dict[str, Figures]]:
-    work.run(stand, script.reading("2KB", 4))  # everything is warm from here on
-    found: dict[str, dict[str, Figures]] = {}
-    for size in SIZES:
-        for count in COUNTS:
-            run = work.run(stand, script.reading(size, count))
-            row = work.figures(run) | cold_workers.cold_read(stand, run.session_id)
-            found.setdefault(size, {})[str(count)] = row
+def walked(stand: Stand) -> dict[int, Runs]:
+    """A session of each size and length, by `turns_per_step`."""
+    found = {1: _walked(stand)}
+    if "turns_per_step" in Settings.model_fields:
+        with stand.configured(("step",), ACTA_TURNS_PER_STEP=str(fused.CAP)):
+            found[fused.CAP] = _walked(stand)
     return found
+
+
+def _walked(stand: Stand) -> Runs:
+    work.run(stand, script.reading("2KB", 4))  # everything is warm from here on
+    return {size: {count: work.run(stand, script.reading(size, count)) for count in COUNTS} for size in SIZES}
+
+
+def turns(stand: Stand, runs: Runs) -> dict[str, dict[str, Figures]]:
+    return {
+        size: {
+            str(count): work.figures(run) | cold_workers.cold_read(stand, run.session_id)
+            for count, run in by_count.items()
+        }
+        for size, by_count in runs.items()
+    }
 
 
 def other_turns(stand: Stand) -> dict[str, Figures]:
@@ -185,20 +211,14 @@ def cpu_of_turns(stand: Stand, found: dict[str, dict[str, Figures]]) -> dict[str
         }
 
 
-def others(stand: Stand) -> dict[str, Any]:
-    try:
-        measured: Any = yardsticks.langgraph(stand, COUNTS)
-    except yardsticks.Unavailable as why:
-        measured = {"not_measured": str(why)}
-    return {"given": yardsticks.GIVEN, "langgraph_measured": measured}
-
-
 def rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: rounded(each) for name, each in value.items()}
     if isinstance(value, list):
         return [rounded(each) for each in value]
-    return round(value, 3) if isinstance(value, float) else value
+    if not isinstance(value, float):
+        return value
+    return round(value, 3) if abs(value) >= 1 else float(f"{value:.4g}")  # dollars of a turn are small
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.bench import growth
-from tests.bench.figures import cancels, imports, long_sessions, prefix, requests, scenarios, tenants
+from tests.bench.beside import report as beside
+from tests.bench.figures import cancels, fused, imports, long_sessions, prefix, requests, scenarios, tenants
 from tests.bench.table import cell, columns, heading, number
 
 TURN = (
@@ -62,14 +63,16 @@ def print_all(results: Mapping[str, Any]) -> None:
     if "turns" in results:
         _turns(results["turns"])
         _other(results["other_turns"], results["turns"]["2KB"]["20"])
+        if "fused" in results:
+            fused.report(results["fused"])
         _leases(results["leases"])
         requests.report(results["requests"])
     if "long" in results:
         long_sessions.report(results["long"])
     if "cancels" in results:
         cancels.report(results["cancels"])
-    if "turns" in results:
-        _yardsticks(results["yardsticks"], results["turns"])
+    if "beside" in results:
+        beside.report(results["beside"])
     if "prefix" in results:
         prefix.report(results["prefix"])
     if "tenants" in results:
@@ -124,40 +127,6 @@ def _leases(found: Mapping[str, float]) -> None:
         f"{number(found['turns'])} turns took {number(found['commits'])} commits of leases, "
         f"{number(found['wcu'])} write units, and asked STS {number(found['sts_requests'])} times."
     )
-
-
-def _yardsticks(
-    yardsticks: Mapping[str, Any], turns: Mapping[str, Mapping[str, Mapping[str, float]]]
-) -> None:
-    heading("What would be used instead, on the same work; per turn")
-    measured = yardsticks["langgraph_measured"]
-    if "not_measured" in measured:
-        print(f"LangGraph was not measured here: {measured['not_measured']}")
-    else:
-        figures = (
-            "dynamodb_requests",
-            "wcu",
-            "wcu_last_fifth",
-            "bytes_out",
-            "largest_item_bytes",
-            "dead_at_turn",
-        )
-        names = [f"LangGraph {row}" for row in measured]
-        ours = [turns[size][count] for size, count in (row.split("/") for row in measured)]
-        rows = [
-            (
-                name.replace("_", " "),
-                [cell(row, name) for row in measured.values()] + [cell(o, name) for o in ours],
-            )
-            for name in figures
-        ]
-        columns(names + [f"Acta {row}" for row in measured], rows)
-    print("Measured beforehand, given with the goal:")
-    for name, row in yardsticks["given"].items():
-        print(
-            f"  {name.replace('_', ' ')}: "
-            + ", ".join(f"{key} {number(value)}" for key, value in row.items())
-        )
 
 
 def _imports(

@@ -1,5 +1,6 @@
 """What a turn costs in the state machine, read from the execution's history."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -8,10 +9,11 @@ Event = dict[str, Any]
 
 
 class TurnHistory(NamedTuple):
-    """`payload`: the largest sum of one state's input and output; `payloads`: of all states together; bytes.
+    """From one state that calls the model to the next. `first`: the number of its turn. `payload`: the largest
+    sum of one state's input and output; `payloads`: of all states together; bytes.
 
     `tasks` is what tasks were sent and answered before `Output` chose from it, the Lambda integration's
-    metadata included.
+    metadata included. `made`: turns of the session, several where the function went on by itself.
     """
 
     transitions: int
@@ -20,6 +22,8 @@ class TurnHistory(NamedTuple):
     payload: int
     payloads: int
     tasks: int
+    made: int = 1
+    first: int = 1
 
 
 def events(states: Any, execution_arn: str) -> list[Event]:
@@ -34,9 +38,23 @@ def events(states: Any, execution_arn: str) -> list[Event]:
 
 
 def turns(found: Sequence[Event]) -> list[TurnHistory]:
-    """One per Think state but the last, from its entry to the next one's."""
-    starts = [index for index, event in enumerate(found) if _entered(event) == "Think"]
-    return [_turn(found[start:end]) for start, end in pairwise(starts)]
+    """One per Plan or Think state but the last, from its entry to the next one's."""
+    starts = [index for index, event in enumerate(found) if _entered(event) in ("Plan", "Think")]
+    numbers = [_turn_at(found[start]) for start in starts]
+    return [
+        _turn(found[start:end])._replace(first=first, made=following - first)
+        for (start, end), (first, following) in zip(pairwise(starts), pairwise(numbers), strict=True)
+    ]
+
+
+def whole(found: Sequence[Event]) -> TurnHistory:
+    """What a session took of the engine, its start and its end included."""
+    return _turn(found)
+
+
+def _turn_at(event: Event) -> int:
+    """Of the position that the state was entered with."""
+    return int(json.loads(event["stateEnteredEventDetails"]["input"])["at"]["turn"])
 
 
 def _turn(found: Sequence[Event]) -> TurnHistory:

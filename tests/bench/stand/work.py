@@ -11,13 +11,16 @@ from tests.bench.stand.processes import lambda_cpu_ms
 from tests.bench.stand.script import Reply
 from tests.bench.stand.stand import RunFailed, Stand
 
+NOTHING = history.TurnHistory(0, 0, 0, 0, 0, 0)
+
 
 class Run(NamedTuple):
     """`turns`: the exchanges of each turn; `histories`: what it left in the engine; both without the ends.
 
     `model_bytes`: a request's body at the last turn. `process_ms`: CPU a turn of the deployed Lambdas' whole
     processes, over all turns, the first third and the last; nothing where the system does not tell. `executions`: of
-    the engine, one after the other.
+    the engine, one after the other. `passed`, `engine`: of the whole session, from the request that starts it to its
+    end.
     """
 
     session_id: str
@@ -26,6 +29,8 @@ class Run(NamedTuple):
     histories: Sequence[history.TurnHistory]
     model_bytes: int
     process_ms: tuple[float, ...]
+    passed: Sequence[Exchange] = ()
+    engine: history.TurnHistory = NOTHING
 
 
 def run(stand: Stand, replies: list[Reply]) -> Run:
@@ -39,19 +44,26 @@ def run(stand: Stand, replies: list[Reply]) -> Run:
             marks[turn] = sum(lambda_cpu_ms(stand.stack.emulator.pid).values())
 
     arns = stand.run(replies, before=mark)
-    turns = windows(stand.proxy.take())
+    passed = stand.proxy.take()
+    turns = windows(passed)
     if len(turns) != last - 1:
         raise RunFailed(f"{last} turns left {len(turns)} windows")
+    events = [event for arn in arns for event in history.events(stand.client("stepfunctions"), arn)]
     return Run(
         session_id=arns[0].rpartition(":")[2].partition("-")[0],
         executions=len(arns),
         turns=turns[:-1],
-        histories=history.turns(
-            [event for arn in arns for event in history.events(stand.client("stepfunctions"), arn)]
-        )[1:],
+        histories=_between(history.turns(events)),
         model_bytes=stand.provider.sent[-2],
         process_ms=_rates(marks, ends) if marks.get(3, 0) > 0 and last > 5 else (),
+        passed=passed,
+        engine=history.whole(events)._replace(made=len(replies)),
     )
+
+
+def _between(found: list[history.TurnHistory]) -> list[history.TurnHistory]:
+    """Without the state that plans, and without the one that makes the turn after the plan's and no other."""
+    return [states for states in found if states.first > found[0].first + 1]
 
 
 def _rates(marks: dict[int, float], ends: tuple[int, int, int, int]) -> tuple[float, ...]:
@@ -81,13 +93,14 @@ def windows(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
 
 def figures(run: Run) -> Figures:
     """Means a turn, over all turns and over either end of the run."""
-    engine = [_engine(turn) for turn in run.histories]
+    between = run.histories or [run.engine]  # one state made all turns: the whole session then
+    engine = [turn for states in between for turn in _engine(states)]
     names = ("_processes", growth.FIRST, growth.LAST)
     processes = {f"cpu_ms_deployed{name}": each for name, each in zip(names, run.process_ms, strict=False)}
     return {
         **costs(run.turns),
         **_mean(engine),
-        "payload_bytes": max(turn["payload_bytes"] for turn in engine),
+        "payload_bytes": max(states.payload for states in between),
         **growth.thirds([_dynamodb(turn) | _traffic(turn) for turn in run.turns]),
         **growth.thirds(engine),
         "executions": run.executions,
@@ -144,15 +157,17 @@ def _traffic(turn: Sequence[Exchange]) -> Figures:
     }
 
 
-def _engine(turn: history.TurnHistory) -> Figures:
-    return {
-        "transitions": turn.transitions,
-        "history_events": turn.events,
-        "payload_bytes": turn.payload,
-        "payload_bytes_all_states": turn.payloads,
-        "task_bytes_before_output": turn.tasks,
-        "lambda_invokes": turn.lambda_invokes,
+def _engine(states: history.TurnHistory) -> list[Figures]:
+    """One row a turn: what the states took, shared among the turns that were made in them."""
+    taken = {
+        "transitions": states.transitions,
+        "history_events": states.events,
+        "payload_bytes": states.payload,
+        "payload_bytes_all_states": states.payloads,
+        "task_bytes_before_output": states.tasks,
+        "lambda_invokes": states.lambda_invokes,
     }
+    return [{name: value / states.made for name, value in taken.items()}] * states.made
 
 
 def _mean(rows: Sequence[Figures]) -> Figures:
