@@ -18,6 +18,7 @@ from tests.bench.beside import comparison
 from tests.bench.beside.comparison import Runs
 from tests.bench.figures import (
     cancels,
+    cancels_of_writes,
     cold_workers,
     cpu,
     fused,
@@ -118,7 +119,7 @@ def measure(sections: set[str]) -> Results:
                 results["long"] = long_sessions.measure(stand)
         if "cancels" in sections:
             with phase("cancels"):
-                results["cancels"] = cancels.measure(stand)
+                results["cancels"], results["cancels_of_writes"] = at_both_caps(stand)
         if "zips" in sections:
             with phase("zips"):
                 results["zip"] = zips.sizes(stand, FUNCTIONS)
@@ -151,10 +152,23 @@ def put_files(stand: Stand) -> None:
     stand.put_files(dict(script.note("2KB", turn, place) for turn, place in places))
 
 
+CAN_FUSE = "turns_per_step" in Settings.model_fields
+
+
+def at_both_caps(stand: Stand) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Cancels of calls that are states of their own, and of calls that are not; by `turns_per_step`."""
+    effects, writes = {"1": cancels.measure(stand)}, {"1": cancels_of_writes.measure(stand)}
+    if CAN_FUSE:
+        with stand.configured(("step",), ACTA_TURNS_PER_STEP=str(fused.CAP)):
+            effects[str(fused.CAP)] = cancels.measure(stand)
+            writes[str(fused.CAP)] = cancels_of_writes.measure(stand)
+    return effects, writes
+
+
 def walked(stand: Stand) -> dict[int, Runs]:
     """A session of each size and length, by `turns_per_step`."""
     found = {1: _walked(stand)}
-    if "turns_per_step" in Settings.model_fields:
+    if CAN_FUSE:
         with stand.configured(("step",), ACTA_TURNS_PER_STEP=str(fused.CAP)):
             found[fused.CAP] = _walked(stand)
     return found

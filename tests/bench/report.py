@@ -5,7 +5,17 @@ from typing import Any
 
 from tests.bench import growth
 from tests.bench.beside import report as beside
-from tests.bench.figures import cancels, fused, imports, long_sessions, prefix, requests, scenarios, tenants
+from tests.bench.figures import (
+    cancels,
+    cancels_of_writes,
+    fused,
+    imports,
+    long_sessions,
+    prefix,
+    requests,
+    scenarios,
+    tenants,
+)
 from tests.bench.table import cell, columns, heading, number
 
 TURN = (
@@ -71,6 +81,7 @@ def print_all(results: Mapping[str, Any]) -> None:
         long_sessions.report(results["long"])
     if "cancels" in results:
         cancels.report(results["cancels"])
+        cancels_of_writes.report(results["cancels_of_writes"])
     if "beside" in results:
         beside.report(results["beside"])
     if "prefix" in results:

@@ -144,8 +144,15 @@ def _add_tool(api: httpx.Client, effects: Effects) -> None:
 
 
 def report(found: Mapping[str, Any]) -> None:
+    """By `turns_per_step`."""
+    for cap, figures in found.items():
+        _report(cap, figures)
+
+
+def _report(cap: str, found: Mapping[str, Any]) -> None:
     heading(
-        f"From a cancel's 2xx to the last effect: {AT_ONCE} effectful calls a turn, cancelled at many points"
+        f"From a cancel's 2xx to the last effect: {AT_ONCE} effectful calls a turn, cancelled at many points, "
+        f"turns_per_step {cap}"
     )
     rows = [
         (
