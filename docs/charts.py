@@ -18,11 +18,11 @@ FIGURES = ROOT / "docs" / "beside.json"
 PAGE, EDGE, TEXT, FAINT = "#161b22", "#3d444d", "#e6edf3", "#9aa4af"
 """As in docs/demo.svg: a card of its own, readable on a light page and on a dark one."""
 WIDTH, HEIGHT = 940, 430
-TOP, BOTTOM = 92, 64
-PANELS = ((64, 300), (520, 756))
+TOP, BOTTOM = 92, 76
+PANELS = ((58, 282), (516, 740))
 """Pixels from the left: where each panel's axes begin and end. The lines' names stand behind them."""
 LINE_OF_TEXT = 15
-FIRST_TURN, LAST_TURN = 4, 130
+FIRST_TURN, LAST_TURN = 4, 170
 KEPT = ("write_units_by_price", "usd", "turns_done", "ended_by")
 
 
@@ -46,6 +46,9 @@ STYLES: Mapping[str, Style] = {
     "floor": Style("bare log, the floor", FAINT, "2 3", 1.8),
 }
 """In the order in which they are drawn: the last lies on top."""
+LEVEL = Style("", TEXT, "1 4", 1.2)
+ENDS_EARLY = 80
+"""Pixels from the right within which a line's name stands behind the axes, and not at its end."""
 
 
 class Chart(NamedTuple):
@@ -67,6 +70,15 @@ class Chart(NamedTuple):
 class Point(NamedTuple):
     turns: int
     value: float
+
+
+class Name(NamedTuple):
+    """`x`, `y`: where the line ends that it names."""
+
+    x: float
+    y: float
+    text: str
+    style: Style
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -109,7 +121,7 @@ def charts(figures: Mapping[str, Any]) -> tuple[Chart, Chart]:
         Chart(
             "cost.svg", "What a turn costs, without the model",
             "USD per 1,000 turns: writes, reads, S3, transitions, invocations; mean of a session of so many turns",
-            "usd", 1_000, -3, 1, figures["waiting_usd"] * 1_000, "5 s of Lambda that wait for the model, all alike",
+            "usd", 1_000, -3, 0, figures["waiting_usd"] * 1_000, "5 s of waiting, for all",
         ),
     )  # fmt: skip
 
@@ -146,7 +158,7 @@ def _panel(chart: Chart, contenders: Mapping[str, Any], size: str, ends: tuple[i
     left, right = ends
     yield _text(left, TOP - 14, f"results of {size[:-2]} KB", TEXT, 'font-weight="bold"')
     yield from _axes(chart, left, right)
-    names: list[tuple[float, str, Style]] = []
+    names: list[Name] = []
     for name, style in STYLES.items():
         runs = contenders.get(name, {}).get(size)
         if not runs:
@@ -158,27 +170,27 @@ def _panel(chart: Chart, contenders: Mapping[str, Any], size: str, ends: tuple[i
         yield f'<path d="{path}" fill="none" stroke="{style.colour}" stroke-width="{style.width}"{dashes}/>'
         yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{style.colour}"/>' for x, y in places)
         x, y = places[-1]
-        last = list(runs.values())[-1]
-        if last.get("ended_by"):
-            yield _text(
-                x + 6, y + 5, f"✕ ends at turn {last['turns_done']}", style.colour, 'font-weight="bold"'
-            )
+        named = f"{style.label} {_number(points[-1].value)}"
+        if list(runs.values())[-1].get("ended_by"):
+            yield _text(x, y + 5, "✕", style.colour, 'font-size="15" font-weight="bold" text-anchor="middle"')
+            named = f"{style.label}, ends at turn {points[-1].turns}"
+        if x < right - ENDS_EARLY:
+            yield _text(x + 9, y - 6, named, style.colour)
         else:
-            names.append((y, _named(style, points[-1].value), style))
+            names.append(Name(x, y, named, style))
+    if chart.level:
+        y = _y(chart.level, chart)
+        yield f'<path d="M{left} {y:.1f}H{right}" stroke="{TEXT}" stroke-width="1.2" stroke-dasharray="1 4"/>'
+        names.append(Name(right, y, f"{chart.level_text} {_number(chart.level)}", LEVEL))
     yield from _names(names, right)
 
 
-def _named(style: Style, value: float) -> str:
-    return f"{style.label} {_number(value)}"
-
-
-def _names(names: Sequence[tuple[float, str, Style]], right: int) -> Iterator[str]:
+def _names(names: Sequence[Name], right: int) -> Iterator[str]:
     """Beside the lines' ends, moved apart where they would lie on each other; a thin line leads to each."""
-    ordered = sorted(names, key=lambda each: each[0])
-    heights = _apart([y for y, _, _ in ordered])
-    for (y, text, style), at in zip(ordered, heights, strict=True):
-        edge = right - 18
-        yield f'<path d="M{edge} {y:.1f}L{right + 4} {at:.1f}" stroke="{style.colour}" stroke-width="0.7"/>'
+    ordered = sorted(names, key=lambda name: name.y)
+    heights = _apart([name.y for name in ordered])
+    for (x, y, text, style), at in zip(ordered, heights, strict=True):
+        yield f'<path d="M{x:.1f} {y:.1f}L{right + 4} {at:.1f}" stroke="{style.colour}" stroke-width="0.7"/>'
         bold = 'font-weight="bold"' if style.label.startswith("Acta") else ""
         yield _text(right + 8, at + 4, text, style.colour, bold)
 
@@ -205,11 +217,7 @@ def _axes(chart: Chart, left: int, right: int) -> Iterator[str]:
         x = _x(turns, left, right)
         yield f'<path d="M{x:.1f} {floor:.1f}v5" stroke="{EDGE}"/>'
         yield _text(x, floor + 19, str(turns), FAINT, 'text-anchor="middle"')
-    yield _text(right, floor + 34, "turns", FAINT, 'text-anchor="end"')
-    if chart.level:
-        y = _y(chart.level, chart)
-        yield f'<path d="M{left} {y:.1f}H{right}" stroke="{TEXT}" stroke-width="1" stroke-dasharray="1 4"/>'
-        yield _text(left + 4, y - 5, chart.level_text, TEXT, 'font-size="10.5"')
+    yield _text((left + right) / 2, floor + 34, "turns of the session", FAINT, 'text-anchor="middle"')
 
 
 def _x(turns: float, left: int, right: int) -> float:

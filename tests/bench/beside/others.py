@@ -115,8 +115,8 @@ def measure(aws: Aws, sizes: Sequence[str], counts: Sequence[int]) -> dict[str, 
 def _runs(
     aws: Aws, contender: Contender, size: str, counts: Sequence[int]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Turns of the run, and its figures. One that ended before its end is made again with the turns that were stored,
-    for the figures of a run that is whole; longer ones would end at the same turn.
+    """Turns of the run, and its figures. One that ended before its end is made again with as many turns as can be
+    stored, for the figures of a run that is whole; longer ones would end at the same turn.
     """
     lengths = [*counts, *(contender.until[size],)] if size in contender.until else counts
     for turns in lengths:
@@ -127,8 +127,11 @@ def _runs(
             yield turns, _figures(passed, outcome) | resumed
             continue
         stored = int(_outcome(aws, contender, work, "resume")["turns"])
-        whole, passed = _run(aws, contender, _work(aws, contender, size, stored))
         ended = {"ended_by": outcome["ended_by"], "message": outcome["message"]}
+        whole, passed = _run(aws, contender, _work(aws, contender, size, stored))
+        while whole["ended_by"]:  # its last reply no longer fitted
+            stored -= 1
+            whole, passed = _run(aws, contender, _work(aws, contender, size, stored))
         yield stored, _figures(passed, whole) | ended
         return
 
