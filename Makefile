@@ -57,7 +57,8 @@ format: setup ## rewrite files in the house's format
 bench: setup ## exact cost and speed figures, also in build/bench.json (ONLY="prefix cancels" for some)
 	@$(BIN)/python -m tests.bench $(ONLY)
 
-picture: setup ## the README's picture, docs/demo.svg, from a real demo
+picture: setup ## the README's pictures: docs/demo.svg from a real demo, the charts (FIGURES=build/bench.json for new ones)
+	@$(BIN)/python docs/charts.py $(FIGURES)
 	@$(BIN)/python docs/picture.py
 
 lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer versions)

@@ -1,18 +1,17 @@
 # mypy: disable-error-code="import-not-found, misc, untyped-decorator"
 """The same work as LangGraph does it, with its DynamoDB saver: an agent node, a tools node, messages in the state.
 
-Run by the interpreter of `.venv-bench`. Arguments: AWS's endpoint, table, bucket, size, turns, setting, and what is
-done: `run`, or `resume` what a run left. The model is played inside the agent's node; the tool reads the file from S3.
+Run by the interpreter of `.venv-bench`. Arguments: AWS's endpoint and the setting; what is asked comes a line each
+(`outcome.Asked`). The model is played inside the agent's node; the tool reads the file from S3.
 
 Settings: `default`; `packed` has the saver's compression and its offload to S3, both off by default; `delta` has
 these and the messages in a DeltaChannel, which is beta in the release measured.
 """
 
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
@@ -22,7 +21,7 @@ from langgraph.channels import DeltaChannel
 from langgraph.graph import END, START, MessagesState, StateGraph, add_messages
 from langgraph_checkpoint_aws import DynamoDBSaver
 
-from tests.bench.beside.outcome import told
+from tests.bench.beside.outcome import RESUME, Asked, Ended, serve
 from tests.bench.stand.script import PLAN, reading
 
 
@@ -44,17 +43,30 @@ class DeltaState(TypedDict):
 
 
 def main() -> None:
-    since = time.process_time()
-    endpoint, table, bucket, size, turns, setting, doing = sys.argv[1:8]
-    last, said = int(turns), reading(size, int(turns))[1:-1]
+    endpoint, setting = sys.argv[1:3]
     session = boto3.Session(region_name="us-east-1")
     files = session.client("s3", endpoint_url=endpoint)
-    done = 0
+
+    def work(asked: Asked) -> Ended:
+        return _work(Aws(endpoint, session, files), setting, asked)
+
+    serve(work)
+
+
+class Aws(NamedTuple):
+    endpoint: str
+    session: boto3.Session
+    files: Any
+
+
+def _work(aws: Aws, setting: str, asked: Asked) -> Ended:
+    said = reading(asked.size, asked.turns)[1:-1]
+    made = 0
 
     def agent(state: Any) -> dict[str, Any]:
-        nonlocal done
-        done = turn = sum(1 for message in state["messages"] if isinstance(message, ToolMessage))
-        if turn == last:
+        nonlocal made
+        made = turn = _turns(state)
+        if turn == asked.turns:
             return {"messages": [AIMessage("All notes are read.")]}
         calls = [
             {"name": call.name, "args": call.input, "id": f"toolu_{turn:024d}"} for call in said[turn].calls
@@ -64,7 +76,7 @@ def main() -> None:
 
     def tools(state: Any) -> dict[str, Any]:
         call = state["messages"][-1].tool_calls[0]
-        text = files.get_object(Bucket=bucket, Key=call["args"]["path"])["Body"].read().decode()
+        text = aws.files.get_object(Bucket=asked.bucket, Key=call["args"]["path"])["Body"].read().decode()
         return {"messages": [ToolMessage(text, tool_call_id=call["id"], name=call["name"])]}
 
     def following(state: Any) -> str:
@@ -76,19 +88,10 @@ def main() -> None:
     graph.add_edge(START, "agent")
     graph.add_conditional_edges("agent", following, ["tools", END])
     graph.add_edge("tools", "agent")
-    packed: dict[str, Any] = {
-        "enable_checkpoint_compression": True,
-        "s3_offload_config": {"bucket_name": bucket, "endpoint_url": endpoint, "key_prefix": "langgraph"},
-    }
-    saver = DynamoDBSaver(
-        table_name=table, session=session, endpoint_url=endpoint, **(packed if setting != "default" else {})
-    )
-    app = graph.compile(checkpointer=saver)
-    config = {"configurable": {"thread_id": f"{size}-{turns}"}, "recursion_limit": 2 * last + 10}
-    if doing == "resume":
-        found = app.get_state(config).values["messages"]
-        told(sum(1 for message in found if isinstance(message, ToolMessage)), since)
-        return
+    app = graph.compile(checkpointer=_saver(aws, setting, asked))
+    config = {"configurable": {"thread_id": asked.session}, "recursion_limit": 2 * asked.turns + 10}
+    if asked.doing == RESUME:
+        return Ended(_turns(app.get_state(config).values))
     first = {
         "messages": [SystemMessage("You are an agent."), HumanMessage("Read all field notes.")],
         "plan": PLAN,
@@ -96,9 +99,23 @@ def main() -> None:
     try:
         app.invoke(first, config)
     except Exception as error:  # where it ends is what is asked for
-        told(done, since, error)
-    else:
-        told(last, since)
+        return Ended(made, error)
+    return Ended(made)
+
+
+def _turns(state: Any) -> int:
+    return sum(1 for message in state["messages"] if isinstance(message, ToolMessage))
+
+
+def _saver(aws: Aws, setting: str, asked: Asked) -> DynamoDBSaver:
+    packed: dict[str, Any] = {
+        "enable_checkpoint_compression": True,
+        "s3_offload_config": {
+            "bucket_name": asked.bucket, "endpoint_url": aws.endpoint, "key_prefix": "langgraph",
+        },
+    }  # fmt: skip
+    chosen = {} if setting == "default" else packed
+    return DynamoDBSaver(asked.table, session=aws.session, endpoint_url=aws.endpoint, **chosen)
 
 
 if __name__ == "__main__":

@@ -7,16 +7,21 @@ turn is a figure too: which turn was the last, and what ended it.
 import json
 import os
 import subprocess
+import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
 from infra.local.credentials import Credentials
 from infra.local.toolchain import SetupFailed, make_side_environment
 from infra.packaging.bundle import ROOT
 from tests.bench.beside.bare_log import BareLog
 from tests.bench.beside.bill import in_one_process, of_requests, per_turn
+from tests.bench.beside.outcome import RESUME, RUN, Asked
 from tests.bench.stand.exchange import Exchange
 from tests.bench.stand.proxy import CountingProxy
 from tests.bench.stand.script import note
@@ -66,10 +71,6 @@ CONTENDERS = (
 )  # fmt: skip
 
 
-Work = tuple[str, str, str, str]
-"""Table, bucket, size, turns."""
-
-
 class Aws(NamedTuple):
     """A local AWS with a counting proxy before it."""
 
@@ -79,6 +80,71 @@ class Aws(NamedTuple):
     s3: Any
     dynamodb_counted: Any
     s3_counted: Any
+
+
+class Worker:
+    """A contender's process, which does one thing after the other."""
+
+    def __init__(self, aws: Aws, contender: Contender) -> None:
+        self._name = contender.name
+        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed on exit; a pipe would be full at some time
+        self._process = subprocess.Popen(
+            [str(PYTHON), "-P", "-B", str(HERE / contender.worker), aws.proxy.url, contender.setting],
+            env={
+                **RUNTIME, **aws.credentials.as_variables(), "PATH": os.defpath,
+                "AWS_ENDPOINT_URL": aws.proxy.url, "LANGSMITH_TRACING": "false",
+            },
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True,
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._said.close()
+
+    def ask(self, asked: Asked) -> dict[str, Any]:
+        """What `outcome.serve` tells. Raises Unavailable."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        late = threading.Timer(RUN_SECONDS, self._process.kill)
+        late.start()
+        try:
+            self._process.stdin.write(json.dumps(asked) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        finally:
+            late.cancel()
+        if not line:
+            self._process.wait()
+            self._said.seek(0)
+            said = self._said.read().strip().splitlines() or ["it took too long"]
+            raise Unavailable(f"{self._name}: {said[-1]}")
+        told: dict[str, Any] = json.loads(line)
+        return told
+
+
+class Bare:
+    """The bare log, in this process."""
+
+    def __init__(self, aws: Aws) -> None:
+        self._aws = aws
+
+    def ask(self, asked: Asked) -> dict[str, Any]:
+        log = BareLog(
+            self._aws.dynamodb_counted, self._aws.s3_counted, asked.table, asked.bucket, asked.session
+        )
+        if asked.doing == RUN:
+            log.run(asked.size, asked.turns)
+        elif log.read() != 2 * asked.turns:
+            raise Unavailable(f"{asked.table}: not every commit of the bare log is there")
+        return {"turns": asked.turns, "ended_by": "", "message": "", "cpu_ms": 0.0}
 
 
 def versions() -> dict[str, str]:
@@ -103,53 +169,58 @@ def measure(aws: Aws, sizes: Sequence[str], counts: Sequence[int]) -> dict[str, 
         for turn in range(longest):
             path, text = note(size, turn)
             aws.s3.put_object(Bucket=BUCKET, Key=path, Body=text.encode())
-    return {
-        contender.name: {
-            size: {str(turns): figures for turns, figures in _runs(aws, contender, size, counts)}
-            for size in sizes
-        }
-        for contender in CONTENDERS
-    }
+    found: dict[str, Any] = {}
+    for contender in CONTENDERS:
+        with Worker(aws, contender) if contender.worker else nullcontext(Bare(aws)) as worker:
+            found[contender.name] = {
+                size: {str(turns): row for turns, row in _runs(aws, contender, worker, size, counts)}
+                for size in sizes
+            }
+    return found
 
 
 def _runs(
-    aws: Aws, contender: Contender, size: str, counts: Sequence[int]
+    aws: Aws, contender: Contender, worker: Worker | Bare, size: str, counts: Sequence[int]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Turns of the run, and its figures. One that ended before its end is made again with as many turns as can be
     stored, for the figures of a run that is whole; longer ones would end at the same turn.
     """
-    lengths = [*counts, *(contender.until[size],)] if size in contender.until else counts
+
+    def asked(turns: int) -> Asked:
+        table = f"{contender.name}-{size}-{turns}"
+        _make_table(aws, table)
+        return Asked(table, BUCKET, size, turns, RUN)
+
+    lengths = [*counts, contender.until[size]] if size in contender.until else counts
     for turns in lengths:
-        work = _work(aws, contender, size, turns)
-        outcome, passed = _run(aws, contender, work)
+        work = asked(turns)
+        outcome, passed = _run(aws, worker, work)
         if not outcome["ended_by"]:
-            resumed = _resumed(aws, contender, work) if turns == counts[-1] else {}
+            resumed = _resumed(aws, worker, work) if turns == counts[-1] else {}
             yield turns, _figures(passed, outcome) | resumed
             continue
-        stored = int(_outcome(aws, contender, work, "resume")["turns"])
+        stored = int(worker.ask(work._replace(doing=RESUME))["turns"])
         ended = {"ended_by": outcome["ended_by"], "message": outcome["message"]}
-        whole, passed = _run(aws, contender, _work(aws, contender, size, stored))
+        whole, passed = _run(aws, worker, asked(stored))
         while whole["ended_by"]:  # its last reply no longer fitted
             stored -= 1
-            whole, passed = _run(aws, contender, _work(aws, contender, size, stored))
+            whole, passed = _run(aws, worker, asked(stored))
         yield stored, _figures(passed, whole) | ended
         return
 
 
-def _work(aws: Aws, contender: Contender, size: str, turns: int) -> Work:
-    table = f"{contender.name}-{size}-{turns}"
+def _make_table(aws: Aws, table: str) -> None:
     aws.dynamodb.create_table(
         TableName=table, BillingMode="PAY_PER_REQUEST",
         KeySchema=[{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
         AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
     )  # fmt: skip
-    return table, BUCKET, size, str(turns)
 
 
-def _run(aws: Aws, contender: Contender, work: Work) -> tuple[dict[str, Any], list[Exchange]]:
+def _run(aws: Aws, worker: Worker | Bare, asked: Asked) -> tuple[dict[str, Any], list[Exchange]]:
     """How it ended, and what was billed."""
     aws.proxy.take()
-    outcome = _outcome(aws, contender, work, "run")
+    outcome = worker.ask(asked)
     return outcome, [each for each in aws.proxy.take() if _is_billed(each)]
 
 
@@ -158,10 +229,10 @@ def _is_billed(each: Exchange) -> bool:
     return each.service != "dynamodb" or each.status == 200
 
 
-def _resumed(aws: Aws, contender: Contender, work: Work) -> dict[str, float]:
-    """What a process reads that takes the session up where the first one left it, once."""
+def _resumed(aws: Aws, worker: Worker | Bare, asked: Asked) -> dict[str, float]:
+    """What is read where the session is taken up at its end, once."""
     aws.proxy.take()
-    _outcome(aws, contender, work, "resume")
+    worker.ask(asked._replace(doing=RESUME))
     bill = of_requests(aws.proxy.take())
     return {
         "resume_requests": bill.requests,
@@ -169,36 +240,6 @@ def _resumed(aws: Aws, contender: Contender, work: Work) -> dict[str, float]:
         "resume_s3_gets": bill.s3_gets,
         "resume_bytes_in": bill.bytes_in,
     }
-
-
-def _outcome(aws: Aws, contender: Contender, work: Work, doing: str) -> dict[str, Any]:
-    """What `outcome.told` printed. Raises Unavailable."""
-    if not contender.worker:
-        return _bare(aws, work, doing)
-    credentials = aws.credentials.as_variables()
-    done = subprocess.run(
-        [str(PYTHON), "-P", "-B", str(HERE / contender.worker), aws.proxy.url, *work, contender.setting, doing],
-        env={
-            **RUNTIME, **credentials, "PATH": os.defpath, "AWS_ENDPOINT_URL": aws.proxy.url,
-            "LANGSMITH_TRACING": "false",
-        },
-        capture_output=True, text=True, check=False, timeout=RUN_SECONDS,
-    )  # fmt: skip
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["it ended with an error"])[-1]
-        raise Unavailable(f"{contender.name}: {said}")
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
-
-
-def _bare(aws: Aws, work: Work, doing: str) -> dict[str, Any]:
-    table, bucket, size, turns = work
-    log = BareLog(aws.dynamodb_counted, aws.s3_counted, table, bucket, f"{size}-{turns}")
-    if doing == "run":
-        log.run(size, int(turns))
-    elif log.read() != 2 * int(turns):
-        raise Unavailable(f"{table}: not every commit of the bare log is there")
-    return {"turns": int(turns), "ended_by": "", "message": "", "cpu_ms": 0.0}
 
 
 def _figures(passed: Sequence[Exchange], outcome: Mapping[str, Any]) -> dict[str, Any]:

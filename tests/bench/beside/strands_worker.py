@@ -1,8 +1,8 @@
 # mypy: disable-error-code="import-not-found, misc, untyped-decorator"
 """The same work as Strands Agents does it, with its sessions in S3: one invocation of an agent with one tool.
 
-Run by the interpreter of `.venv-bench`. Arguments: AWS's endpoint, a table it has no use for, bucket, size, turns,
-setting, and what is done: `run`, or `resume` what a run left. The model is played; the tool reads the file from S3.
+Run by the interpreter of `.venv-bench`. Arguments: AWS's endpoint and the setting; what is asked comes a line each
+(`outcome.Asked`). The model is played; the tool reads the file from S3.
 
 Settings: `messages` is S3SessionManager with its defaults, an object a message; `snapshots` is SnapshotSessionManager
 on S3Storage, which the release measured recommends, saved at each message: by default it saves when the invocation is
@@ -11,7 +11,6 @@ over, and nothing of it outlives a crash.
 
 import json
 import sys
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from strands.models import Model
 from strands.session import S3SessionManager, SnapshotSessionManager
 from strands.storage import S3Storage
 
-from tests.bench.beside.outcome import told
+from tests.bench.beside.outcome import RESUME, RUN, Asked, Ended, serve
 from tests.bench.stand.script import PLAN, Call, Reply, reading
 
 
@@ -69,43 +68,45 @@ class ScriptedModel(Model):
 
 
 def main() -> None:
-    since = time.process_time()
-    endpoint, _, bucket, size, turns, setting, doing = sys.argv[1:8]
+    endpoint, setting = sys.argv[1:3]
     session = boto3.Session(region_name="us-east-1")
     files = session.client("s3", endpoint_url=endpoint)
 
-    @tool
-    def read_file(path: str) -> str:
-        """Reads a file.
+    def work(asked: Asked) -> Ended:
+        @tool
+        def read_file(path: str) -> str:
+            """Reads a file.
 
-        Args:
-            path: The file's path.
-        """
-        return str(files.get_object(Bucket=bucket, Key=path)["Body"].read().decode())
+            Args:
+                path: The file's path.
+            """
+            return str(files.get_object(Bucket=asked.bucket, Key=path)["Body"].read().decode())
 
-    model = ScriptedModel([*reading(size, int(turns))[1:-1], Reply("All notes are read.")])
-    name = f"strands-{setting}-{size}-{turns}"
-    manager: Any
+        model = ScriptedModel([*reading(asked.size, asked.turns)[1:-1], Reply("All notes are read.")])
+        agent = Agent(
+            model=model, tools=[read_file], system_prompt="You are an agent.", agent_id="agent",
+            session_manager=_sessions(session, endpoint, setting, asked),
+            state={"plan": PLAN} if asked.doing == RUN else None, callback_handler=None,
+        )  # fmt: skip
+        if asked.doing == RESUME:
+            return Ended(
+                sum("toolResult" in part for message in agent.messages for part in message["content"])
+            )
+        try:
+            agent("Read all field notes.")
+        except Exception as error:  # where it ends is what is asked for
+            return Ended(model.turn, error)
+        return Ended(model.turn - 1)
+
+    serve(work)
+
+
+def _sessions(session: boto3.Session, endpoint: str, setting: str, asked: Asked) -> Any:
+    name = f"{setting}-{asked.session}"
     if setting == "messages":
-        manager = S3SessionManager(name, bucket, boto_session=session, endpoint_url=endpoint)
-    else:
-        storage = S3Storage(bucket, boto_session=session)  # the endpoint by AWS_ENDPOINT_URL
-        manager = SnapshotSessionManager(name, storage=storage, save_latest_on="message")
-    agent = Agent(
-        model=model, tools=[read_file], system_prompt="You are an agent.", session_manager=manager,
-        agent_id="agent", state={"plan": PLAN} if doing == "run" else None, callback_handler=None,
-    )  # fmt: skip
-    if doing == "resume":
-        told(
-            sum(1 for message in agent.messages for part in message["content"] if "toolResult" in part), since
-        )
-        return
-    try:
-        agent("Read all field notes.")
-    except Exception as error:  # where it ends is what is asked for
-        told(model.turn, since, error)
-    else:
-        told(model.turn - 1, since)
+        return S3SessionManager(name, asked.bucket, boto_session=session, endpoint_url=endpoint)
+    storage = S3Storage(asked.bucket, boto_session=session)  # the endpoint by AWS_ENDPOINT_URL
+    return SnapshotSessionManager(name, storage=storage, save_latest_on="message")
 
 
 if __name__ == "__main__":
