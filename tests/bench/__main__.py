@@ -12,7 +12,6 @@ from typing import Any
 
 from acta.cli.local.progress import PlainProgress
 from infra.packaging.bundle import ROOT
-from shared.settings import Settings
 from tests.bench import growth, report
 from tests.bench.beside import comparison
 from tests.bench.beside.comparison import Runs
@@ -99,12 +98,7 @@ def measure(sections: set[str]) -> Results:
         if "turns" in sections:
             with phase("count the turns"):
                 results["turns"] = turns(stand, runs[1])
-                if fused.CAP in runs:
-                    found = {
-                        size: {str(n): work.figures(run) for n, run in by.items()}
-                        for size, by in runs[fused.CAP].items()
-                    }
-                    results["fused"] = fused.judged(found, results["turns"])
+                results["fused"] = fused.judged(figures_of(runs[fused.CAP]), results["turns"])
                 results["other_turns"] = other_turns(stand)
                 results["leases"] = leases(stand)
             with phase("requests over the API"):
@@ -152,31 +146,32 @@ def put_files(stand: Stand) -> None:
     stand.put_files(dict(script.note("2KB", turn, place) for turn, place in places))
 
 
-CAN_FUSE = "turns_per_step" in Settings.model_fields
-
-
 def at_both_caps(stand: Stand) -> tuple[dict[str, Any], dict[str, Any]]:
     """Cancels of calls that are states of their own, and of calls that are not; by `turns_per_step`."""
     effects, writes = {"1": cancels.measure(stand)}, {"1": cancels_of_writes.measure(stand)}
-    if CAN_FUSE:
-        with stand.configured(("step",), ACTA_TURNS_PER_STEP=str(fused.CAP)):
-            effects[str(fused.CAP)] = cancels.measure(stand)
-            writes[str(fused.CAP)] = cancels_of_writes.measure(stand)
+    with stand.configured(("step",), ACTA_TURNS_PER_STEP=str(fused.CAP)):
+        effects[str(fused.CAP)] = cancels.measure(stand)
+        writes[str(fused.CAP)] = cancels_of_writes.measure(stand)
     return effects, writes
 
 
 def walked(stand: Stand) -> dict[int, Runs]:
     """A session of each size and length, by `turns_per_step`."""
     found = {1: _walked(stand)}
-    if CAN_FUSE:
-        with stand.configured(("step",), ACTA_TURNS_PER_STEP=str(fused.CAP)):
-            found[fused.CAP] = _walked(stand)
+    with stand.configured(("step",), ACTA_TURNS_PER_STEP=str(fused.CAP)):
+        found[fused.CAP] = _walked(stand)
     return found
 
 
 def _walked(stand: Stand) -> Runs:
     work.run(stand, script.reading("2KB", 4))  # everything is warm from here on
     return {size: {count: work.run(stand, script.reading(size, count)) for count in COUNTS} for size in SIZES}
+
+
+def figures_of(runs: Runs) -> dict[str, dict[str, Figures]]:
+    return {
+        size: {str(n): work.figures(run) for n, run in by_count.items()} for size, by_count in runs.items()
+    }
 
 
 def turns(stand: Stand, runs: Runs) -> dict[str, dict[str, Figures]]:

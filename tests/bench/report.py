@@ -73,8 +73,7 @@ def print_all(results: Mapping[str, Any]) -> None:
     if "turns" in results:
         _turns(results["turns"])
         _other(results["other_turns"], results["turns"]["2KB"]["20"])
-        if "fused" in results:
-            fused.report(results["fused"])
+        fused.report(results["fused"])
         _leases(results["leases"])
         requests.report(results["requests"])
     if "long" in results:
