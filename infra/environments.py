@@ -27,6 +27,10 @@ class UnknownEnvironment(UnusableValue):
     """No environment has this name; the message lists those that exist."""
 
 
+SNAP_START_SINCE = (3, 12)
+"""Source: AWS Lambda developer guide, "Improving startup performance with Lambda SnapStart"."""
+
+
 @dataclass(frozen=True)
 class OwnPool:
     """Acta creates a Cognito user pool. An administrator sets each user's tenant; roles are the pool's groups.
@@ -163,6 +167,8 @@ class Environment:
     """Overrides of `shared.settings.Settings`, by field name."""
 
     # What an operator may add in AWS: docs/options.md.
+    snap_start: bool = False
+    """Functions that somebody waits for start from a snapshot of their memory, made when a version is published."""
     log_callers: bool = True
     """The access log has who asked: the token's subject, and the address that the request came from."""
     key: CustomerKey | None = None
@@ -191,6 +197,8 @@ class Environment:
             self.tool_network,
             self.permissions_boundary,
         )
+        if self.snap_start and (self.is_local or self.python < SNAP_START_SINCE):
+            raise ValueError("snap_start is for functions in AWS with Python 3.12 or a later one")
         if self.is_local and any(added):
             raise ValueError(
                 "the local environment takes no key, domain, edge, firewall, network or boundary"

@@ -53,16 +53,18 @@ class StatelessStack(Stack):
             tool_secret_arns=self._arns("secretsmanager", "secret", tool_secrets(environment.name)),
             delivery=delivery,
         )
+        made = {name: ActaFunction(self, name, environment, resources) for name in environment.functions}
         functions: Mapping[FunctionName, lambda_.IFunction] = {
-            name: ActaFunction(self, name, environment, resources).function for name in environment.functions
+            name: each.function for name, each in made.items()
         }
+        called: Mapping[FunctionName, lambda_.IFunction] = {name: each.called for name, each in made.items()}
         Prompts(self, functions)
         if delivery.queue is not None:
             feed_notify(self, environment, functions["notify"], stream_arn, delivery.queue)
-        engine = StateMachine(self, environment, functions)
+        engine = StateMachine(self, environment, functions, called)
         call_recovery(self, functions["recover"], engine.machine)
         issuer = self._issuer(environment, stateful.user_pool)
-        api = Api(self, environment, issuer, functions)
+        api = Api(self, environment, issuer, called)
         self._options(environment, functions, stateful.user_pool)
         if environment.alarms:
             Alarms(

@@ -26,10 +26,18 @@ class StateMachine(Construct):
     """
 
     def __init__(
-        self, scope: Construct, environment: Environment, functions: Mapping[FunctionName, lambda_.IFunction]
+        self,
+        scope: Construct,
+        environment: Environment,
+        functions: Mapping[FunctionName, lambda_.IFunction],
+        called: Mapping[FunctionName, lambda_.IFunction],
     ) -> None:
+        """`called`: the functions, or aliases of them. Executions go on calling what they called when they started, so
+        the role may invoke the functions too.
+        """
         super().__init__(scope, "Workflow")
-        arns = {name: functions[function].function_arn for name, function in PLACEHOLDERS.items()}
+        arns = {name: called[function].function_arn for name, function in PLACEHOLDERS.items()}
+        former = [functions[function].function_arn for function in PLACEHOLDERS.values()]
         role = iam.Role(
             self,
             "Role",
@@ -38,7 +46,9 @@ class StateMachine(Construct):
                 "acta": iam.PolicyDocument(
                     statements=[
                         iam.PolicyStatement(
-                            sid="Functions", actions=["lambda:InvokeFunction"], resources=list(arns.values())
+                            sid="Functions",
+                            actions=["lambda:InvokeFunction"],
+                            resources=list(dict.fromkeys([*arns.values(), *former])),
                         )
                     ]
                 )

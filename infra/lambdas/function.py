@@ -10,7 +10,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.environments import Environment
+from infra.environments import SNAP_START_SINCE, Environment
 from infra.lambdas.grants import GRANTS
 from infra.lambdas.roles import Resources, roles_of
 from infra.log_retention import retention
@@ -29,13 +29,19 @@ KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
 """Functions that check which functions the tools of a tenant may call."""
 KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin"))
 """Functions that ask people about calls, or say who is asked."""
+CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "recover"))
+"""Functions that nobody waits for."""
+ALIAS = "live"
+"""Names the version of a function that is called where there are versions."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 STS = {"AWS_STS_REGIONAL_ENDPOINTS": "regional"}
 """Older SDKs would ask the one of us-east-1, and an outage there would be ours."""
 
 
 class ActaFunction(Construct):
-    """`self.function` is the Lambda; its handler is `functions.<name>.handler.handler`."""
+    """`self.function` is the Lambda; its handler is `functions.<name>.handler.handler`. `self.called` is what the API
+    and the state machine call: an alias of its newest version if it starts from a snapshot, else the Lambda itself.
+    """
 
     def __init__(
         self, scope: Construct, name: FunctionName, environment: Environment, resources: Resources
@@ -57,7 +63,11 @@ class ActaFunction(Construct):
             self,
             "Function",
             function_name=full_name,
-            runtime=lambda_.Runtime("python{}.{}".format(*environment.python), lambda_.RuntimeFamily.PYTHON),
+            runtime=lambda_.Runtime(
+                "python{}.{}".format(*environment.python),
+                lambda_.RuntimeFamily.PYTHON,
+                supports_snap_start=environment.python >= SNAP_START_SINCE,
+            ),
             architecture=ARCHITECTURES[environment.architecture],
             code=code_of(name, environment),
             handler=f"functions.{name}.handler.handler",
@@ -66,6 +76,11 @@ class ActaFunction(Construct):
             timeout=Duration.seconds(size.timeout),
             reserved_concurrent_executions=size.reserved_concurrency,
             log_group=log_group,
+            snap_start=(
+                lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS
+                if environment.snap_start and name not in CALLED_BY_EVENTS
+                else None
+            ),
             # Lambda's own: each invocation with its start and its end. Nothing of what is in it is traced (ADR 59).
             tracing=lambda_.Tracing.DISABLED if environment.is_local else lambda_.Tracing.ACTIVE,
             environment={
@@ -75,6 +90,10 @@ class ActaFunction(Construct):
             },
         )
         self.function.node.add_dependency(*roles.assume)
+        self.called: lambda_.IFunction = self.function
+        if environment.snap_start and name not in CALLED_BY_EVENTS:
+            version = self.function.current_version
+            self.called = lambda_.Alias(self, "Live", alias_name=ALIAS, version=version)
 
     def _powertools(self, name: FunctionName) -> dict[str, str]:
         return {

@@ -28,6 +28,7 @@ EVERYTHING = replace(
         NETWORK, route_table_ids=("rtb-0123456789abcdef0",), egress=("203.0.113.0/24", "2001:db8::/32")
     ),
     permissions_boundary=BOUNDARY,
+    snap_start=True,
     notifications=Topic(),
 )
 GIVEN = replace(
@@ -49,6 +50,7 @@ ALONE: Mapping[str, Environment] = {
     ),
     "sign-in firewall": replace(STAGING, sign_in_firewall=SignInFirewall()),
     "network": replace(STAGING, tool_network=NETWORK),
+    "snap start": replace(STAGING, snap_start=True),
     "boundary": replace(STAGING, permissions_boundary=BOUNDARY),
     "alarms and key": replace(
         PROD, key=CustomerKey(), notifications=Webhook("https://hooks.example.com/acta")

@@ -47,6 +47,8 @@ NETWORK = Network(
         (lambda: replace(PROD, edge=EDGE), "edge needs a domain"),
         (lambda: replace(PROD, edge=EDGE, domain=replace(ORIGIN, name=FRONT.name)), "two names"),
         (lambda: replace(PROD, auth=ELSEWHERE, sign_in_firewall=SignInFirewall()), "own user pool"),
+        (lambda: replace(LOCAL, snap_start=True), "functions in AWS"),
+        (lambda: replace(PROD, snap_start=True, python=(3, 11)), "Python 3.12"),
         (lambda: replace(LOCAL, key=CustomerKey()), "the local environment takes no key"),
         (lambda: replace(LOCAL, domain=ORIGIN), "the local environment takes no"),
     ],

@@ -1,0 +1,85 @@
+"""Where an environment asks for it, what people and the engine wait for starts from a snapshot: a published version."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from infra.environments import STAGING, Webhook
+from infra.lambdas.function import ALIAS, CALLED_BY_EVENTS
+from tests.infra.conftest import Synthesised, Template, synthesised
+
+ON = replace(STAGING, snap_start=True, notifications=Webhook("https://hooks.example.com/acta"))
+WAITED_FOR = set(ON.functions) - CALLED_BY_EVENTS
+
+
+@pytest.fixture(scope="module")
+def on(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    return synthesised(ON, tmp_path_factory.mktemp("snap-start")).stateless
+
+
+def logical_ids(template: Template) -> dict[str, str]:
+    """Function -> the logical id of its Lambda."""
+    return {
+        each["Properties"]["Handler"].split(".")[1]: name
+        for name, each in template.resources("AWS::Lambda::Function").items()
+    }
+
+
+def aliases(template: Template) -> dict[str, str]:
+    """Function -> the logical id of its alias. `notify` has another one, for what its queue brings."""
+    functions = {name: function for function, name in logical_ids(template).items()}
+    return {
+        functions[each["Properties"]["FunctionName"]["Ref"]]: name
+        for name, each in template.resources("AWS::Lambda::Alias").items()
+        if each["Properties"]["Name"] == ALIAS
+    }
+
+
+def test_every_function_that_somebody_waits_for_has_a_snapshot_and_no_other(on: Template) -> None:
+    having = {name for name in ON.functions if "SnapStart" in on.function(name)}
+    assert having == WAITED_FOR
+    assert all(on.function(name)["SnapStart"] == {"ApplyOn": "PublishedVersions"} for name in having)
+
+
+def test_an_alias_names_the_published_version_of_its_function(on: Template) -> None:
+    ids, versions = logical_ids(on), on.resources("AWS::Lambda::Version")
+    assert set(aliases(on)) == WAITED_FOR
+    for function, alias in aliases(on).items():
+        made = on.resources("AWS::Lambda::Alias")[alias]["Properties"]
+        version, attribute = made["FunctionVersion"]["Fn::GetAtt"]
+        assert attribute == "Version"
+        assert versions[version]["Properties"]["FunctionName"] == {"Ref": ids[function]}
+
+
+def test_the_engine_calls_aliases_and_may_still_call_what_its_executions_began_with(on: Template) -> None:
+    (machine,) = on.properties("AWS::StepFunctions::StateMachine")
+    ids, called = logical_ids(on), {name: {"Ref": alias} for name, alias in aliases(on).items()}
+    engine = ("step", "tool", "intervene")
+    assert sorted(map(json.dumps, machine["DefinitionSubstitutions"].values())) == sorted(
+        json.dumps(called[name]) for name in engine
+    )
+    (invokes,) = [each for each in on.statements("WorkflowRole") if each.get("Sid") == "Functions"]
+    allowed = {json.dumps(each) for each in invokes["Resource"]}
+    assert allowed == {json.dumps(called[name]) for name in engine} | {
+        json.dumps({"Fn::GetAtt": [ids[name], "Arn"]}) for name in engine
+    }
+
+
+def test_the_api_calls_aliases_and_may_call_nothing_else(on: Template) -> None:
+    named = {alias: name for name, alias in aliases(on).items()}
+    reached = {
+        named[each["IntegrationUri"]["Ref"]] for each in on.properties("AWS::ApiGatewayV2::Integration")
+    }
+    assert reached == WAITED_FOR - {"tool"}
+    permitted = {
+        named[each["FunctionName"]["Ref"]]
+        for each in on.properties("AWS::Lambda::Permission")
+        if each["Principal"] == "apigateway.amazonaws.com"
+    }
+    assert permitted == reached
+
+
+def test_without_the_option_nothing_is_published(each: Synthesised) -> None:
+    assert aliases(each.stateless) == {}
+    assert all("SnapStart" not in made for made in each.stateless.properties("AWS::Lambda::Function"))
