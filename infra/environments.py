@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall, check_boundary
 from infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
 from shared.domain.schema.versions import CURRENT, PREVIOUS
+from shared.domain.spending.aws_prices import AwsPrices
 
 Architecture = Literal["arm64", "x86_64"]
 SettingValue = str | int | float
@@ -156,6 +157,9 @@ class Environment:
     allowed_models: tuple[str, ...] = ()
     """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
     like one of its provider's (`shared/domain/rules/allowed_models.py`)."""
+    aws_prices: AwsPrices | None = None
+    """What receipts of sessions count with. None: the list of the region (`shared/domain/spending/aws_prices.py`); in a
+    region that has none the dollars of AWS are unknown."""
     retry_base_seconds: int = 2
     """The first pause before the state machine retries; later pauses double. Whole seconds, at least 1."""
     write_version: int = PREVIOUS

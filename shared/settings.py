@@ -36,6 +36,7 @@ from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.rules.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
 from shared.domain.rules.outage import OutageLimits
 from shared.domain.schema.versions import CURRENT, PREVIOUS
+from shared.domain.spending.aws_prices import AwsPrices
 
 PREFIX = "ACTA_"
 SESSION_BUCKET_SINCE = 2
@@ -47,6 +48,7 @@ AS_JSON = {
     "tenant_tools": '{"acme": ["acta-prod-tool-refund"]}',
     "tool_approvers": '{"*": {"delete_file": "records"}}',
     "role_map": '{"Billing admin": "finance", "Everyone": ""}',
+    "aws_prices": '{"region": "eu-central-1", "as_of": "2026-11-20", "source": "contract", "transition": 25000000}',
 }
 """Settings that are JSON in their variable, with an example of each."""
 
@@ -192,6 +194,8 @@ class Settings(BaseModel):
     status_function: str = ""
     status_concurrency: Annotated[int, Field(ge=0)] = 0
     """The name of the function `status` and what is reserved for it; 0: nothing."""
+    aws_prices: AwsPrices | None = None
+    """What receipts count with, as JSON. None: the list of the region that the function is in."""
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
     partial_text_ms: Annotated[int, Field(ge=0)] = 0
     """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""

@@ -13,6 +13,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 
 from shared.domain.session.commit import Position
+from shared.invocation_meter import METER, ms_since_start
 
 KEY_REFUSED_METRIC = "KeysRefused"
 """Counts turns of `step` whose provider refused the key or the quota (`infra/alarms.py`)."""
@@ -30,6 +31,7 @@ class Telemetry:
     """Service and namespace come from the environment (`POWERTOOLS_…`); the fallbacks are for tests."""
 
     def __init__(self, function: str) -> None:
+        self._function = function
         gc.freeze()  # what was imported stays as long as the process, so the collector need not look at it
         gc.enable()
         service = os.environ.get("POWERTOOLS_SERVICE_NAME", f"acta-{function}")
@@ -42,7 +44,20 @@ class Telemetry:
         """The Lambda's entry point around `handler`; events, results and error texts are not recorded."""
         measured: Handler = self.metrics.log_metrics(handler, capture_cold_start_metric=True)
         logged: Handler = self.logger.inject_lambda_context(measured, log_event=False, clear_state=True)
-        return logged
+        METER.started(ms_since_start())
+        return self._metered(logged)
+
+    def _metered(self, handler: Handler) -> Handler:
+        """What it uses is counted (`shared/invocation_meter.py`)."""
+
+        def metered(event: dict[str, Any], context: Any) -> Any:
+            METER.begin(self._function, int(context.memory_limit_in_mb), event)
+            try:
+                return handler(event, context)
+            finally:
+                METER.end()
+
+        return metered
 
     def key_refused(self, at: Position, code: str) -> None:
         """An operator has to see to it: a line with ids, and what the alarm `KeysRefused` counts."""

@@ -124,6 +124,10 @@ def add_sessions(commands: "Commands[Parser]") -> None:
         shown = add_connection(add(commands, name, f"sessions.listings:{name}", help))
         shown.add_argument("id")
         shown.add_argument("--json", action="store_true")
+    help = "Show what a session has cost, in counts and in US dollars."
+    cost = add_connection(add(commands, "receipt", "sessions.receipt:receipt", help))
+    cost.add_argument("id")
+    cost.add_argument("--json", action="store_true")
 
 
 def add_control(commands: "Commands[Parser]") -> None:

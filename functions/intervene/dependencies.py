@@ -20,6 +20,7 @@ from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.domain.definitions.agent import policies_of
 from shared.domain.interventions.options_and_defaults import Policies
+from shared.invocation_meter import METER
 from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
@@ -49,7 +50,7 @@ def dependencies() -> Dependencies:
     def policies(tenant: str, agent_id: str) -> Policies:
         return policies_of(definitions.snapshot(tenant).agent(agent_id))
 
-    repository = SessionRepository(log, blobs, clock, write_version=chosen.write_version)
+    repository = SessionRepository(log, blobs, clock, write_version=chosen.write_version, meter=METER)
     return Dependencies(
         settings=chosen,
         deps=ResolveDeps(

@@ -12,6 +12,7 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
 from shared.api.request.idempotency import IdempotencyGuard
+from shared.invocation_meter import METER
 from shared.ports.audit import Audit
 from shared.ports.definitions import Definitions
 from shared.ports.log import SessionLog
@@ -38,7 +39,7 @@ def dependencies() -> Dependencies:
         settings=chosen,
         log=log,
         repository=SessionRepository(
-            log, S3Blobs(chosen.session_buckets), clock, write_version=chosen.write_version
+            log, S3Blobs(chosen.session_buckets), clock, write_version=chosen.write_version, meter=METER
         ),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),

@@ -1,5 +1,6 @@
 """Everything `status` needs, put together once per process."""
 
+import os
 from functools import cache
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.queries.long_polls import LongPollLimit
+from shared.domain.spending.aws_prices import AwsPrices, prices_in
 from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
@@ -29,6 +31,9 @@ class Dependencies(NamedTuple):
     clock: Clock
     audit: Audit | None = None
     """For the pseudonyms in its log: what it does is not recorded."""
+    prices: AwsPrices = prices_in("")
+    architecture: str = "arm64"
+    """Of the functions, as the system names it: its time has a price of its own."""
 
 
 @cache
@@ -43,5 +48,7 @@ def dependencies() -> Dependencies:
         partials=DynamoPartials(chosen.table),
         long_polls=LongPollLimit(DynamoLongPolls(chosen.table), clock),
         clock=clock,
+        prices=chosen.aws_prices or prices_in(os.environ.get("AWS_REGION", "")),
+        architecture=os.uname().machine,
         audit=audit(chosen, clock),
     )

@@ -6,12 +6,14 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.status.pages import bounded
+from functions.status.receipt import ReceiptMaker
 from shared.agent.model_call.running_text import running_text
 from shared.agent.queries.long_polls import LongPollLimit
 from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.api.app import Api
 from shared.api.response.envelope import Response, not_modified, success
 from shared.api.response.etag import etag, matches
+from shared.api.response.receipt_view import cost_view
 from shared.api.response.views import event_view, partial_view, session_view
 from shared.ports.clock import Clock
 from shared.ports.log import SessionLog
@@ -25,7 +27,12 @@ RETRY_ENDED_MS = 60_000
 
 
 def add_polling(
-    api: Api, log: SessionLog, clock: Clock, partials: Partials, long_polls: LongPollLimit
+    api: Api,
+    log: SessionLog,
+    clock: Clock,
+    partials: Partials,
+    long_polls: LongPollLimit,
+    receipt: ReceiptMaker,
 ) -> None:
     def read(session_id: str, after: str, wait: float) -> Snapshot:
         return bounded(poll(log, clock, api.caller.tenant, session_id, Cursor.parse(after), wait))
@@ -44,6 +51,7 @@ def add_polling(
         poll_after_ms = 0 if seen.has_more else limit.pause_ms(api.settings.poll_after_ms)
         view = {
             "session": session_view(seen.head),
+            "cost": cost_view(receipt.of(seen.head)),
             "events": [event_view(one.event) for one in seen.events],
             "cursor": str(seen.cursor),
             "has_more": seen.has_more,

@@ -5,13 +5,16 @@ from functions.status.history import add_history
 from functions.status.interventions import add_interventions
 from functions.status.listing import add_listing
 from functions.status.polling import add_polling
+from functions.status.receipt import ReceiptMaker, add_receipt
 from shared.api.app import Api
 
 
 def build(deps: Dependencies) -> Api:
     api = Api("status", deps.settings, audit=deps.audit)
     add_listing(api, deps.session_index, deps.log)
-    add_polling(api, deps.log, deps.clock, deps.partials, deps.long_polls)
+    receipt = ReceiptMaker(deps.prices, deps.architecture)
+    add_polling(api, deps.log, deps.clock, deps.partials, deps.long_polls, receipt)
+    add_receipt(api, deps.log, receipt)
     add_history(api, deps.log, deps.blobs)
     add_interventions(api, deps.session_index, deps.log, deps.blobs)
     return api

@@ -25,6 +25,7 @@ from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.turn.fused_turns import StepDeps
 from shared.domain.definitions.agent import AgentDefinition, Purpose
+from shared.invocation_meter import METER
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
@@ -50,6 +51,7 @@ def turn_deps() -> TurnDeps:
         S3Blobs(chosen.session_buckets),
         clock,
         write_version=chosen.write_version,
+        meter=METER,
     )
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
     definitions = DynamoDefinitions(chosen.table, clock)

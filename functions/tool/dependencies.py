@@ -21,6 +21,7 @@ from shared.adapters.tools.tenant.toolbox import TenantTools
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.execute import ToolRuntime
 from shared.domain.definitions.agent import AgentDefinition
+from shared.invocation_meter import METER
 from shared.settings import settings
 
 
@@ -39,6 +40,7 @@ def runtime() -> ToolRuntime:
             S3Blobs(chosen.session_buckets),
             clock,
             write_version=chosen.write_version,
+            meter=METER,
         ),
         registry=TenantRegistry(
             definitions.snapshot, weather=chosen.weather, approvers=chosen.tool_approvers

@@ -132,6 +132,10 @@ class ActaFunction(Construct):
             values.setdefault("turns_per_step", environment.turns_per_step)
         if name == "start":
             values.setdefault("default_visibility", environment.default_visibility)
+        if name == "status" and environment.aws_prices is not None:
+            values["aws_prices"] = {
+                field: price for field, price in vars(environment.aws_prices).items() if price is not None
+            }
         if name in KNOW_TENANT_TOOLS and environment.tenant_tools:
             values["tenant_tools"] = environment.tenant_tools
         if name in KNOW_APPROVERS and environment.tool_approvers:

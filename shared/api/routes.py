@@ -87,6 +87,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/sessions/{session_id}/plan", "status"),
     Route("GET", "/v1/sessions/{session_id}/steps", "status"),
     Route("GET", "/v1/sessions/{session_id}/trace", "status"),
+    Route("GET", "/v1/sessions/{session_id}/receipt", "status"),
     Route("GET", "/v1/sessions/{session_id}/interventions", "status", private="decider"),
     Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status", private="decider"),
     Route(

@@ -24,6 +24,7 @@ from tests.bench.figures import (
     imports,
     long_sessions,
     prefix,
+    receipts,
     requests,
     scenarios,
     tenants,
@@ -42,7 +43,7 @@ LEASED = 50
 A_TENANTS_HOUR = 5_000_000
 """Tokens; the default of the settings."""
 IN_PROCESS = ("prefix", "scenarios", "tenants")
-DEPLOYED = ("turns", "beside", "long", "cancels", "zips", "imports")
+DEPLOYED = ("turns", "beside", "receipts", "long", "cancels", "zips", "imports")
 """`turns` with its CPU; `beside`: the others on the same work."""
 
 Results = dict[str, Any]
@@ -108,6 +109,9 @@ def measure(sections: set[str]) -> Results:
         if "beside" in sections:
             with phase("the others on the same work"):
                 results["beside"] = comparison.measure(stand, runs, SIZES, COUNTS)
+        if "receipts" in sections:
+            with phase("receipts"):
+                results["receipts"] = receipts.measure(stand)
         if "long" in sections:
             with phase(f"a session of {long_sessions.TURNS} turns"):
                 results["long"] = long_sessions.measure(stand)

@@ -12,6 +12,7 @@ from tests.bench.figures import (
     imports,
     long_sessions,
     prefix,
+    receipts,
     requests,
     scenarios,
     tenants,
@@ -76,6 +77,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         fused.report(results["fused"])
         _leases(results["leases"])
         requests.report(results["requests"])
+    if "receipts" in results:
+        receipts.report(results["receipts"])
     if "long" in results:
         long_sessions.report(results["long"])
     if "cancels" in results:

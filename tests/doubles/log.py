@@ -48,6 +48,9 @@ class MemoryLog:
             )
         return None if newest is None else to_commit(newest.version, newest.body)
 
+    def with_own_write(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> Commit:
+        return commit.counting_write(1)
+
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease

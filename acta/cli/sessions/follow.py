@@ -15,6 +15,7 @@ from acta.cli.connection import Invocation
 from acta.cli.interventions.ask import Question
 from acta.cli.interventions.hints import deciding_lines
 from acta.cli.interventions.lines import question_lines
+from acta.cli.sessions.receipt import print_receipt
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
 from acta.cli.terminal.session_lines import begun_wait, event_line, try_now_line, usage_line
 from acta.cli.terminal.text import Screen, echo, encodable, one_line, visible
@@ -33,6 +34,7 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
         print(f"\nThe session continues without you: {ways}", file=sys.stderr)
         return exit_codes.INTERRUPTED
     print_outcome(session)
+    print_receipt(client, session_id)
     return exit_codes.of_followed_session(session)
 
 

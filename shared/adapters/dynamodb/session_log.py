@@ -1,15 +1,18 @@
 """The session log on DynamoDB: a commit is one item, an append one conditional put (design §6.1)."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
+from shared.adapters.aws.consumed import write_units
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.delete_session_items import delete_session
 from shared.adapters.dynamodb.query import query
 from shared.adapters.dynamodb.transaction import FREE, Action, put, put_record
 from shared.domain.session.commit import Commit
+from shared.domain.spending.spent import SPENT_SINCE
+from shared.invocation_meter import METER
 from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_ITEMS,
@@ -24,6 +27,16 @@ from shared.ports.log import (
 from shared.visible_sessions import check_visible
 
 _FAILED = "ConditionalCheckFailed"
+_Part = tuple[Action, type[Exception] | None]
+"""An action of a transaction, and what its failed condition means."""
+
+
+class _Encoded(NamedTuple):
+    """A commit, its item, and the write units that it counts for itself."""
+
+    commit: Commit
+    item: items.Item
+    units: int
 
 
 class DynamoLog:
@@ -33,6 +46,8 @@ class DynamoLog:
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
+        self._usual_units: dict[str, int] = {}
+        self._encoded: _Encoded | None = None
 
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         if since > items.LAST_NUMBER:  # DynamoDB refuses a range whose end comes before its beginning
@@ -80,6 +95,25 @@ class DynamoLog:
         newest = answer["Items"]
         return items.item_commit(newest[0]) if newest and not items.is_tombstone(newest[0]) else None
 
+    def with_own_write(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> Commit:
+        """The commit's size decides about its units, and the units are in it: it is made as large as the last one of
+        its kind was, and made again where that is not so.
+        """
+        if commit.version < SPENT_SINCE:
+            return commit
+        kind = commit.step.kind if commit.step is not None else ""
+        others = sum(write_units(action["Put"]["Item"]) for action, _ in self._beside(commit, extra_items))
+        for _ in range(3):  # at a limit of a unit the number itself may be what passes it
+            units = self._usual_units.get(kind, 1)
+            written = units if extra_items == NO_ITEMS else 2 * (units + others)
+            counted = commit.counting_write(written)
+            item = _item(counted, extra_items)
+            self._usual_units[kind] = write_units(item)
+            if self._usual_units[kind] == units:
+                break
+        self._encoded = _Encoded(counted, item, written)
+        return counted
+
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         """Where the answer to a plain put is lost, the SDK's own retry meets the commit, and this raises NumberTaken;
         the caller reads again and finds its key.
@@ -88,11 +122,15 @@ class DynamoLog:
         each request. The token is not the commit's: a later attempt at the same step has other contents, and DynamoDB
         would refuse it for ten minutes as a mismatch of tokens.
         """
-        item = items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
+        encoded, self._encoded = self._encoded, None
+        is_encoded = encoded is not None and encoded.commit is commit
+        item = encoded.item if encoded is not None and is_encoded else _item(commit, extra_items)
         if extra_items == NO_ITEMS:
             self._put(item)
         else:
             self._transact(commit, item, extra_items)
+        if encoded is not None and is_encoded:
+            METER.note(writes=-1, wcu=-encoded.units)  # the commit itself has counted it
 
     def delete(self, tenant: str, session_id: str) -> None:
         delete_session(self._dynamodb, self._table, self._clock, tenant, session_id)
@@ -111,28 +149,37 @@ class DynamoLog:
                 raise NumberTaken from None
             raise
 
-    def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
+    def _beside(self, commit: Commit, extra_items: TransactionItems) -> list[_Part]:
+        """What is written in one transaction with the commit. Raises ValueError for what is not its tenant's."""
         tenant = commit.head.tenant
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
         erasure = extra_items.erasure
         if any(each is not None and each.tenant != tenant for each in (listing, record, lease, erasure)):
             raise ValueError("what is written with a commit belongs to its tenant")
-        # The first failed condition decides. The number comes first: who lost it has to read again in any case.
-        actions: list[tuple[Action, type[Exception] | None]] = [(put(self._table, item, FREE), NumberTaken)]
+        parts: list[_Part] = []
         if record is not None:
-            actions.append((put_record(self._table, record, self._clock), KeyTaken))
+            parts.append((put_record(self._table, record, self._clock), KeyTaken))
         if lease is not None:
-            actions.append((_grant(self._table, lease), GrantChanged))
+            parts.append((_grant(self._table, lease), GrantChanged))
         if listing is not None:
-            actions.append((put(self._table, items.listing_item(listing, commit.version)), None))
+            parts.append((put(self._table, items.listing_item(listing, commit.version)), None))
         if erasure is not None:
-            actions.append((put(self._table, items.erasure_item(erasure)), None))
+            parts.append((put(self._table, items.erasure_item(erasure)), None))
         for each in extra_items.interventions:
-            actions.append((put(self._table, items.intervention_item(tenant, each, commit.version)), None))
+            parts.append((put(self._table, items.intervention_item(tenant, each, commit.version)), None))
+        return parts
+
+    def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
+        # The first failed condition decides. The number comes first: who lost it has to read again in any case.
+        actions = [(put(self._table, item, FREE), NumberTaken), *self._beside(commit, extra_items)]
         try:
             self._dynamodb.call("transact_write_items", TransactItems=[action for action, _ in actions])
         except AwsRefused as refused:
             raise _cancelled(refused, [lost for _, lost in actions]) from None
+
+
+def _item(commit: Commit, extra_items: TransactionItems) -> items.Item:
+    return items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
 
 
 def _grant(table: str, lease: LeaseGrant) -> Action:

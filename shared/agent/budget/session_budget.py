@@ -24,6 +24,7 @@ from shared.domain.session.attempt import ANSWERED, Attempt, open_attempts
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position, StepRecord, milliseconds
 from shared.domain.session.head import Head
+from shared.domain.spending.spent import ModelUse, Spent
 from shared.ports.attempts import AttemptStore
 from shared.ports.model import ModelReply, ModelRequest
 
@@ -254,6 +255,15 @@ def record_call(
         "charged_tokens": tokens + charged_tokens(NamedModel(provider, model), used),
     }
     change.set(usage=before.model_copy(update=sums), budget=of_budget.model_copy(update=charges))
+    use = ModelUse(
+        calls=1,
+        input=used.input,
+        cached=used.cached_input,
+        output=used.output,
+        microdollars=round((cost or 0.0) * 1_000_000),
+        unpriced=int(cost is None),
+    )
+    change.set(spent=(change.head.spent or Spent(since=change.now)).with_call(model, use))
 
 
 def _answered_by(asked: NamedModel, reply: ModelReply) -> NamedModel:

@@ -16,6 +16,7 @@ from shared.domain.rules.outage import Outage
 from shared.domain.rules.tenant_hour import Lease
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
+from shared.domain.spending.spent import Spent
 from shared.domain.untrusted.visible import visible
 
 
@@ -333,6 +334,8 @@ class Head(VersionedModel):
     writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] | None = None
     read_outside: bool | None = None
     visibility: Visibility = "tenant"
+    spent: Spent | None = None
+    """What the session has used of AWS and of its models; None: nothing is counted yet."""
 
     @property
     def private_to(self) -> str | None:

@@ -1,0 +1,90 @@
+"""`acta receipt`: what a session has cost, in counts and in dollars. `acta run` ends with its lines, too."""
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.connection import connect
+from acta.cli.terminal.session_lines import counted
+from acta.cli.terminal.text import echo, one_line
+from acta.client.api import Client, session_path
+from acta.client.errors import ClientError
+
+LABEL, AMOUNT = 24, 12
+"""Widths of the first two columns; the third one is what was counted."""
+
+
+def receipt(arguments: Namespace) -> int:
+    told = connect(arguments).get(session_path(arguments.id, "receipt"))
+    if arguments.json:
+        echo(json.dumps(told))
+        return exit_codes.OK
+    for line in receipt_lines(told):
+        echo(line)
+    for each in told.get("not_counted") or []:
+        echo(f"not counted: {one_line(each, 200)}")
+    return exit_codes.OK
+
+
+def print_receipt(client: Client, session_id: str) -> None:
+    """After a session that was followed. A deployment of an earlier release has no receipts, and nothing is printed."""
+    try:
+        told = client.get(session_path(session_id, "receipt"))
+    except ClientError:
+        return
+    for line in receipt_lines(told):
+        echo(line)
+
+
+def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:
+    models, aws = told["models"], told["aws"]
+    for model in models["items"]:
+        yield _line(one_line(model["model"], LABEL - 1), model["usd"], _tokens(model))
+    if models.get("vanished_tokens"):
+        yield _line("calls without an answer", None, f"{models['vanished_tokens']:,} tokens reserved")
+    engine, functions, table, objects = aws["step_functions"], aws["lambda"], aws["dynamodb"], aws["s3"]
+    yield _line("Step Functions", engine["usd"], counted(engine["transitions"], "transition"))
+    yield _line("Lambda", functions["usd"], _time(functions["functions"]))
+    for each in functions["functions"]:
+        yield _line(f"  {one_line(each['function'], 20)}", each["usd"], _time([each]))
+    yield _line(
+        "DynamoDB",
+        table["usd"],
+        f"{table['write_requests']:,} writes of {table['write_units']:,} units, "
+        f"{table['read_requests']:,} reads of {table['read_units']:,g} units",
+    )
+    yield _line("S3", objects["usd"], f"{objects['get_requests']:,} gets, {objects['put_requests']:,} puts")
+    yield _line("together", told["total_usd"], _prices(told))
+    if not told["is_whole"]:
+        since = told["counted_since"]
+        yield f"counted since {since[:19].replace('T', ' ')}" if since else "nothing was counted"
+
+
+def _line(label: str, usd: float | None, what: str) -> str:
+    return f"{label:<{LABEL}}{dollars(usd):>{AMOUNT}}  {what}"
+
+
+def dollars(usd: float | None) -> str:
+    """Six decimals: what a turn costs of AWS is a ten-thousandth."""
+    return "unknown" if usd is None else f"${usd:,.6f}"
+
+
+def _tokens(model: Mapping[str, Any]) -> str:
+    return (
+        f"{model['fresh_input_tokens']:,} tokens in, {model['cached_input_tokens']:,} from the cache, "
+        f"{model['output_tokens']:,} out, {counted(model['calls'], 'call')}"
+    )
+
+
+def _time(functions: list[Mapping[str, Any]]) -> str:
+    requests, ms = sum(each["requests"] for each in functions), sum(each["ms"] for each in functions)
+    gb_seconds = sum(each["gb_seconds"] for each in functions)
+    return f"{counted(requests, 'request')}, {ms / 1_000:,.3f} s, {gb_seconds:,.3f} GB-s"
+
+
+def _prices(told: Mapping[str, Any]) -> str:
+    models, aws = told["prices"]["models"], told["prices"]["aws"]
+    listed = f"{one_line(aws['region'], 30)} of {aws['as_of']}" if aws["as_of"] else "unknown"
+    return f"prices: models of {models['as_of']}, AWS {listed}"
