@@ -44,6 +44,8 @@ def values(annotation: Any) -> st.SearchStrategy[Any]:
         return st.lists(values(arguments[0]), max_size=2).map(tuple)
     if origin is dict:
         return st.dictionaries(values(arguments[0]), values(arguments[1]), max_size=2)
+    if isinstance(annotation, type) and issubclass(annotation, tuple):  # a NamedTuple
+        return st.builds(annotation, *map(values, annotation.__annotations__.values()))
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return st.deferred(lambda: documents(annotation))
     return _PLAIN[annotation]()
