@@ -23,6 +23,7 @@ from tests.bench.figures import (
     fused,
     imports,
     long_sessions,
+    memory,
     prefix,
     receipts,
     requests,
@@ -43,7 +44,7 @@ LEASED = 50
 A_TENANTS_HOUR = 5_000_000
 """Tokens; the default of the settings."""
 IN_PROCESS = ("prefix", "scenarios", "tenants")
-DEPLOYED = ("turns", "beside", "receipts", "long", "cancels", "zips", "imports")
+DEPLOYED = ("turns", "beside", "receipts", "memory", "long", "cancels", "zips", "imports")
 """`turns` with its CPU; `beside`: the others on the same work."""
 
 Results = dict[str, Any]
@@ -112,6 +113,9 @@ def measure(sections: set[str]) -> Results:
         if "receipts" in sections:
             with phase("receipts"):
                 results["receipts"] = receipts.measure(stand)
+        if "memory" in sections:
+            with phase("memory"):
+                results["memory"] = memory.measure(stand)
         if "long" in sections:
             with phase(f"a session of {long_sessions.TURNS} turns"):
                 results["long"] = long_sessions.measure(stand)

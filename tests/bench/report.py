@@ -11,6 +11,7 @@ from tests.bench.figures import (
     fused,
     imports,
     long_sessions,
+    memory,
     prefix,
     receipts,
     requests,
@@ -79,6 +80,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         requests.report(results["requests"])
     if "receipts" in results:
         receipts.report(results["receipts"])
+    if "memory" in results:
+        memory.report(results["memory"])
     if "long" in results:
         long_sessions.report(results["long"])
     if "cancels" in results:

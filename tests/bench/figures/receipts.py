@@ -10,13 +10,18 @@ from tests.bench.stand.stand import TENANT, RunFailed, Stand
 from tests.bench.table import columns, heading, number
 
 TURNS = 20
+FUSED = 8
+"""`turns_per_step` of the environments that fuse."""
 READS = frozenset(("GetObject", "HeadObject"))
 
 
 def measure(stand: Stand) -> dict[str, Any]:
     stand.put_files(dict(script.note(size, turn) for size in ("2KB", "40KB") for turn in range(TURNS)))
     stand.put_files(dict(script.note("2KB", turn, place) for turn in range(TURNS) for place in range(3)))
+    with stand.configured(("step",), ACTA_TURNS_PER_STEP=str(FUSED)):
+        fused = _compared(stand, script.reading("2KB", TURNS))
     return {
+        f"2KB, {FUSED} turns a step": fused,
         "2KB": _compared(stand, script.reading("2KB", TURNS)),
         "40KB": _compared(stand, script.reading("40KB", TURNS)),
         "3 reads": _compared(stand, script.reading("2KB", TURNS, 3)),
