@@ -69,7 +69,10 @@ def main(wanted: Sequence[str]) -> int:
     OUT.write_text(json.dumps(known | rounded(results), indent=2) + "\n")
     report.print_all(results)
     print(f"\nAll figures: {OUT.relative_to(ROOT)}")
-    return 0
+    grown = growth.not_flat(results)
+    if grown:
+        print(f"bench: not flat: {', '.join(grown)}", file=sys.stderr)
+    return 1 if grown else 0
 
 
 def measure(sections: set[str]) -> Results:

@@ -63,6 +63,7 @@ def report(found: Mapping[str, Any]) -> None:
     moved = growth.moved(found["plain"], found["turns"])
     columns(["plain turns", "turns that compact"], [*rows, ("flat", ["no" if moved else "yes", "-"])])
     growth.report("plain turns", moved)
+    growth.report_the_sdk("plain turns", found["plain"], found["turns"])
     print(
         f"{found['compacting']['turns']} of the turns compact the conversation first; {found['summaries']} times the "
         "model is asked for a summary.\nThe processes' CPU is over all turns, these included."

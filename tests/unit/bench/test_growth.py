@@ -39,12 +39,12 @@ def test_cpu_that_triples_is_not_flat() -> None:
     figures = cpu_of([8 + 18 * turn / 99 for turn in range(100)])
 
     moved = {one.name: (round(one.first), round(one.last)) for one in growth.moved(figures, 100)}
-    assert moved == {"cpu_ms": (11, 23), "cpu_ms_step": (10, 22), "cpu_ms_total": (13, 25)}
+    assert moved == {"cpu_ms": (11, 23), "cpu_ms_step": (10, 22)}
     assert growth.judged(figures, 100)["flat"] == 0
 
 
 def test_cpu_that_other_work_on_the_machine_moves_is_flat() -> None:
-    figures = cpu_of([8.0] * 50 + [8.8] * 50)
+    figures = cpu_of([5.0] * 50 + [5.9] * 50)
 
     assert growth.moved(figures, 100) == []
     assert growth.judged(figures, 100)["flat"] == 1
@@ -56,10 +56,31 @@ def test_the_cpu_of_a_short_run_says_nothing_of_growth() -> None:
     assert growth.moved(figures, 5) == []
 
 
-def test_the_deployed_processes_are_judged_as_well() -> None:
+def test_cpu_that_stays_above_what_a_turn_may_take_is_not_flat() -> None:
+    figures = cpu_of([9.0] * 100)
+
+    assert [one.name for one in growth.moved(figures, 100)] == ["cpu_ms"]
+
+
+def test_cpu_with_the_sdk_in_it_is_told_and_not_judged(capsys: pytest.CaptureFixture[str]) -> None:
     figures = work.figures(run(100, process_ms=(20.0, 10.0, 30.0)))
 
-    assert growth.moved(figures, 100) == [Moved("cpu_ms_deployed", 10, 30)]
+    assert growth.moved(figures, 100) == []
+    assert growth.grown_with_the_request(figures) == [Moved("cpu_ms_deployed", 10, 30)]
+    growth.report_the_sdk("40KB x100", figures, 100)
+    assert "cpu ms deployed 10 -> 30" in capsys.readouterr().out
+
+
+def test_a_run_that_is_not_flat_is_named_for_the_exit_code() -> None:
+    steady, grows = (
+        growth.judged(cpu_of([5.0] * 100), 100),
+        growth.judged(cpu_of([2.0] * 50 + [6.0] * 50), 100),
+    )
+
+    assert growth.not_flat({"turns": {"2KB": {"100": steady}}, "long": {"plain": steady}}) == []
+    assert growth.not_flat({"turns": {"2KB": {"100": steady}, "40KB": {"100": grows}}}) == ["40KB x100"]
+    assert growth.not_flat({"long": {"plain": grows}}) == ["the long session"]
+    assert growth.not_flat({"prefix": {}}) == []
 
 
 def test_a_write_more_in_each_later_turn_is_not_flat_however_short_the_run() -> None:
