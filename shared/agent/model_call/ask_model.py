@@ -6,20 +6,25 @@ from shared.agent.budget.session_budget import Bill, SizedRequest
 from shared.agent.model_call.marked_call import MarkedCall, complete
 from shared.agent.model_call.turn_context import Turn
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
+from shared.domain.rules.compaction import entry_bytes
 from shared.domain.session.conversation import AssistantEntry, Entry
+from shared.domain.session.per_entry import PerEntry
 from shared.ports.model import ModelReply, ModelRequest, StreamOptions
 
 
 def sized(request: ModelRequest) -> SizedRequest:
-    """The request and the bytes that its tokens are estimated from. Walks over the whole conversation."""
+    """The request and the bytes that its tokens are estimated from. Adds up the sizes of all entries."""
     tools = sum(len(tool.description) + len(str(tool.input_schema)) for tool in request.tools)
-    entries = sum(map(_entry_bytes, request.entries))
+    per_entry = request.per_entry or PerEntry()
+    entries = sum(_bytes(entry, per_entry) for entry in request.entries)
     return SizedRequest(request, len(request.system) + tools + entries + len(request.suffix))
 
 
-def _entry_bytes(entry: Entry) -> int:
-    calls = sum(len(str(call.input)) for call in entry.calls) if isinstance(entry, AssistantEntry) else 0
-    return entry.content.bytes + calls
+def _bytes(entry: Entry, per_entry: PerEntry) -> int:
+    """Only the inputs of calls have to be worked out."""
+    if isinstance(entry, AssistantEntry):
+        return per_entry.once(entry, "bytes", lambda: entry_bytes(entry))
+    return entry.content.bytes
 
 
 class Asked(NamedTuple):

@@ -10,6 +10,7 @@ from shared.domain.rules.compaction import Compacted
 from shared.domain.session.commit import Commit, Decision
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 from shared.domain.session.head import Head
+from shared.domain.session.per_entry import PerEntry
 
 ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."
 
@@ -68,6 +69,7 @@ class Session:
         )  # in `entries`; None: nobody knows what came before
         self._segment_is_whole = True
         self.entries: list[Entry] = []
+        self.per_entry = PerEntry()
         self.waiting: dict[str, UserEntry] = {}
         self.results: dict[str, ToolEntry] = {}
         self._calls: tuple[ToolCall, ...] = ()
@@ -147,6 +149,7 @@ class Session:
 
     def _take_over(self, compacted: Compacted) -> None:
         self.entries = list(compacted.entries)
+        self.per_entry = PerEntry()
         self.waiting = {entry.message_id: entry for entry in compacted.waiting}
         self.results = {entry.call_id: entry for entry in compacted.results}
         self._calls = _last_calls(self.entries)

@@ -306,9 +306,11 @@ def _request(turn: Turn) -> ModelRequest:
     session = turn.session
     entries = (*session.entries, *session.pending(session.orphans()))
     if turn.kind == "plan":
-        return planning_request(turn.context, session.head, entries)
-    failing = repeated_failure(turn.context.specs, session.head.progress, session.outcomes())
-    return thinking_request(turn.context, session.head, entries, failing)
+        request = planning_request(turn.context, session.head, entries)
+    else:
+        failing = repeated_failure(turn.context.specs, session.head.progress, session.outcomes())
+        request = thinking_request(turn.context, session.head, entries, failing)
+    return request._replace(per_entry=session.per_entry)
 
 
 def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Decision | None:

@@ -9,13 +9,14 @@ request had its last one. The API looks back only 20 blocks from a breakpoint, s
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.adapters.llm.anthropic.stream import drop_last_thinking, with_signed_thinking
 from shared.adapters.llm.common.conversation import (
     GO_ON,
     AnsweredCall,
-    split_into_turns,
+    Turn,
+    rendered_turns,
     wire_call_id,
     wire_tool_name,
     wire_tools,
@@ -23,6 +24,7 @@ from shared.adapters.llm.common.conversation import (
 )
 from shared.adapters.llm.model_catalogue import takes_back_thinking, takes_forced_tool, thinking_of
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
+from shared.domain.session.per_entry import PerEntry
 from shared.ports.model import ModelRequest
 
 PROVIDER = "anthropic"
@@ -36,7 +38,7 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     """The keyword arguments of `messages.create`, without `stream` and `timeout`. `provider`: who is asked; thinking
     goes back only to the provider that it came from.
     """
-    messages = to_messages(request.entries, request.model, provider)
+    messages = to_messages(request.entries, request.model, provider, request.per_entry)
     _set_breakpoints(messages)
     _add_suffix(messages, _suffix(request))
     tools: list[Block] = [
@@ -62,19 +64,36 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     return body
 
 
-def to_messages(entries: Sequence[Entry], model: str, provider: str = PROVIDER) -> list[Message]:
-    """All messages without the suffix. Roles alternate, and the results of a reply's calls come first in the message
-    after it, as the API demands.
+class _TurnBlocks(NamedTuple):
+    """`reply`: the model's. `answers`: the results of its calls, then people's texts. They are shared by requests, so
+    nothing in them may be changed.
     """
+
+    reply: list[Block]
+    answers: list[Block]
+
+
+def to_messages(
+    entries: Sequence[Entry], model: str, provider: str = PROVIDER, per_entry: PerEntry | None = None
+) -> list[Message]:
+    """All messages without the suffix. Roles alternate, and the results of a reply's calls come first in the message
+    after it, as the API demands. `per_entry`: as in `ModelRequest`.
+    """
+
+    def blocks(turn: Turn) -> _TurnBlocks:
+        results = [_tool_result(call) for call in turn.calls]
+        return _TurnBlocks(
+            _reply_blocks(turn.reply, model, provider), results + [_text(text) for text in turn.texts]
+        )
+
     messages: list[Message] = []
-    opening, turns = split_into_turns(entries)
+    opening, turns = rendered_turns(entries, per_entry or PerEntry(), (provider, model), blocks)
     _add(messages, "user", [_text(text) for text in opening])
     for turn in turns:
         if messages and messages[-1]["role"] == "assistant":
             _add(messages, "user", [_text(GO_ON)])
-        _add(messages, "assistant", _reply_blocks(turn.reply, model, provider))
-        results = [_tool_result(call) for call in turn.calls]
-        _add(messages, "user", results + [_text(text) for text in turn.texts])
+        _add(messages, "assistant", turn.reply)
+        _add(messages, "user", turn.answers)
     if not messages or messages[0]["role"] == "assistant":
         messages.insert(0, {"role": "user", "content": [_text(GO_ON)]})
     return messages
@@ -136,7 +155,7 @@ def _add(messages: list[Message], role: str, blocks: list[Block]) -> None:
     if messages and messages[-1]["role"] == role:
         messages[-1]["content"] += blocks
     else:
-        messages.append({"role": role, "content": blocks})
+        messages.append({"role": role, "content": list(blocks)})
 
 
 def _set_breakpoints(messages: list[Message]) -> None:
@@ -146,7 +165,7 @@ def _set_breakpoints(messages: list[Message]) -> None:
     for message in [*previous, messages[-1]]:
         block = message["content"][-1]
         if block["type"] in ("text", "tool_use", "tool_result"):
-            block["cache_control"] = _BREAKPOINT
+            message["content"][-1] = {**block, "cache_control": _BREAKPOINT}
 
 
 def _suffix(request: ModelRequest) -> str:

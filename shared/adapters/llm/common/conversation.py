@@ -3,12 +3,15 @@
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
+from shared.domain.session.per_entry import PerEntry
 from shared.ports.model import ModelRequest, ToolDefinition
+
+T = TypeVar("T")
 
 NO_RESULT = "Error: this call has no result."
 """Stands for a missing result: providers refuse a request in which a call has none."""
@@ -38,9 +41,25 @@ def split_into_turns(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[Tu
 
     Blank texts are left out, because no provider wants them. A result whose call is no longer there becomes a text.
     """
+    return rendered_turns(entries, PerEntry(), None, lambda turn: turn)
+
+
+def rendered_turns(
+    entries: Sequence[Entry], per_entry: PerEntry, form: Hashable, render: Callable[[Turn], T]
+) -> tuple[tuple[str, ...], list[T]]:
+    """As `split_into_turns`, with each turn as `render` makes it. It is kept in `per_entry` as `form`, but for the last
+    one: what follows a reply is complete where the next reply comes.
+    """
     bounds = [at for at, entry in enumerate(entries) if isinstance(entry, AssistantEntry)] + [len(entries)]
-    turns = [_turn(entries[start:end]) for start, end in pairwise(bounds)]
-    return _texts(entries[: bounds[0]], frozenset()), turns
+    texts = _texts(entries[: bounds[0]], frozenset())
+    if len(bounds) == 1:
+        return texts, []
+
+    def made(start: int, end: int) -> T:
+        return per_entry.once(entries[start], form, lambda: render(_turn(entries[start:end])))
+
+    closed = [made(start, end) for start, end in pairwise(bounds[:-1])]
+    return texts, [*closed, render(_turn(entries[bounds[-2] :]))]
 
 
 def _turn(entries: Sequence[Entry]) -> Turn:

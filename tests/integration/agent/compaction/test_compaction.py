@@ -1,5 +1,7 @@
 """Long runs in a small window: compacted, going on, and the same whoever works on them and whatever dies."""
 
+from itertools import pairwise
+
 import pytest
 
 from shared.agent.model_call.ask_model import sized
@@ -164,6 +166,20 @@ def test_a_worker_that_is_cold_at_every_step_asks_the_same() -> None:
 
     assert cold.requests == warm.requests
     assert cold.summaries == warm.summaries
+
+
+def test_what_was_worked_out_of_entries_is_kept_from_turn_to_turn_until_a_compaction() -> None:
+    model = Reading(script())
+    house = house_of(model)
+    session = house.start("Read every file").session_id
+
+    house.run()
+
+    kept = [request.per_entry for request in model.requests]
+    anew = sum(after is not before for before, after in pairwise(kept))
+    assert None not in kept
+    assert anew == len(compactions(house, session))
+    assert all(request.per_entry is None for request in model.summaries)
 
 
 def test_a_cold_worker_reads_from_the_last_compaction_on() -> None:
