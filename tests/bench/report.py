@@ -35,6 +35,7 @@ TURN = (
     ("S3 requests", "s3_requests", ""),
     ("  the file itself", "s3_file_requests", ""),
     ("  large result put / got", "", ""),
+    ("  segments put / bytes", "", "1 in 32 commits"),
     ("STS requests", "sts_requests", "0, warm"),
     ("transitions", "transitions", "<= 4"),
     ("history events", "history_events", ""),
@@ -57,6 +58,7 @@ TURN = (
 PAIRS = {
     "  of it: reply / results": ("wcu_think", "wcu_calls"),
     "  large result put / got": ("s3_blob_puts", "s3_blob_gets"),
+    "  segments put / bytes": ("s3_segment_puts", "segment_bytes_out"),
     "  step / tool": ("cpu_ms_step", "cpu_ms_tool"),
 }
 COLD = (

@@ -23,6 +23,7 @@ SEGMENT_COMMITS = 32
 """16 turns of one call. A cold worker reads so many commits at most before those of its turn: 18 read units where each
 has a result of 2 KB.
 """
+PREFIX = "conversation-"
 AT_ONCE = 8
 """A turn writes no more, where segments of a long session are missing."""
 
@@ -73,4 +74,4 @@ def read(blobs: BlobStore, head: Head, begin: int, through: int, every: int) -> 
 
 
 def _name(through: int) -> str:
-    return f"conversation-{through:010d}"
+    return f"{PREFIX}{through:010d}"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from shared.adapters.audit.trail import RECORD
+from shared.agent.session import segments
 from tests.bench.stand.capacity import WRITES, Capacity, capacity
 
 _TARGET = {"DynamoDB_20120810": "dynamodb", "AWSStepFunctions": "states", "secretsmanager": "secretsmanager"}
@@ -36,6 +37,11 @@ class Exchange(NamedTuple):
     @property
     def is_blob(self) -> bool:
         return self.service == "s3" and "sessions" in self.key.split("/")[:2]
+
+    @property
+    def is_segment(self) -> bool:
+        """A segment of a conversation (ADR 58): one in 32 commits, so it is told apart from what each turn does."""
+        return self.is_blob and self.key.rpartition("/")[2].startswith(segments.PREFIX)
 
 
 def exchange(

@@ -101,7 +101,7 @@ def figures(run: Run) -> Figures:
         **costs(run.turns),
         **_mean(engine),
         "payload_bytes": max(states.payload for states in between),
-        **growth.thirds([_dynamodb(turn) | _traffic(turn) for turn in run.turns]),
+        **growth.thirds([_dynamodb(turn) | _traffic(_without_segments(turn)) for turn in run.turns]),
         **growth.thirds(engine),
         "executions": run.executions,
         "model_request_bytes_last_turn": run.model_bytes,
@@ -113,7 +113,7 @@ def costs(turns: Sequence[Sequence[Exchange]]) -> Figures:
     """Means a turn of what went over the wire."""
     dynamodb = [_dynamodb(turn) for turn in turns]
     most = {"wcu_most": max(each["wcu"] for each in dynamodb)}
-    return _mean(dynamodb) | most | _mean([_traffic(turn) for turn in turns])
+    return _mean(dynamodb) | most | _mean([_traffic(turn) | _segments(turn) for turn in turns])
 
 
 def compacts(turn: Sequence[Exchange]) -> bool:
@@ -149,12 +149,21 @@ def _traffic(turn: Sequence[Exchange]) -> Figures:
         "bytes_out": sum(each.sent for each in turn),
         "bytes_in": sum(each.received for each in turn),
         "s3_requests": len(objects),
-        "s3_blob_puts": sum(1 for each in blobs if each.operation == "PutObject"),
+        "s3_blob_puts": sum(1 for each in blobs if each.operation == "PutObject" and not each.is_segment),
         "s3_blob_gets": sum(1 for each in blobs if each.operation == "GetObject"),
         "s3_file_requests": len(objects) - len(blobs),
         "sts_requests": sum(1 for each in turn if each.service == "sts"),
         "other_requests": sum(1 for each in turn if each.service not in ("dynamodb", "s3", "sts")),
     }
+
+
+def _segments(turn: Sequence[Exchange]) -> Figures:
+    puts = [each for each in turn if each.is_segment and each.operation == "PutObject"]
+    return {"s3_segment_puts": len(puts), "segment_bytes_out": sum(each.sent for each in puts)}
+
+
+def _without_segments(turn: Sequence[Exchange]) -> list[Exchange]:
+    return [each for each in turn if not each.is_segment]
 
 
 def _engine(states: history.TurnHistory) -> list[Figures]:

@@ -93,6 +93,23 @@ def test_a_write_more_in_each_later_turn_is_not_flat_however_short_the_run() -> 
     assert Moved("wcu", 1, 2) in moved
 
 
+def test_a_segment_in_one_of_many_turns_is_told_apart_and_is_no_growth() -> None:
+    put = Exchange(
+        "s3",
+        "PutObject",
+        sent=90_000,
+        received=300,
+        status=200,
+        key="sessions/t/ses_1/conversation-0000000032",
+    )
+    of_turns = run(6)
+    found = work.figures(of_turns._replace(turns=[*of_turns.turns[:5], [*of_turns.turns[5], put]]))
+
+    assert growth.moved(found, 6) == []
+    assert (found["s3_segment_puts"], found["segment_bytes_out"]) == (1 / 6, 15_000)
+    assert found["s3_requests"] == 1 / 6
+
+
 def test_one_roll_over_in_many_turns_is_no_growth() -> None:
     assert growth.moved(work.figures(run(90, more_writes=frozenset({80}))), 90) == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import SessionRepository
-from shared.agent.session.segments import AT_ONCE, SEGMENT_COMMITS
+from shared.agent.session.segments import AT_ONCE, PREFIX, SEGMENT_COMMITS
 from shared.agent.session.session import Session
 from shared.domain.errors import StoreUnavailable
 from shared.domain.schema.versions import NEXT
@@ -22,7 +22,7 @@ from tests.integration.agent.queries.reader import Reading, house_of, script
 
 FEW = 3
 """Commits of a segment here, so that turns begin everywhere in one."""
-PREFIX = "conversation-"
+
 GIVES_UP = says("", call("update_plan", action="fail", reason="over"))
 
 
