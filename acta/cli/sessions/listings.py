@@ -64,15 +64,17 @@ def trace(arguments: Namespace) -> int:
 
 
 def trace_lines(item: Mapping[str, Any]) -> Iterator[str]:
-    """The thought, the action and the observation of one step, each cut to a line of the terminal."""
+    """The thought, the action and the observation of one step, each cut to a line of the terminal. `+` behind the
+    number: made by the worker of the step before.
+    """
     limit = max(40, shutil.get_terminal_size((160, 24)).columns - LABEL_WIDTH)
-    number = f"{item.get('step_number', ''):>4}"
+    number = f"{item.get('step_number', ''):>4}" + ("+" if item.get("fused") else " ")
     if item.get("thought"):
-        yield f"{number}  thought      {one_line(item['thought'], limit)}"
+        yield f"{number} thought      {one_line(item['thought'], limit)}"
     if item.get("action"):
         call = f"{item['action']} {one_line(item.get('action_input') or {}, 500)}"
-        yield f"{number}  action       {one_line(call, limit)}"
+        yield f"{number} action       {one_line(call, limit)}"
     if item.get("observation"):
-        yield f"{number}  observation  {one_line(item['observation'], limit)}"
+        yield f"{number} observation  {one_line(item['observation'], limit)}"
     if item.get("final_answer"):
-        yield f"{number}  answer       {one_line(item['final_answer'], limit)}"
+        yield f"{number} answer       {one_line(item['final_answer'], limit)}"

@@ -92,6 +92,8 @@ def tool_finished(data: Data) -> str:
     figures = [f"{data['duration_ms']} ms"] if "duration_ms" in data else []
     if data.get("bytes"):
         figures.append(f"{data['bytes']} bytes")
+    if data.get("fused"):
+        figures.append("fused")
     return f"tool {tool_name(data)} {outcome}" + (f" ({', '.join(figures)})" if figures else "")
 
 

@@ -58,7 +58,7 @@ class PositionedEntry(NamedTuple):
     """A conversation entry with the event it came with: the event's `seq` and time.
 
     `cursor` is where the entry itself begins, `cursor_after` where reading goes on after it. `amended`: call id -> the
-    input that ran, of those of a reply's calls that a person changed before they ran.
+    input that ran, of those of a reply's calls that a person changed before they ran. `fused`: as in `StepRecord`.
     """
 
     entry: Entry
@@ -68,6 +68,7 @@ class PositionedEntry(NamedTuple):
     cursor: HistoryCursor
     cursor_after: HistoryCursor
     amended: Mapping[str, dict[str, Any]] = NOTHING_AMENDED
+    fused: bool = False
 
     def amendment(self, call_id: str) -> dict[str, Any]:
         """Fields to show beside the model's input where a person changed it; none where nobody did."""
@@ -83,6 +84,7 @@ class _Origin(NamedTuple):
     seq: int
     at: datetime
     step_number: int | None
+    fused: bool
 
 
 def in_delivery_order(commits: Iterable[Commit], since: HistoryCursor) -> Iterator[PositionedEntry]:
@@ -127,6 +129,11 @@ def in_delivery_order(commits: Iterable[Commit], since: HistoryCursor) -> Iterat
         yield from _positioned(rest, cursors, origins, skip)
 
 
+def _fused(one: PositionedEntry) -> dict[str, bool]:
+    """Only where it is so: most rows of most deployments are of turns of their own."""
+    return {"fused": True} if one.fused else {}
+
+
 def name_of(entry: Entry) -> str:
     match entry:
         case ToolEntry():
@@ -140,19 +147,22 @@ def _positioned(
 ) -> Iterator[PositionedEntry]:
     """All but the first `skip` entries. `cursors`: one more than there are entries."""
     for place in range(skip, len(entries)):
-        _, seq, at, step = origins[name_of(entries[place])]
-        yield PositionedEntry(entries[place], seq, at, step, cursors[place], cursors[place + 1])
+        _, seq, at, step, fused = origins[name_of(entries[place])]
+        yield PositionedEntry(entries[place], seq, at, step, cursors[place], cursors[place + 1], fused=fused)
 
 
 def _origins(commit: Commit) -> dict[str, _Origin]:
     step = commit.step.step_number if commit.step is not None else None
+    fused = commit.step is not None and commit.step.fused
     found = {}
     for entry in commit.entries:
         key, name = "call_id" if isinstance(entry, ToolEntry) else "message_id", name_of(entry)
         own = next((event for event in commit.events if event.data.get(key) == name), None)
         # A reply without text has no event of its own. It takes the first one of its commit.
         event = own or (commit.events[0] if commit.events else None)
-        found[name] = _Origin(commit.number, event.seq if event else commit.head.last_seq, commit.at, step)
+        found[name] = _Origin(
+            commit.number, event.seq if event else commit.head.last_seq, commit.at, step, fused
+        )
     return found
 
 
@@ -231,7 +241,7 @@ class History:
         thought = without_marker(reply.content.text or reply.thinking or "")
         if not reply.calls:
             final = {"step_number": one.step_number, "thought": reply.thinking, "final_answer": thought}
-            yield Row(final, one.cursor_after)
+            yield Row(final | _fused(one), one.cursor_after)
             return
         calls = [(place, call, results.get(call.call_id)) for place, call in enumerate(reply.calls)][skip:]
         for batch in _batches(calls, lambda each: each[2].content.bytes if each[2] is not None else 0):
@@ -245,6 +255,7 @@ class History:
                     "action_input": call.input,
                     **one.amendment(call.call_id),
                     "observation": texts.get(call.call_id),
+                    **_fused(one),
                 }
                 is_last = place + 1 == len(reply.calls)
                 yield Row(row, one.cursor_after if is_last else one.cursor._replace(row=place + 1))

@@ -192,5 +192,5 @@ def test_an_event_and_a_step_show_their_numbers_and_times() -> None:
         "step_number": 1, "kind": "llm", "name": None, "started_at": "2026-01-31T09:30:00.123Z",
         "completed_at": "2026-01-31T09:30:00.123Z", "duration_ms": 7, "attempt": 0, "input_tokens": 9,
         "output_tokens": 0, "cached_input_tokens": 0, "cost_usd": 0.0, "error": None,
-        "estimated_tokens": 0, "estimated_cost_usd": 0.0,
+        "estimated_tokens": 0, "estimated_cost_usd": 0.0, "fused": False,
     }  # fmt: skip

@@ -81,6 +81,8 @@ def test_what_was_fused_is_seen_in_the_step_log_and_in_the_events() -> None:
     assert rows[1:] == [(kind, True) for kind, _ in rows[1:]]
     marked = Counter(one.type for one in events(house, session) if one.data.get("fused"))
     assert marked == Counter({"thought": 2, "tool.started": 5, "tool.finished": 5, "message.assistant": 1})
+    trace, _ = house.history(session).trace(0, 100)
+    assert [row.get("fused", False) for row in trace] == [False, *[True] * (len(trace) - 1)]
     plain, one = ended([*SCRIPT, *END], 1)
     assert not [event for event in events(plain, one) if "fused" in event.data]
     assert not [row for row in plain.history(one).steps() if row.fused]
