@@ -1,4 +1,4 @@
-"""The functions that Acta has, and the resources of each."""
+"""The functions that Acta has, and the resources of each. Memory: measured by `make bench ONLY=memory` (ADR 62)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     {
         "start": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "status": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
-        "step": Sizing(memory=1_024, timeout=LAMBDA_TIMEOUT),
+        "step": Sizing(memory=512, timeout=LAMBDA_TIMEOUT),  # it waits for models most of its time
         "tool": Sizing(memory=512, timeout=LONGEST_TOOL + MARGIN),
         "intervene": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
