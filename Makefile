@@ -34,7 +34,7 @@ test-thorough: setup ## what `test` has a sample of: the rest of the local AWS's
 test-model: setup ## the provider's protocol against a real server with a real small model
 	@ACTA_TEST_MODEL=1 $(BIN)/pytest tests/model
 
-faults: setup ## kills every Lambda at every call, then takes each service away, 20 minutes (ONLY="step:PutItem outage:s3")
+faults: setup ## kills every Lambda at every call, with turns apart and fused; takes each service away (ONLY="step:PutItem outage:s3")
 	@$(BIN)/python -m tests.faults $(ONLY)
 
 mixed-fleet: setup ## Lambdas of the release before and of this one, side by side on one local stack

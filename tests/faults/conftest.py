@@ -20,3 +20,17 @@ def stand() -> Iterator[Stand]:
 @pytest.fixture(scope="package")
 def clean(stand: Stand) -> Run:
     return clean_run(stand)
+
+
+@pytest.fixture(scope="package")
+def fused() -> Iterator[Stand]:
+    """On which an invocation of `step` makes up to eight turns."""
+    if not is_supported():
+        pytest.skip("processes are found by their connections on Linux only")
+    with Stand(cap=8) as made:
+        yield made
+
+
+@pytest.fixture(scope="package")
+def fused_clean(fused: Stand) -> Run:
+    return clean_run(fused)

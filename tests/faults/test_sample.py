@@ -26,6 +26,13 @@ MAY_HAVE_RUN: tuple[tuple[Kind, str], ...] = (
     ("before", "tool sink:POST charge 1"),
     ("after", "tool sink:POST charge 1"),
 )
+FUSED: tuple[tuple[Kind, str], ...] = (
+    ("after", "step dynamodb:PutItem think 1"),
+    ("before", "step s3:PutObject files 1"),
+    ("after", "step s3:PutObject files 1"),
+    ("after", "step dynamodb:PutItem finish 1"),
+)
+"""Where turns are fused, and calls made between them."""
 TROUBLES = (
     "throttle step dynamodb:PutItem",
     "fail tool dynamodb:Query",
@@ -45,6 +52,15 @@ def test_a_run_whose_lambda_dies_or_hears_nothing_ends_as_the_undisturbed_one(
     stand: Stand, clean: Run, kind: Kind, name: str
 ) -> None:
     verdict = judge(stand, clean, case_of(kind, name))
+    assert verdict.fired, "the call did not come up"
+    assert (verdict.problems, verdict.asked) == ((), ())
+
+
+@pytest.mark.parametrize(("kind", "name"), FUSED)
+def test_a_worker_that_dies_amid_its_turns_is_followed_by_one_that_goes_on_from_the_log(
+    fused: Stand, fused_clean: Run, kind: Kind, name: str
+) -> None:
+    verdict = judge(fused, fused_clean, case_of(kind, name))
     assert verdict.fired, "the call did not come up"
     assert (verdict.problems, verdict.asked) == ((), ())
 
