@@ -4,7 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 EPOCH = 315_532_800
 """1980-01-01T00:00:00Z, the oldest time a zip can hold."""
@@ -16,28 +18,41 @@ UNUSED_FOLDERS = ("tests", "test", "__pycache__")
 UNUSED_SUFFIXES = (".pyi", ".pyx", ".pxd", ".c", ".h")
 UNUSED_FILES = ("py.typed", ".lock")
 
-UNUSED_PATHS = (
-    # The router and the utilities of Powertools that Acta does not import (docs/adr/0034).
-    "aws_lambda_powertools/event_handler",
-    *(
-        f"aws_lambda_powertools/utilities/{name}"
-        for name in (
+
+class LeftOut(NamedTuple):
+    """`paths`: inside the install. `why`: what makes them useless to Acta. A test calls what is left, from the zip."""
+
+    paths: Sequence[str]
+    why: str
+
+
+def _each(folder: str, *names: str) -> tuple[str, ...]:
+    return tuple(f"{folder}/{name}" for name in names)
+
+
+LEFT_OUT = (
+    LeftOut(("aws_lambda_powertools/event_handler",), "the gateway finds the route (docs/adr/0034)"),
+    LeftOut(
+        _each(
+            "aws_lambda_powertools/utilities",
             "auth_alpha", "batch", "circuit_breaker", "data_classes", "data_masking", "feature_flags", "idempotency",
             "kafka", "metadata", "parameters", "parser", "streaming", "validation",
-        )
+        ),
+        "Acta uses its logs and its metrics",
     ),
-    "pydantic/mypy.py",
-    "aws_lambda_powertools/metrics/provider/datadog",
+    LeftOut(("aws_lambda_powertools/metrics/provider/datadog",), "metrics go to CloudWatch"),
+    LeftOut(("pydantic/mypy.py", "pydantic/v1"), "for type checkers, and for models of the previous major version"),
+    LeftOut(
+        (
+            *_each("openai/resources", "admin", "beta", "live", "realtime"),
+            *_each("openai/types", "admin", "beta", "live", "realtime"),
+        ),
+        "Acta calls Responses, Chat Completions and the list of models. The SDK loads each API when it is called",
+    ),
 )  # fmt: skip
-
-UNUSED_WITHOUT_SDK = ("pydantic/v1",)
-"""The previous major version, 390 KB of zip. The anthropic SDK still imports it."""
 
 KEPT_METADATA = ("METADATA", "entry_points.txt")
 """httpx2 reads its version from METADATA. OpenTelemetry finds its context by an entry point."""
-
-UNCOMPILED = r"/openai/(resources|types)/(admin|beta|live|realtime)/"
-"""No bytecode for these modules: they are most of the SDK, and it loads them only for APIs that Acta does not call."""
 
 
 def prune(folder: Path) -> None:
@@ -46,7 +61,7 @@ def prune(folder: Path) -> None:
         shutil.rmtree(folder / name, ignore_errors=True)
     for path in sorted(folder.glob("*-stubs")):
         shutil.rmtree(path)
-    for name in UNUSED_PATHS if (folder / "anthropic").exists() else (*UNUSED_PATHS, *UNUSED_WITHOUT_SDK):
+    for name in (name for each in LEFT_OUT for name in each.paths):
         path = folder / name
         if path.is_dir():
             shutil.rmtree(path)
@@ -83,7 +98,7 @@ def compile_bytecode(folder: Path, root: Path) -> None:
     subprocess.run(
         [
             sys.executable, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash",
-            "-x", UNCOMPILED, "-s", str(root), "-p", "/var/task", str(folder),
+            "-s", str(root), "-p", "/var/task", str(folder),
         ],
         stdout=subprocess.DEVNULL,
         check=False,  # a library may contain a file for a newer Python, which stays uncompiled

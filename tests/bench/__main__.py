@@ -128,6 +128,7 @@ def measure(sections: set[str]) -> Results:
         if "zips" in sections:
             with phase("zips"):
                 results["zip"] = zips.sizes(stand, FUNCTIONS)
+                results["zip_packages"] = zips.packages("step")
         variables = {name: stand.function(name) for name in FUNCTIONS}
     if "imports" in sections:
         with phase("cold imports"):

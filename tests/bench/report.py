@@ -17,6 +17,7 @@ from tests.bench.figures import (
     requests,
     scenarios,
     tenants,
+    zips,
 )
 from tests.bench.table import cell, columns, heading, number
 
@@ -99,6 +100,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         tenants.report(results["tenants"])
     if "imports" in results:
         _imports(results["coldstart"], results["imports"], results.get("zip", {}))
+    if results.get("zip_packages"):
+        zips.report(results["zip_packages"])
     if "scenarios" in results:
         scenarios.report(results["scenarios"])
 
@@ -154,7 +157,7 @@ def _leases(found: Mapping[str, float]) -> None:
 def _imports(
     cold: Mapping[str, Mapping[str, Any]],
     ratios: Mapping[str, float],
-    zips: Mapping[str, Mapping[str, float]],
+    sizes_of: Mapping[str, Mapping[str, float]],
 ) -> None:
     heading("Cold import: CPU of a whole interpreter, the least of several; zips")
     rows = []
@@ -166,7 +169,8 @@ def _imports(
         later = ", ".join(row.get("llm_sdks_after_first_event", ())) or ("none" if name == "tool" else "-")
         first = cell(row, "first_event_ms")
         sizes = [
-            f"{zips[name][key] / 1e6:.2f}" if key in zips.get(name, {}) else "-" for key in ("local", "aws")
+            f"{sizes_of[name][key] / 1e6:.2f}" if key in sizes_of.get(name, {}) else "-"
+            for key in ("local", "aws")
         ]
         rows.append(
             (

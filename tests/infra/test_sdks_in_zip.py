@@ -1,0 +1,96 @@
+"""The providers' SDKs as they are in the zip of `step`, cut down: each API that Acta calls works from there.
+
+The SDKs and the adapters come from the zip's folder; the server is llmock.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.environments import select
+from infra.packaging.asset import target_of
+from infra.packaging.bundle import ROOT, Bundler
+from infra.packaging.prune import LEFT_OUT
+from tests.contracts.llm.anthropic.bedrock_front import REGION, BedrockFront
+
+KEY = "sk-test-not-to-be-seen"
+CALLS = """
+import json, sys
+bundle, key, region, urls = sys.argv[1:]
+sys.path.insert(0, bundle)
+urls = json.loads(urls)
+from shared.adapters.llm.anthropic.bedrock import BedrockModel
+from shared.adapters.llm.anthropic.client import AnthropicModel
+from shared.adapters.llm.configured_models import _SDKS
+from shared.adapters.llm.openai.chat import OpenAIModel
+from shared.adapters.llm.openai.responses import OpenAIResponsesModel
+from shared.domain.session.conversation import Content, UserEntry
+from shared.ports.model import ModelRequest, ToolDefinition
+
+tool = ToolDefinition("read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
+hello = UserEntry(message_id="u", content=Content.of("Hello"))
+asked = ModelRequest("test-model", "You work.", (tool,), (hello,), "", 99)
+answered = {}
+for wire, model in (
+    ("anthropic", AnthropicModel(key, urls["anthropic"])),
+    ("bedrock", BedrockModel(region, urls["bedrock"])),
+    ("openai", OpenAIModel(key, urls["openai"])),
+    ("openai-responses", OpenAIResponsesModel(key, urls["openai"])),
+):
+    answered[wire] = bool(model.complete(asked, timeout=60).text)
+for provider, load in _SDKS.items():
+    try:
+        load()(key, urls[provider], 10)
+    except Exception as error:  # what llmock does not have is a status of the provider, and no failed import
+        answered[f"models of {provider}"] = hasattr(error, "status_code") or type(error).__name__
+    else:
+        answered[f"models of {provider}"] = True
+homes = {sys.modules[name].__file__.startswith(bundle) for name in ("anthropic", "openai", "httpx2", "pydantic")}
+print(json.dumps([answered, sorted(homes)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def bundle() -> Path:
+    return Bundler(target_of(select("local"))).build("step")
+
+
+def test_every_call_of_a_provider_works_from_the_zip(bundle: Path, llmock: Any) -> None:
+    llmock.tool_mode("off")
+    with BedrockFront(llmock.base_url("anthropic")) as front:
+        urls = {
+            "anthropic": llmock.base_url("anthropic"),
+            "openai": llmock.base_url("openai"),
+            "bedrock": front.url,
+        }
+        done = subprocess.run(
+            [
+                ROOT / ".venv-runtime" / "bin" / "python",
+                "-B", "-I", "-c", CALLS, str(bundle), KEY, REGION, json.dumps(urls),
+            ],
+            env={
+                "PATH": os.environ["PATH"],
+                "AWS_ACCESS_KEY_ID": KEY,
+                "AWS_SECRET_ACCESS_KEY": KEY,
+                "AWS_EC2_METADATA_DISABLED": "true",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    answered, homes = json.loads(done.stdout.splitlines()[-1])
+    assert answered == dict.fromkeys(
+        ("anthropic", "bedrock", "openai", "openai-responses", "models of anthropic", "models of openai"),
+        True,
+    )
+    assert homes == [True]
+
+
+def test_what_is_left_out_is_in_no_zip(bundle: Path) -> None:
+    assert [name for each in LEFT_OUT for name in each.paths if (bundle / name).exists()] == []
+    assert all(each.why for each in LEFT_OUT)
