@@ -15,7 +15,7 @@ from acta.cli.connection import Invocation
 from acta.cli.interventions.ask import Question
 from acta.cli.interventions.hints import deciding_lines
 from acta.cli.interventions.lines import question_lines
-from acta.cli.sessions.receipt import print_receipt
+from acta.cli.sessions.receipt import receipt_or_nothing
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
 from acta.cli.terminal.session_lines import begun_wait, event_line, try_now_line, usage_line
 from acta.cli.terminal.text import Screen, echo, encodable, one_line, visible
@@ -33,8 +33,7 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
         ways = " or ".join(invocation.line(name, session_id) for name in ("watch", "cancel"))
         print(f"\nThe session continues without you: {ways}", file=sys.stderr)
         return exit_codes.INTERRUPTED
-    print_outcome(session)
-    print_receipt(client, session_id)
+    print_outcome(session, receipt_or_nothing(client, session_id))
     return exit_codes.of_followed_session(session)
 
 
@@ -144,7 +143,8 @@ def watch_session(
     return watcher.watch(session_id)
 
 
-def print_outcome(session: Mapping[str, Any]) -> None:
+def print_outcome(session: Mapping[str, Any], receipt: Iterable[str] = ()) -> None:
+    """`receipt`: its lines. How the session ended stands in the last line."""
     state = str(session.get("state"))
     result = session.get("result") or {}
     error = session.get("error") or {}
@@ -157,4 +157,6 @@ def print_outcome(session: Mapping[str, Any]) -> None:
     if state == "completed" and not result.get("goal_met"):
         reason = one_line(str(result.get("reason") or "the step limit was reached"), 200)
         echo(f"The goal was not met: {reason}")
+    for line in receipt:
+        echo(line)
     echo(f"{state.replace('_', ' ')} · {usage_line(session)}")

@@ -1,4 +1,4 @@
-"""`acta receipt`: what a session has cost, in counts and in dollars. `acta run` ends with its lines, too."""
+"""`acta receipt`: what a session has cost, in counts and in dollars. `acta run` ends with it, too."""
 
 import json
 from argparse import Namespace
@@ -28,14 +28,12 @@ def receipt(arguments: Namespace) -> int:
     return exit_codes.OK
 
 
-def print_receipt(client: Client, session_id: str) -> None:
-    """After a session that was followed. A deployment of an earlier release has no receipts, and nothing is printed."""
+def receipt_or_nothing(client: Client, session_id: str) -> list[str]:
+    """The lines of a receipt; none where the deployment is of a release that has no receipts, or does not answer."""
     try:
-        told = client.get(session_path(session_id, "receipt"))
+        return list(receipt_lines(client.get(session_path(session_id, "receipt"))))
     except ClientError:
-        return
-    for line in receipt_lines(told):
-        echo(line)
+        return []
 
 
 def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:
