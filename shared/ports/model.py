@@ -11,7 +11,7 @@ all attempts together keep the step's deadline.
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
-from shared.domain.errors import SessionError, TransientError
+from shared.domain.errors import ActaError, SessionError, TransientError
 from shared.domain.session.conversation import Entry
 from shared.domain.session.per_entry import PerEntry
 
@@ -120,7 +120,51 @@ class ModelReply(NamedTuple):
     failed_models: tuple[FailedModel, ...] = ()
 
 
+class BackgroundResponse(NamedTuple):
+    """An answer that a provider makes while nobody waits for it. `response_id`: the provider's. `model`, `bytes`: of
+    its request.
+    """
+
+    response_id: str
+    model: str
+    bytes: int
+
+
+class BackgroundCalls(Protocol):
+    """Model calls that the provider makes by itself and keeps for whoever asks for them later. Every method ends within
+    `timeout` seconds and raises the errors named above where the provider cannot be asked.
+    """
+
+    def start(self, request: ModelRequest, *, timeout: float) -> str | ModelReply:
+        """Makes the request. The response's id; a reply where it is there at once."""
+        ...
+
+    def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        """The reply; None: it is not there yet. An error is returned where the response has ended without a reply, or
+        is kept no longer: StreamBroken where it may have to be paid for.
+        """
+        ...
+
+    def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        """Ends a response that is no longer wanted, and may be repeated. Returns what `result` does: an answer that was
+        faster, or an error.
+        """
+        ...
+
+    def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
+        """Has the provider delete what it keeps of a response that has ended."""
+        ...
+
+
+def in_background(model: "Model") -> BackgroundCalls | None:
+    """The model's way to answer while nobody waits; None: it has none."""
+    found: BackgroundCalls | None = getattr(model, "in_background", None)
+    return found
+
+
 class Model(Protocol):
+    """One that also answers in the background has a property `in_background` (`BackgroundCalls`)."""
+
     @property
     def provider(self) -> str:
         """`anthropic`, `openai`, `bedrock` or `offline`."""

@@ -7,12 +7,21 @@ minutes, so a kept key may be an old one.
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from shared.adapters.aws.secrets import SecretUnreadable
-from shared.domain.errors import ProviderKeyRefused
-from shared.ports.model import Model, ModelReply, ModelRequest
+from shared.domain.errors import ActaError, ProviderKeyRefused
+from shared.ports.model import (
+    BackgroundCalls,
+    BackgroundResponse,
+    Model,
+    ModelReply,
+    ModelRequest,
+    in_background,
+)
 from shared.settings import Settings
+
+T = TypeVar("T")
 
 NO_KEY_YET = "unset"
 """What a new deployment puts into a secret until someone stores a key there."""
@@ -95,13 +104,21 @@ class RotatingModel:
     def provider(self) -> str:
         return self._model.provider
 
+    @property
+    def in_background(self) -> BackgroundCalls | None:
+        return RotatingBackground(self) if in_background(self._model) is not None else None
+
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         """Raises what the models raise, and AwsDenied, StoreThrottled or StoreUnavailable where the secret cannot be
         read.
         """
+        return self.asked(lambda model, left: model.complete(request, timeout=left), timeout)
+
+    def asked(self, ask: Callable[[Model, float], T], timeout: float) -> T:
+        """What `ask` makes of the model in the seconds that it is given. Raises as `complete` does."""
         started = self._now()
         try:
-            return self._model.complete(request, timeout=timeout)
+            return ask(self._model, timeout)
         except ProviderKeyRefused as error:
             refused = error
         reloaded = self._reload()
@@ -109,4 +126,32 @@ class RotatingModel:
             raise refused
         left = max(MIN_SECONDS, timeout - (self._now() - started))
         self._model = reloaded
-        return reloaded.complete(request, timeout=left)
+        return ask(reloaded, left)
+
+
+class RotatingBackground:
+    """The background calls of a model whose key may change: see `BackgroundCalls` in `shared/ports/model.py`."""
+
+    def __init__(self, model: RotatingModel) -> None:
+        self._model = model
+
+    def start(self, request: ModelRequest, *, timeout: float) -> str | ModelReply:
+        return self._asked(lambda calls, left: calls.start(request, timeout=left), timeout)
+
+    def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        return self._asked(lambda calls, left: calls.result(response, timeout=left), timeout)
+
+    def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        return self._asked(lambda calls, left: calls.cancel(response, timeout=left), timeout)
+
+    def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
+        return self._asked(lambda calls, left: calls.forget(response, timeout=left), timeout)
+
+    def _asked(self, ask: Callable[[BackgroundCalls, float], T], timeout: float) -> T:
+        def of(model: Model, left: float) -> T:
+            calls = in_background(model)
+            if calls is None:  # the new key cannot be read
+                raise ProviderKeyRefused(f"{model.provider}: no API key is configured")
+            return ask(calls, left)
+
+        return self._model.asked(of, timeout)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from urllib.request import getproxies
 
 from shared.adapters.egress.keepalive import KEEP_ALIVE
@@ -19,6 +19,8 @@ from shared.domain.errors import (
     StreamBroken,
 )
 from shared.ports.model import ModelReply
+
+T = TypeVar("T")
 
 PROVIDER = "openai"
 STALL_SECONDS = 90.0
@@ -37,6 +39,10 @@ class ParameterRefused(ProviderRejected):
     def __init__(self, message: str, parameter: str) -> None:
         super().__init__(message)
         self.parameter = parameter
+
+
+class NotFoundThere(ProviderRejected):
+    """The server answered 404: it has no such model, or no such response."""
 
 
 class OpenAIClient:
@@ -104,6 +110,17 @@ class OpenAIClient:
             failure = self._failure(error, opened, progress.has_begun)
         raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
 
+    def ask(self, send: Callable[..., T], timeout: float) -> T:
+        """One request that is not streamed. `send`: takes the SDK's `timeout`. `timeout`: seconds. Raises as `call`
+        does, and NotFoundThere.
+        """
+        limits = time_limits(self._sdk, timeout, timeout)
+        try:
+            return send(timeout=limits)
+        except Exception as error:
+            failure = self._failure(error, opened=False, begun=False)
+        raise failure  # outside the handler, as above
+
     def _failure(self, error: Exception, opened: bool, begun: bool) -> ActaError:
         """`opened`: the server had answered with 200. `begun`: a part of the answer had come."""
         sdk = self._sdk
@@ -124,6 +141,8 @@ class OpenAIClient:
         failure = error_from_status(PROVIDER, error.status_code, error.response.headers, names=names)
         if "invalid_encrypted_content" in names:
             return ReasoningUnreadable(str(failure))
+        if error.status_code == 404 and type(failure) is ProviderRejected:
+            return NotFoundThere(str(failure))
         refused = self._named_parameter(message_of(error.body)) if type(failure) is ProviderRejected else None
         return ParameterRefused(str(failure), refused) if refused is not None else failure
 

@@ -1,15 +1,16 @@
 """OpenAI's Responses API: what its newer models need to reason and call tools in one turn.
 
 Requests are streamed: only a stream shows long before the turn's deadline that the provider has stalled. The server
-stores nothing: each request holds the whole conversation.
+stores nothing: each request holds the whole conversation. Calls in the background: `responses_background.py`.
 """
 
 from shared.adapters.llm.common.stream import CallProgress, run_within
 from shared.adapters.llm.common.token_estimate import body_size
 from shared.adapters.llm.openai.client import PROVIDER, OpenAIClient, ReasoningUnreadable
+from shared.adapters.llm.openai.responses_background import ResponsesInBackground
 from shared.adapters.llm.openai.responses_request import to_body
 from shared.adapters.llm.openai.responses_stream import ResponsesReplyBuilder
-from shared.ports.model import ModelReply, ModelRequest
+from shared.ports.model import BackgroundCalls, ModelReply, ModelRequest
 
 
 class OpenAIResponsesModel:
@@ -20,6 +21,10 @@ class OpenAIResponsesModel:
     @property
     def provider(self) -> str:
         return PROVIDER
+
+    @property
+    def in_background(self) -> BackgroundCalls:
+        return ResponsesInBackground(self._client)
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         self._client.load()

@@ -37,9 +37,14 @@ _BREAKPOINT = {"mode": "explicit"}
 Item = dict[str, Any]
 
 
-def to_body(request: ModelRequest, *, official: bool, reasoning: bool = True) -> dict[str, Any]:
+ENCRYPTED_REASONING = "reasoning.encrypted_content"
+
+
+def to_body(
+    request: ModelRequest, *, official: bool, reasoning: bool = True, background: bool = False
+) -> dict[str, Any]:
     """The keyword arguments of `responses.create`, without `timeout`. `official`: OpenAI itself is asked. `reasoning`
-    False: without what was kept of earlier replies.
+    False: without what was kept of earlier replies. `background`: the server makes the answer by itself and keeps it.
     """
     with_breakpoints = official and takes_breakpoints(request.model)
     items = [_message("system", request.system)] if request.system.strip() else []
@@ -54,15 +59,17 @@ def to_body(request: ModelRequest, *, official: bool, reasoning: bool = True) ->
         "model": request.model,
         "input": items,
         "max_output_tokens": max(request.max_tokens, MIN_OUTPUT_TOKENS),
-        "stream": True,
-        "store": False,
+        "stream": not background,
+        "store": background,
     }
+    if background:
+        body["background"] = True
     if official:
         body["prompt_cache_key"] = cache_key(request)
     if with_breakpoints:
         body["prompt_cache_options"] = _BREAKPOINT
     if returns_encrypted_reasoning(request.model):
-        body["include"] = ["reasoning.encrypted_content"]
+        body["include"] = [ENCRYPTED_REASONING]
     effort = effort_within(request.model, request.max_tokens)
     if effort is not None:
         body["reasoning"] = {"effort": effort}

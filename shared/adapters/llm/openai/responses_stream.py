@@ -78,6 +78,13 @@ class ResponsesReplyBuilder:
             case "error":
                 raise _failure(event, begun=bool(self._items))
 
+    def take(self, response: Any) -> None:
+        """A whole response, that was not streamed."""
+        self._items = {number: _Item(item) for number, item in enumerate(response.output)}
+        for number, item in enumerate(response.output):
+            self._items[number].complete(item)
+        self._response = response
+
     @property
     def is_complete(self) -> bool:
         return self._response is not None
