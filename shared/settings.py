@@ -33,6 +33,7 @@ from shared.domain.definitions.function_names import (
 from shared.domain.interventions.options_and_defaults import ROLE_PATTERN
 from shared.domain.rules.allowed_models import AllowedModels
 from shared.domain.rules.answer_time import AnswerTime
+from shared.domain.rules.background import MOST_SECONDS
 from shared.domain.rules.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
 from shared.domain.rules.outage import OutageLimits
 from shared.domain.schema.versions import CURRENT, PREVIOUS
@@ -168,6 +169,10 @@ class Settings(BaseModel):
     """How fast the models write. 0: each as it is rated (`shared/domain/rules/answer_time.py`)."""
     longest_model_seconds: Seconds = 840
     """The most that a model call may take. The deployment sets it from the timeout of `step`."""
+    background_seconds: Annotated[float, Field(ge=0, le=MOST_SECONDS)] = 3_600
+    """The most that a model call in the background may take, for which no function waits
+    (`shared/domain/rules/background.py`). 0: no agent may ask for one.
+    """
     longest_tool_seconds: Annotated[int, Field(ge=1)] = 600
     """The most that a call of a tool may take. The deployment sets it from the timeout of `tool`."""
     approval_timeout_seconds: Seconds = 1_800

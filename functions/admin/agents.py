@@ -123,6 +123,7 @@ def _definition(
         high_stakes=tuple(dict.fromkeys(body.high_stakes)),
         start_roles=tuple(dict.fromkeys(body.start_roles)),
         protocol=body.protocol,
+        background=body.background,
         interventions={type: Policy(**dict(one)) for type, one in body.interventions.items()},
         version=version,
         created_at=created_at,
@@ -139,6 +140,7 @@ def _check(
     _check_policies(body, settings.write_version)
     _check_providers(body, offline=settings.offline)
     _check_output(body, settings)
+    _check_background(body, settings)
     _check_caps(body, settings)
     _check_models(body, settings)
 
@@ -168,6 +170,24 @@ def _check_output(body: AgentBody, settings: Settings) -> None:
             f"the agent's models may need more for {wanted} tokens."
         )
         raise FieldsInvalid({field: [sentence]})
+
+
+def _check_background(body: AgentBody, settings: Settings) -> None:
+    """Refuses what a worker would wait for all the same, at its full price."""
+    if not body.background:
+        return
+    provider, why = body.provider or settings.provider, ""
+    if not settings.background_seconds:
+        why = "This environment allows no answers in the background. Leave it out."
+    elif provider != "openai" or settings.openai_api == "chat":
+        why = "Only OpenAI's Responses API answers in the background. Name the provider openai, or leave it out."
+    elif body.protocol == "react":
+        why = "The protocol react has no answers in the background. Take native, or leave it out."
+    elif body.fallbacks:
+        why = "Fallbacks answer while a function waits. Leave out either them or this."
+    if why:
+        raise FieldsInvalid({"background": [why]})
+    refuse_what_is_not_stored({"background": ("AgentDefinition", "background")}, settings.write_version)
 
 
 def _check_caps(body: AgentBody, settings: Settings) -> None:

@@ -77,6 +77,7 @@ def turn_deps() -> TurnDeps:
         running_text=_running_text(chosen, clock),
         outage_limits=chosen.outage_limits,
         token_window=chosen.token_window_seconds,
+        background_seconds=chosen.background_seconds,
     )
 
 

@@ -141,6 +141,7 @@ class House:
             outage_limits=self.settings.outage_limits,
             on_key_refused=self.on_key_refused,
             token_window=self.settings.token_window_seconds,
+            background_seconds=self.settings.background_seconds,
         )
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 from infra.engine.workflow import definition, states
 from infra.environments import LOCAL
+from shared.domain.rules.background import MOST_SECONDS, looks
 from shared.domain.rules.execution_history import (
     EVENTS_PER_ASK,
     EVENTS_PER_CALL,
@@ -61,3 +62,8 @@ def test_a_full_execution_has_room_for_one_more_turn_with_all_its_calls_and_for_
     last_turn = EVENTS_PER_TURN + EVENTS_PER_CALL * MAX_CALLS + EVENTS_PER_ASK
     assert bound + last_turn + events(STATES["RollOver"]) <= MOST_EVENTS
     assert Settings.model_fields["roll_over_events"].default <= bound
+
+
+def test_a_new_execution_has_room_for_all_looks_at_one_answer_in_the_background() -> None:
+    """One that has counted nothing yet does not roll over for them (`background.py` in `shared/agent/model_call`)."""
+    assert (1 + looks(MOST_SECONDS)) * EVENTS_PER_TURN <= MOST_EVENTS / 2

@@ -122,11 +122,17 @@ def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...]:
         return ()
 
 
-def charge_attempts(change: Change, attempts: Iterable[Attempt], session: Session) -> None:
+def charge_attempts(
+    change: Change, attempts: Iterable[Attempt], session: Session, *, with_running: bool = False
+) -> None:
     """Charges what attempts without usage may have cost, to the session and to the tenant's hour, each once: a row of
     the step log for each. It comes before the row of the reply.
+
+    `with_running`: also the one whose answer is being made in the background, because nobody will fetch it.
     """
-    known = tuple(attempts)
+    response = change.head.background
+    running = response.attempt_id if response is not None and not with_running else ""
+    known = tuple(one for one in attempts if one.attempt_id != running)
     for one in open_attempts(change.head, known, lambda key: session.recorded(key) is not None):
         if one.outcome != ANSWERED:
             change.failed_attempt(partial(_row, one, change.now))

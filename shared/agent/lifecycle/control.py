@@ -8,7 +8,7 @@ from shared.agent.budget.session_budget import attempts_so_far, charge_attempts
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
-from shared.agent.recovery.recover import wake_engine
+from shared.agent.recovery.recover import end_engine, wake_engine
 from shared.agent.recovery.restart import is_waiting, try_now
 from shared.agent.session.endings import cancelled
 from shared.agent.session.repository import CommitDraft, SessionRepository
@@ -118,15 +118,15 @@ def cancel(
         is_told = change.head.budget.settled is not None  # else only the log says what was charged
         if attempts is not None and is_told:
             # read with each head: what an earlier one left open may be charged, and no longer named in this one
-            charge_attempts(change, attempts_so_far(attempts, change.head), now)
+            charge_attempts(change, attempts_so_far(attempts, change.head), now, with_running=True)
         cancelled(change, requester.user)
         return CommitDraft(change, idempotency=requester.key)
 
     repository.commit(session, f"cancel/{repository.clock.new_id('evt')}", build)
     run = session.head.run
     if run is not None:
-        # For tidiness: the commit above is what cancels.
-        workflow.stop(session_id, run.run_id, run.generation)
+        # For tidiness, and so that the provider is told: the commit above is what cancels.
+        end_engine(repository, workflow, session.head, run)
     return session.head
 
 

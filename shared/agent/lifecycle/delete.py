@@ -7,6 +7,7 @@ what one of them stored late, and what a deletion that was cut short left, is er
 from contextlib import suppress
 
 from shared.agent.lifecycle.control import cancel
+from shared.agent.recovery.recover import end_engine
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
@@ -71,7 +72,7 @@ def _end(repository: SessionRepository, workflow: Workflow, requester: Requester
         with suppress(Conflict):  # the run has ended meanwhile
             cancel(repository, workflow, requester._replace(key=None), head.session_id)
     elif head.run is not None:
-        workflow.stop(head.session_id, head.run.run_id, head.run.generation)
+        end_engine(repository, workflow, head, head.run)
 
 
 def _deleted(_: Session, change: Change) -> CommitDraft:

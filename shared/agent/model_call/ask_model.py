@@ -3,10 +3,12 @@
 from typing import NamedTuple
 
 from shared.agent.budget.session_budget import Bill, SizedRequest
+from shared.agent.model_call.background import begin, calls_of
 from shared.agent.model_call.marked_call import MarkedCall, complete
 from shared.agent.model_call.turn_context import Turn
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.rules.compaction import entry_bytes
+from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import AssistantEntry, Entry
 from shared.domain.session.per_entry import PerEntry
 from shared.ports.model import ModelReply, ModelRequest, StreamOptions
@@ -34,9 +36,17 @@ class Asked(NamedTuple):
     bill: Bill
 
 
-def ask_model(turn: Turn, call: MarkedCall) -> Asked:
-    """Asks the turn's model. What the engine retries by itself is raised."""
-    context = turn.context
+def ask_model(turn: Turn, call: MarkedCall, delivered: tuple[str, ...]) -> Asked | Decision:
+    """Asks the turn's model. A decision: it answers in the background, and the engine waits. What the engine retries by
+    itself is raised. `delivered`: ids of the users' messages that the request shows.
+    """
+    context, in_background = turn.context, calls_of(turn)
+    if in_background is not None:
+        begun = begin(turn, in_background, call, delivered)
+        if isinstance(begun, Decision):
+            return begun
+        answer, bill = begun
+        return Asked(wait_asked_for(answer) if isinstance(answer, TransientError) else answer, bill)
     if context.deps.running_text is not None:
         on_text = context.deps.running_text.listener(turn.at, turn.key)
         request = call.request._replace(stream_options=StreamOptions(on_text=on_text))

@@ -139,6 +139,14 @@ def complete(turn: Turn, context: TurnContext, call: MarkedCall, timeout: float)
     return Completed(answer, call._replace(attempts=asked.attempts).bill)
 
 
+def not_begun(turn: Turn, call: MarkedCall, error: SessionError | TransientError) -> Completed:
+    """A call in the background that could not be made, or of which nobody knows whether it was."""
+    asked = _AskedModels(turn, call.attempts)
+    asked.ended(error)
+    asked.note()
+    return Completed(error, call._replace(attempts=asked.attempts).bill)
+
+
 class _AskedModels:
     """The models that one call goes to, one after the other: each is an attempt with a whole reservation (`Fallbacks`
     in `shared/ports/model.py`).

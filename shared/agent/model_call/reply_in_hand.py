@@ -1,5 +1,6 @@
 """A reply that was paid for is not thrown away because the store has no time for it (design §6.2)."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from shared.agent.model_call.turn_context import Turn
@@ -26,21 +27,36 @@ def commit_reply(
     `open_ones`: as in `keep`. Returns what `SessionRepository.commit` does, and raises that, too. Where the session was
     moved on without a reply while the model thought, the turn that it is at now finds this one.
     """
+    deps, at = turn.deps, turn.at
+
+    def kept() -> bool:
+        return keep(deps.repository, deps.attempts, at, reply, open_ones)
+
+    try:
+        return commit_while_there_is_time(turn, key, build, kept)
+    except Fenced:
+        head = turn.session.head
+        if not is_at(head, at) and is_next(head, reply):
+            kept()
+        raise
+
+
+def commit_while_there_is_time(
+    turn: Turn, key: str, build: Build, kept: Callable[[], bool] = lambda: False
+) -> Recorded | None:
+    """Commits, and tries again while the store refuses and there is time. `kept`: keeps elsewhere what is committed,
+    and says whether it could; it is asked once the commit has been tried for long. Raises what the commit raises.
+    """
     deps = turn.deps
     begun, last, pause = deps.clock.now(), turn.deadline + ROOM, FIRST_PAUSE
     while True:
         try:
             return deps.repository.commit(turn.session, key, build)
-        except Fenced:
-            head, at = turn.session.head, turn.at
-            if not is_at(head, at) and is_next(head, reply):
-                keep(deps.repository, deps.attempts, at, reply, open_ones)
-            raise
         except TransientError:
             now = deps.clock.now()
             is_late = now + timedelta(seconds=pause) >= last
             if is_late or now - begun >= PATIENCE:
-                is_kept = keep(deps.repository, deps.attempts, turn.at, reply, open_ones)
+                is_kept = kept()
                 if is_kept or is_late:
                     raise
         deps.clock.back_off(pause)

@@ -48,7 +48,8 @@ class TurnDeps(NamedTuple):
     All are in `Settings`. `context_window`: a model's, in tokens, 0 for no limit: `Settings.context_window_tokens`,
     else `shared/adapters/llm/model_catalogue.py` has it. `running_text`: where the text of a running turn is shown,
     None: nowhere. `on_key_refused`: tells an operator that a key or a quota was refused, by where the run stands and
-    the code. `token_window`: seconds after which a session's token budget renews, 0: never.
+    the code. `token_window`: seconds after which a session's token budget renews, 0: never. `background_seconds`: how
+    long an answer in the background may take; 0: every call is made while the worker waits.
     """
 
     repository: SessionRepository
@@ -67,6 +68,7 @@ class TurnDeps(NamedTuple):
     outage_limits: OutageLimits = OutageLimits()
     on_key_refused: Callable[[Position, str], None] = lambda at, code: None
     token_window: float = 0
+    background_seconds: float = 0
     cap_max_output_tokens: int = MAX_OUTPUT_TOKENS
 
     @property

@@ -2,7 +2,7 @@
 
 What the world does never ends a run. Only what lies in the session itself does: data that cannot be read.
 
-Errors that a turn commits itself do not come here: `_without_reply` in `shared/agent/turn/turn.py` waits or ends the
+Errors that a turn commits itself do not come here: `shared/agent/turn/without_reply.py` waits or ends the
 run, where a provider rejects a request or names a time to wait.
 """
 
@@ -14,7 +14,7 @@ from shared.agent.budget.session_budget import charge_attempts
 from shared.agent.interventions.opening import AskingRules
 from shared.agent.outages.wait_out import OutageRules, wait_out
 from shared.agent.session.endings import failed
-from shared.agent.session.engine_decision import next_decision, next_turn_kind
+from shared.agent.session.engine_decision import end_decision, next_decision, next_turn_kind
 from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.kept_replies import SUMMARY, KeptReply, kept
 from shared.agent.session.repository import CommitDraft, SessionRepository
@@ -75,9 +75,14 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     done = repository.commit(session, at.key("handle_error"), build)
     if done is not None and done.decision is not None:
         return done.decision
-    if is_overtaken(session.head, at):
+    return _from_head(session.head, at, repository)
+
+
+def _from_head(head: Head, at: Position, repository: SessionRepository) -> Decision:
+    """A run that is over ends here, whatever there was still to be told to its provider: that is what has failed."""
+    if is_overtaken(head, at):
         return Decision(next="done", at=at)
-    return next_decision(session.head, repository.clock.now())
+    return end_decision(head) if head.is_over else next_decision(head, repository.clock.now())
 
 
 def _policies(deps: ErrorDeps, head: Head, cause: Cause | None) -> Policies:
@@ -116,9 +121,7 @@ def _failed(deps: ErrorDeps, at: Position) -> Decision:
     done = repository.commit(session, at.key("handle_error"), build)
     if done is not None and done.decision is not None:
         return done.decision
-    if is_overtaken(session.head, at):
-        return Decision(next="done", at=at)
-    return next_decision(session.head, repository.clock.now())
+    return _from_head(session.head, at, repository)
 
 
 def _kept_reply(deps: ErrorDeps, head: Head, marker: Marker) -> KeptReply | None:

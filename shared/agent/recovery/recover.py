@@ -15,7 +15,7 @@ from shared.domain.errors import Conflict
 from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
-from shared.domain.session.head import Head, Restarts
+from shared.domain.session.head import Head, Restarts, Run
 from shared.ports.workflow import EndedExecution, TokenGone, Workflow
 
 REPAIRABLE = ("STEP_FAILED", "RECOVERY_EXHAUSTED", "PROVIDER_", "STORE_UNAVAILABLE")
@@ -109,7 +109,7 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
     if run is None or head.interventions:
         return
     if head.is_over:
-        workflow.stop(head.session_id, run.run_id, run.generation)
+        end_engine(repository, workflow, head, run)
     elif head.wait is None and head.outage is not None and head.outage.retry_at is None:
         # `try_now` has begun this generation, or an earlier one: then starting it again is harmless.
         workflow.stop(head.session_id, run.run_id, run.generation - 1)
@@ -120,6 +120,17 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
         and workflow.status(head.session_id, run.run_id, run.generation) == "closed"
     ):
         restart(repository, workflow, session)
+
+
+def end_engine(repository: SessionRepository, workflow: Workflow, head: Head, run: Run) -> None:
+    """Stops the engine of a run that is over. Where the provider still makes an answer, another execution is started,
+    which has the keys to end that (`shared/agent/session/endings.py` has given it a generation). May be repeated.
+    """
+    if head.background is None:
+        workflow.stop(head.session_id, run.run_id, run.generation)
+        return
+    workflow.stop(head.session_id, run.run_id, run.generation - 1)
+    workflow.start(next_decision(head, repository.clock.now()))
 
 
 def _send_token(repository: SessionRepository, workflow: Workflow, head: Head) -> bool:

@@ -2,10 +2,9 @@
 
 from typing import Literal
 
-from shared.agent.session.engine_decision import position
+from shared.agent.session.engine_decision import next_decision
 from shared.agent.session.repository import CommitDraft
 from shared.domain.session.change import Change
-from shared.domain.session.commit import Decision
 from shared.domain.session.head import Ending, Failure, Result
 
 
@@ -24,7 +23,7 @@ def failed(change: Change, code: str, message: str) -> CommitDraft:
     change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None)
     change.to_state("failed", code.lower())
     change.event("run.finished", {"state": "failed", "code": code})
-    return CommitDraft(change, Decision(next="failed", at=position(change.head)))
+    return CommitDraft(change, next_decision(change.head, change.now))
 
 
 def completed(change: Change, result: Result, by: str | None = None) -> CommitDraft:
@@ -32,10 +31,11 @@ def completed(change: Change, result: Result, by: str | None = None) -> CommitDr
     _withdraw(change, by)
     _close_plan(change, "completed" if result.reason == "goal_complete" else "failed", result.reason)
     change.set(result=result, calls=(), held=None, outage=None)
+    _leave_to_next_generation(change)
     change.to_state("completed", result.reason)
     finished = {"state": "completed", "goal_met": result.goal_met, "reason": result.reason}
     change.event("run.finished", finished)
-    return CommitDraft(change, Decision(next="done", at=position(change.head)))
+    return CommitDraft(change, next_decision(change.head, change.now))
 
 
 def cancelled(change: Change, by: str | None) -> CommitDraft:
@@ -47,9 +47,19 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     begun = (call for call in change.head.calls if call.is_in_flight)
     started = tuple(call.model_copy(update={"state": "started"}) for call in begun)
     change.set(calls=started, held=None, outage=None)
+    _leave_to_next_generation(change)
     change.to_state("cancelled", "cancelled")
     change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
     return CommitDraft(change)
+
+
+def _leave_to_next_generation(change: Change) -> None:
+    """Where a person ends a run whose answer is still being made, the execution may wait for minutes. Another one tells
+    the provider: `end_engine` in `shared/agent/recovery/recover.py` starts it.
+    """
+    run = change.head.run
+    if change.head.background is not None and run is not None:
+        change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}))
 
 
 def _close_plan(change: Change, status: Literal["completed", "failed"], reason: str) -> None:

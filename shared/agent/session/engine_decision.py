@@ -48,13 +48,18 @@ def wait_decision(head: Head, timeouts: Timeouts) -> Decision:
     return Decision(next="ask", at=position(head), wake_at=tuple(sorted(int(t) + 1 for t in times)))
 
 
+def end_decision(head: Head) -> Decision:
+    """The execution of a run that is over ends."""
+    return Decision(next="failed" if head.state == "failed" else "done", at=position(head))
+
+
 def next_decision(head: Head, now: datetime) -> Decision:
     """Where the engine goes on: first the rest of an outage's wait, then the open calls, then the next turn. That turn
-    waits where a person is asked.
+    waits where a person is asked. A run that is over ends, once its provider has been told to end what it still makes.
     """
     at = position(head)
     if head.is_over:
-        return Decision(next="failed" if head.state == "failed" else "done", at=at)
+        return end_decision(head) if head.background is None else Decision(next="think", at=at)
     turn = next_turn_kind(head)
     if head.interventions:
         return Decision(next=turn, at=at)

@@ -5,7 +5,7 @@ What follows from a reply differs between the two states and stands in `after_pl
 
 from collections.abc import Container
 from datetime import timedelta
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
 from shared.agent.budget.session_budget import (
     Bill,
@@ -17,17 +17,25 @@ from shared.agent.budget.session_budget import (
 )
 from shared.agent.interventions.opening import AskingRules
 from shared.agent.model_call.ask_model import ask_model, sized
-from shared.agent.model_call.marked_call import KeptCall, MarkedCall, NotAffordable, kept_call, mark_call
+from shared.agent.model_call.background import Ended, count_looks, end_for_good, forget, look
+from shared.agent.model_call.marked_call import (
+    KeptCall,
+    MarkedCall,
+    NotAffordable,
+    kept_call,
+    mark_call,
+    not_begun,
+)
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
-from shared.agent.outages.wait_out import OutageRules, ask_after_waiting, asks_after_waiting, wait_out
+from shared.agent.outages.wait_out import OutageRules, ask_after_waiting, asks_after_waiting
 from shared.agent.session.engine_decision import next_decision, outage_wait, wait_decision
 from shared.agent.session.fencing import check_turn
 from shared.agent.session.history_limit import or_roll_over
 from shared.agent.session.kept_replies import KeptReply, place_of
 from shared.agent.session.next_turn import next_turn
-from shared.agent.session.repository import Build, CommitDraft, SessionRepository
-from shared.agent.session.session import Recorded, Session
+from shared.agent.session.repository import CommitDraft
+from shared.agent.session.session import Session
 from shared.agent.turn.after_planning import after_planning
 from shared.agent.turn.after_thinking import after_thinking
 from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
@@ -36,19 +44,17 @@ from shared.agent.turn.cut_off_replies import first_half
 from shared.agent.turn.detect_loop import PreviousCall, repeated_failure
 from shared.agent.turn.outcomes import end_run
 from shared.agent.turn.prompt import planning_request, thinking_request
-from shared.domain.definitions.agent import Purpose, policies_of
-from shared.domain.errors import (
-    ActaError,
-    ContextTooLong,
-    Fenced,
-    ModelRefused,
-    ProviderKeyRefused,
-    ProviderOverloaded,
-    ProviderQuotaExceeded,
-    SessionError,
+from shared.agent.turn.without_reply import (
+    CommittedError,
+    commit_failure,
+    committed,
+    decision_of,
+    failed_turn,
+    without_reply,
 )
+from shared.domain.definitions.agent import Purpose, policies_of
+from shared.domain.errors import ContextTooLong, ModelRefused, SessionError
 from shared.domain.rules.compaction import max_request_bytes
-from shared.domain.rules.outage_causes import cause_of_error
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.conversation import ToolEntry
@@ -108,10 +114,6 @@ class ModelCall(NamedTuple):
     previous: tuple[PreviousCall, ...]
 
 
-CommittedError = SessionError | ProviderOverloaded
-"""What the turn commits. Every other error of a model is raised for the engine's retries."""
-
-
 class Answer(NamedTuple):
     """What came of the call, and what it and the attempts before it cost."""
 
@@ -124,6 +126,8 @@ def load(
     deps: TurnDeps, session: Session, kind: TurnKind, at: Position, attempt: int, timeout: float
 ) -> Turn | Decision:
     """Reads what the turn works with. A decision: no model has to be asked."""
+    if session.head.is_over and session.head.background is not None:
+        return end_for_good(deps, session, at)
     decision = _decision_without_model(deps, session, kind, at)
     if decision is not None:
         return decision
@@ -140,10 +144,10 @@ def load(
 
         def build(now: Session, change: Change) -> CommitDraft:
             check_turn(change.head, at)
-            charge_attempts(change, lost, now)
-            return _failed(deps, change, error)
+            charge_attempts(change, lost, now, with_running=True)
+            return failed_turn(deps, change, error)
 
-        return _committed(deps.repository, session, at.key(kind), build)
+        return committed(deps.repository, session, at.key(kind), build)
     return Turn(context, session, kind, at, attempt, deadline)
 
 
@@ -156,6 +160,21 @@ def prepare(turn: Turn) -> ModelCall | Answer | Decision:
     earlier = kept_call(turn, asked)
     if earlier is not None:
         return _kept_answer(turn, earlier)
+    try:
+        found = look(turn)
+    except SessionError as error:
+        return _not_looked(turn, error)
+    if isinstance(found, Decision):
+        return found
+    if found is not None:
+        answer = _of_background(turn, asked, found)
+        if not isinstance(found.answer, ContextTooLong):
+            return answer
+        decision = _make_room(turn, asked, refused=True)
+        if decision is not None or session.number == number:
+            return decision or answer
+        not_begun(turn, answer.call.marked, found.answer)
+        asked = sized(_request(turn))
     decision = _make_room(turn, asked) or _decision_without_model(deps, session, turn.kind, turn.at)
     if decision is not None:
         return decision
@@ -173,6 +192,24 @@ def prepare(turn: Turn) -> ModelCall | Answer | Decision:
     return ModelCall(turn, call, delivered, orphans, previous)
 
 
+def _not_looked(turn: Turn, error: SessionError) -> Decision:
+    """The provider does not let the answer be fetched: nothing is charged, and the run goes on waiting for it."""
+
+    def build(_: Session, change: Change) -> CommitDraft:
+        check_turn(change.head, turn.at)
+        return without_reply(turn, change, error)
+
+    return commit_failure(turn, error, build)
+
+
+def _of_background(turn: Turn, asked: SizedRequest, ended: Ended) -> Answer:
+    session = turn.session
+    marked = MarkedCall(asked.request, ended.bill.attempts, ended.bill.bytes, ended.bill.window)
+    about = ModelCall(turn, marked, ended.delivered, session.orphans(), session.outcomes())
+    answer = ended.answer
+    return Answer(about, _identified(turn, answer) if isinstance(answer, ModelReply) else answer, ended.bill)
+
+
 def _kept_answer(turn: Turn, call: KeptCall) -> Answer:
     session, kept = turn.session, call.kept
     about = ModelCall(turn, call.marked, kept.delivered, session.orphans(), session.outcomes())
@@ -184,7 +221,10 @@ def ask(call: ModelCall) -> Answer | Decision:
     again before a person hears of it. Raises what the engine retries.
     """
     turn = call.turn
-    result, bill = ask_model(turn, call.marked)
+    asked_for = ask_model(turn, call.marked, call.delivered)
+    if isinstance(asked_for, Decision):
+        return asked_for
+    result, bill = asked_for
     if isinstance(result, ContextTooLong):
         number = turn.session.number
         asked = SizedRequest(call.marked.request, call.marked.bytes)
@@ -209,6 +249,7 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
     turn = answer.call.turn
     check_turn(change.head, turn.at)
     change.is_fused = turn.is_fused
+    count_looks(change)
     match answer.result:
         case IdentifiedReply():
             reply = answer.result.reply
@@ -217,7 +258,7 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
             return _apply_reply(answer.call, answer.result, session.results, change)
         case error:
             charge_attempts(change, answer.bill.attempts, session)
-            return _without_reply(turn, change, error)
+            return without_reply(turn, change, error)
 
 
 def commit(answer: Answer) -> Decision:
@@ -230,31 +271,16 @@ def commit(answer: Answer) -> Decision:
         return apply(answer, session, change)
 
     if not isinstance(answer.result, IdentifiedReply):
-        return _commit_failure(turn, answer.result, build)
+        return commit_failure(turn, answer.result, build)
     open_ones, ended = answer.bill.as_begun, answer.bill.own.ended or turn.deps.clock.now()
     reply = KeptReply(
         place=place_of(turn.session.head, turn.kind), attempt=open_ones[-1], ended=ended, delivered=call.delivered,
         reply=answer.result.reply,
     )  # fmt: skip
-    return _decision_of(commit_reply(turn, turn.key, build, reply, open_ones))
-
-
-def _commit_failure(turn: Turn, error: CommittedError, build: Build) -> Decision:
-    """Commits what follows from the error, and has an operator told of a key that is refused."""
-    decision = _committed(turn.deps.repository, turn.session, turn.key, build)
-    if isinstance(error, ProviderKeyRefused | ProviderQuotaExceeded):
-        turn.deps.on_key_refused(turn.at, error.code)
+    running = turn.session.head.background
+    decision = decision_of(commit_reply(turn, turn.key, build, reply, open_ones))
+    forget(turn, running)
     return decision
-
-
-def _committed(repository: SessionRepository, session: Session, key: str, build: Build) -> Decision:
-    return _decision_of(repository.commit(session, key, build))
-
-
-def _decision_of(done: Recorded | None) -> Decision:
-    if done is None or done.decision is None:
-        raise Fenced("the turn was committed without a decision")
-    return done.decision
 
 
 def _decision_without_model(
@@ -292,7 +318,7 @@ def _ask_after_waiting(deps: TurnDeps, session: Session, kind: TurnKind, at: Pos
         check_turn(change.head, at)
         return ask_after_waiting(change, rules, asking)
 
-    return _committed(deps.repository, session, at.key(kind), build)
+    return committed(deps.repository, session, at.key(kind), build)
 
 
 def _purpose(kind: TurnKind, head: Head) -> Purpose:
@@ -336,49 +362,9 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
         charge_attempts(change, bill.attempts, session)
-        return _without_reply(turn, change, error)
+        return without_reply(turn, change, error)
 
-    return _commit_failure(turn, error, build)
-
-
-def _without_reply(turn: Turn, change: Change, error: CommittedError) -> CommitDraft:
-    """Ends a turn whose model, or whose summariser, gave no reply."""
-    match error:
-        case ProviderOverloaded():
-            return _wait_for_provider(turn, change, error)
-        case ProviderKeyRefused() | ProviderQuotaExceeded() if _has_begun(change.head):
-            return _wait_out(turn, change, error)
-        case SessionError():
-            return _failed(turn.deps, change, error)
-        case other:
-            assert_never(other)
-
-
-def _wait_for_provider(turn: Turn, change: Change, error: ProviderOverloaded) -> CommitDraft:
-    """Waits as long as the provider asks, or longer where it has asked before, and takes the turn again."""
-    progress = change.head.progress
-    change.set(progress=progress.model_copy(update={"provider_waits": progress.provider_waits + 1}))
-    return _wait_out(turn, change, error, retry_after=error.retry_after)
-
-
-def _wait_out(
-    turn: Turn, change: Change, error: ActaError, *, retry_after: float | None = None
-) -> CommitDraft:
-    deps = turn.deps
-    rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
-    return wait_out(change, cause_of_error(error), rules, turn.context.rules, retry_after=retry_after)
-
-
-def _has_begun(head: Head) -> bool:
-    """Whether the run has had a reply. A key that is refused before is a mistake of the set-up; one that is refused
-    later was good, and its successor is waited for."""
-    return head.run is not None and head.run.goal_id not in head.undelivered
-
-
-def _failed(deps: TurnDeps, change: Change, error: SessionError) -> CommitDraft:
-    if change.head.is_over:
-        return CommitDraft(change, next_decision(change.head, change.now))
-    return end_run(deps, change, Ending(error=Failure(code=error.code, message=error.explained)))
+    return commit_failure(turn, error, build)
 
 
 def _apply_reply(

@@ -61,6 +61,7 @@ class AgentBody(RequestBody):
         Field(default_factory=list)
     )
     protocol: agent.Protocol = "native"
+    background: bool = False
     interventions: dict[options_and_defaults.InterventionType, Policy] = Field(default_factory=dict)
 
 

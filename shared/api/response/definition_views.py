@@ -25,6 +25,7 @@ def agent_view(agent: AgentDefinition) -> Json:
         "high_stakes": list(agent.high_stakes),
         "start_roles": list(agent.start_roles),
         "protocol": agent.protocol,
+        "background": agent.background,
         "interventions": {
             type: policy.model_dump(exclude_none=True) for type, policy in agent.interventions.items()
         },

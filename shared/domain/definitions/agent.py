@@ -80,6 +80,8 @@ class Limits(FrozenModel):
 class AgentDefinition(FrozenModel):
     """`goal`: what the agent is there for, as a part of the system prompt.
     `provider`, `model` None: the deployment's. `fallbacks`: asked in this order, for every purpose.
+    `background`: the provider makes the answers of its turns by itself and keeps them until they are fetched
+    (`shared/domain/rules/background.py`).
     `tools` empty: all tools of the registry. `high_stakes`: tools that a person must approve, besides those that the
     registry marks.
     `caps`: what members may give its sessions at most, at their start or later.
@@ -103,6 +105,7 @@ class AgentDefinition(FrozenModel):
     high_stakes: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
     start_roles: Annotated[tuple[RoleName, ...], Field(max_length=MAX_START_ROLES)] = ()
     protocol: Protocol = "native"
+    background: bool = False
     interventions: dict[InterventionType, Policy] = Field(default_factory=dict)
     version: Annotated[int, Field(ge=0)] = 0
     created_at: datetime | None = None

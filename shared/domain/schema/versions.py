@@ -23,11 +23,11 @@ PREVIOUS = CURRENT - 1
 ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         2: {
-            "AgentDefinition": frozenset({"caps", "start_roles"}),
+            "AgentDefinition": frozenset({"background", "caps", "start_roles"}),
             "Budget": frozenset({"settled", "charged_tokens", "window_ends", "window_base"}),
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
-            "Head": frozenset({"held", "outage", "writers", "read_outside", "visibility", "spent"}),
+            "Head": frozenset({"background", "held", "outage", "writers", "read_outside", "visibility", "spent"}),
             "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),
             "Memory": frozenset({"origin", "only_for", "private"}),

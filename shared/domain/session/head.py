@@ -284,6 +284,24 @@ class Progress(StoredModel):
     rung: int = 0
 
 
+class RunningResponse(StoredModel):
+    """An answer that the model's provider makes in the background. It is stored before the engine waits, so that a
+    worker that dies loses no answer that has to be paid for.
+
+    `place`: as of `place_of` in `shared/agent/session/kept_replies.py`. `attempt_id`: of the attempt that began it.
+    `delivered`: ids of the users' messages that its request showed. `bytes`: of its request.
+    """
+
+    response_id: str
+    place: str
+    attempt_id: str
+    provider: str
+    model: str
+    started: datetime
+    delivered: tuple[str, ...] = ()
+    bytes: int = 0
+
+
 class Head(VersionedModel):
     """A session's state after a commit.
 
@@ -336,6 +354,8 @@ class Head(VersionedModel):
     visibility: Visibility = "tenant"
     spent: Spent | None = None
     """What the session has used of AWS and of its models; None: nothing is counted yet."""
+    background: RunningResponse | None = None
+    """The answer that the run waits for, or that its provider still has to be told to end; None: there is none."""
 
     @property
     def private_to(self) -> str | None:

@@ -119,6 +119,8 @@ class OpenAIClient:
             return send(timeout=limits)
         except Exception as error:
             failure = self._failure(error, opened=False, begun=False)
+            if getattr(error, "status_code", None) == 404 and type(failure) is ProviderRejected:
+                failure = NotFoundThere(str(failure))
         raise failure  # outside the handler, as above
 
     def _failure(self, error: Exception, opened: bool, begun: bool) -> ActaError:
@@ -141,8 +143,6 @@ class OpenAIClient:
         failure = error_from_status(PROVIDER, error.status_code, error.response.headers, names=names)
         if "invalid_encrypted_content" in names:
             return ReasoningUnreadable(str(failure))
-        if error.status_code == 404 and type(failure) is ProviderRejected:
-            return NotFoundThere(str(failure))
         refused = self._named_parameter(message_of(error.body)) if type(failure) is ProviderRejected else None
         return ParameterRefused(str(failure), refused) if refused is not None else failure
 

@@ -49,7 +49,9 @@ def test_a_response_is_begun_and_fetched_by_its_id() -> None:
         begun, *looks = server.heard
         assert (begun.body["background"], begun.body["store"], begun.body["stream"]) == (True, True, False)
         assert SECRET_TEXT in str(begun.body)
-        assert {(heard.method, heard.path.partition("?")[0]) for heard in looks} == {("GET", "/responses/resp_1")}
+        assert {(heard.method, heard.path.partition("?")[0]) for heard in looks} == {
+            ("GET", "/responses/resp_1")
+        }
         assert all("reasoning.encrypted_content" in heard.path for heard in looks)
 
 
@@ -63,7 +65,11 @@ def test_calls_and_kept_reasoning_are_those_of_a_streamed_reply() -> None:
         of, response = started(server)
         reply = of.result(response, timeout=TIMEOUT)
         assert isinstance(reply, ModelReply)
-        assert (reply.stop, reply.calls[0].name, reply.calls[0].input) == ("tools", "read_file", {"path": "a.txt"})
+        assert (reply.stop, reply.calls[0].name, reply.calls[0].input) == (
+            "tools",
+            "read_file",
+            {"path": "a.txt"},
+        )
         assert [item["type"] for item in reply.raw["items"]] == ["reasoning", "function_call"]
 
 
@@ -157,7 +163,11 @@ def test_a_server_that_cannot_be_asked_says_nothing_of_the_response() -> None:
 
 class NewKey(BackgroundResponses):
     def reply_to(self, heard: Heard) -> Reply:
-        return super().reply_to(heard) if heard.headers["authorization"] == f"Bearer {KEY}" else Reply(401, b"{}")
+        return (
+            super().reply_to(heard)
+            if heard.headers["authorization"] == f"Bearer {KEY}"
+            else Reply(401, b"{}")
+        )
 
 
 def test_a_rotated_key_is_read_again_in_the_background_too() -> None:

@@ -29,6 +29,7 @@ AGENT = {
     "high_stakes": ["create_file"],
     "start_roles": ["finance", "legal:eu"],
     "protocol": "react",
+    "background": False,
     "interventions": {
         "approval_required": {"timeout_seconds": 60, "default_action": "reject", "role": "approver"},
         "checkpoint_review": {"default_action": "continue"},
@@ -476,3 +477,40 @@ def test_a_deployment_s_own_model_decides_where_the_agent_names_none() -> None:
     assert AdminApi(settings).admin.request("POST", "/v1/agents", json_body=body).status == 400
     other = {**body, "provider": "anthropic"}
     assert AdminApi(settings).admin.request("POST", "/v1/agents", json_body=other).status == 201
+
+
+IN_BACKGROUND = {"name": "Patient", "provider": "openai", "model": "gpt-6-sol", "background": True}
+
+
+def test_an_agent_may_have_its_model_answer_in_the_background(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={"agent_id": "patient", **IN_BACKGROUND})
+    assert (answer.status, answer.data["background"]) == (201, True)
+    assert api.member.request("GET", "/v1/agents/patient").data["background"] is True
+
+
+@pytest.mark.parametrize(
+    ("fields", "settings"),
+    [
+        ({"provider": "anthropic", "model": "claude-sonnet-5-5"}, {}),
+        ({"provider": "bedrock", "model": "anthropic.claude-sonnet-5-5"}, {}),
+        ({"provider": None}, {}),
+        ({"protocol": "react"}, {}),
+        ({"fallbacks": [{"model": "gpt-6-luna"}]}, {}),
+        ({}, {"openai_api": "chat"}),
+        ({}, {"background_seconds": 0}),
+        ({}, {"write_version": PREVIOUS}),
+    ],
+)
+def test_a_background_is_refused_where_a_worker_would_wait_all_the_same(
+    fields: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    api = AdminApi(SETTINGS.model_copy(update=settings))
+    answer = api.admin.request("POST", "/v1/agents", json_body={**IN_BACKGROUND, **fields})
+    assert answer.status == 400
+    assert list(answer.error["details"]) == ["background"]
+
+
+def test_the_deployment_s_own_provider_counts_for_the_background() -> None:
+    api = AdminApi(SETTINGS.model_copy(update={"provider": "openai"}))
+    answer = api.admin.request("POST", "/v1/agents", json_body={**IN_BACKGROUND, "provider": None})
+    assert answer.status == 201
