@@ -89,7 +89,7 @@ class ResponsesInBackground:
 
 
 def _ended(response: Any, model: str, request_bytes: int) -> ModelReply | ActaError:
-    builder = ResponsesReplyBuilder(model, request_bytes)
+    builder = ResponsesReplyBuilder(model, lambda: request_bytes)
     builder.take(response)
     try:
         return builder.reply()

@@ -129,11 +129,11 @@ def test_a_look_that_is_repeated_does_no_harm() -> None:
     session = begun(house)
     waiting = until(house, "wait")
     house.clock.advance(30)
-    again = [take_turn(house.worker, "plan", waiting.at, attempt, 60) for attempt in (0, 1)]
+    again = [take_turn(house.worker, "plan", waiting.at, attempt, 60).decision for attempt in (0, 1)]
     assert again[0] == again[1]
     assert (again[0].next, again[0].then, again[0].wait_seconds) == ("wait", "plan", next_wait(30))
     house.clock.advance(100)
-    done = [take_turn(house.worker, "plan", waiting.at, attempt, 60) for attempt in (0, 1)]
+    done = [take_turn(house.worker, "plan", waiting.at, attempt, 60).decision for attempt in (0, 1)]
     assert done[0] == done[1]
     assert house.head(session).usage.llm_calls == 1
 
@@ -164,7 +164,7 @@ def test_a_key_that_is_refused_meanwhile_is_waited_for() -> None:
     session = begun(house)
     waiting = until(house, "wait")
     model.away = ProviderKeyRefused("rotated")
-    refused = take_turn(house.worker, "plan", waiting.at, 0, 60)
+    refused = take_turn(house.worker, "plan", waiting.at, 0, 60).decision
     assert refused.next == "wait"
     assert house.head(session).state_reason == "waiting_for_key"
     assert house.head(session).background is not None

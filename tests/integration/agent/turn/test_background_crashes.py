@@ -110,9 +110,8 @@ def whole_run(deaths: Deaths) -> tuple[House, BackgroundModel, str]:
     return made
 
 
-def test_a_run_ends_the_same_wherever_its_worker_dies_and_no_answer_is_bought_twice_but_between_request_and_commit() -> (
-    None
-):
+def test_a_run_ends_the_same_wherever_its_worker_dies() -> None:
+    """And no answer is bought twice, but where the worker dies between its request and its commit."""
     twice = set()
     numbers = list(points(whole_run))
     assert len(numbers) > 100
