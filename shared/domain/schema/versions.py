@@ -27,7 +27,9 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Budget": frozenset({"settled", "charged_tokens", "window_ends", "window_base"}),
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
-            "Head": frozenset({"background", "held", "outage", "writers", "read_outside", "visibility", "spent"}),
+            "Head": frozenset(
+                {"background", "held", "outage", "writers", "read_outside", "visibility", "spent"}
+            ),
             "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),
             "Memory": frozenset({"origin", "only_for", "private"}),
