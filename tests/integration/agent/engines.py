@@ -111,7 +111,10 @@ class Hand:
 class Engines:
     """One session and several executions of it, each with processes of its own."""
 
-    def __init__(self, effect: Effect, choose: Callable[[Sequence[int]], int]) -> None:
+    def __init__(
+        self, effect: Effect, choose: Callable[[Sequence[int]], int], turns_per_step: int = 1
+    ) -> None:
+        self.turns_per_step = turns_per_step
         self.model, self.notes = ByConversation(), Notes()
         self.house = House(self.model)
         self.house.registry = NotingRegistry(effect)
@@ -125,7 +128,7 @@ class Engines:
         def pause() -> None:
             self.lockstep.pause(number)
 
-        house = House(self.model)
+        house = House(self.model, turns_per_step=self.turns_per_step)
         house.clock, house.workflow = self.house.clock, self.house.workflow
         house.registry = self.house.registry
         house.log, house.blobs = Gated(self.house.log, pause), GatedBlobs(self.house.blobs, pause)

@@ -8,12 +8,14 @@ from tests.in_process.house import TENANT
 from tests.integration.agent.engines import Engines, clean, conversation
 
 CLEAN = clean()
-SCHEDULES = [(2, seed) for seed in range(40)] + [(10, seed) for seed in range(6)]
+SCHEDULES = [(2, seed, 1) for seed in range(40)] + [(10, seed, 1) for seed in range(6)]
+FUSED = [(2, seed, 8) for seed in range(40)]
+"""Where an invocation of `step` makes up to eight turns."""
 
 
-@pytest.mark.parametrize(("count", "seed"), SCHEDULES)
-def test_many_engines_at_one_session_leave_the_log_of_one(count: int, seed: int) -> None:
-    engines = Engines("idempotent", Random(seed).choice)
+@pytest.mark.parametrize(("count", "seed", "cap"), [*SCHEDULES, *FUSED])
+def test_many_engines_at_one_session_leave_the_log_of_one(count: int, seed: int, cap: int) -> None:
+    engines = Engines("idempotent", Random(seed).choice, cap)
     engines.run(count)
     assert engines.house.head(engines.session).state == "completed"
     assert sorted(map(str, engines.told)) == sorted(map(str, CLEAN))
@@ -24,12 +26,15 @@ def test_many_engines_at_one_session_leave_the_log_of_one(count: int, seed: int)
     assert sorted(calls) == sorted(results)
 
 
+@pytest.mark.parametrize("cap", [1, 8])
 @pytest.mark.parametrize("seed", range(40))
-def test_a_call_that_runs_once_has_its_effect_once_however_many_engines_there_are(seed: int) -> None:
+def test_a_call_that_runs_once_has_its_effect_once_however_many_engines_there_are(
+    seed: int, cap: int
+) -> None:
     """An engine that finds a call begun cannot know that the other still lives: a person is asked, and whatever the
     person says of a call that ended meanwhile, nothing happens twice and the run goes on to its end.
     """
-    engines = Engines("once", Random(seed).choice)
+    engines = Engines("once", Random(seed).choice, cap)
     engines.run(3)
     house, option = engines.house, Random(seed).choice(["retry", "record", "skip"])
     house.runtime = house.runtime._replace(
