@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from tests.doubles.http_sink import Heard, Reply, Sink
@@ -23,11 +24,13 @@ def message(text: str) -> dict[str, Any]:
 
 class BackgroundResponses(Sink):
     """`course`: the statuses that each new response goes through, one a look at it; the last one stays. `ends`: further
-    fields of a response that has ended. `kept`: the responses by id, each with the statuses that it has still to show.
+    fields of a response that has ended. `script`: the output of each response by itself. `kept`: the responses by id,
+    each with the statuses that it has still to show.
     """
 
-    def __init__(self, *course: str, **ends: Any) -> None:
+    def __init__(self, *course: str, script: Sequence[Sequence[dict[str, Any]]] = (), **ends: Any) -> None:
         self.course = course or ("queued", "in_progress", "completed")
+        self.script = tuple(script)
         self.ends: dict[str, Any] = ends or {"output": [message("Done.")], "usage": USAGE}
         self.kept: dict[str, list[str]] = {}
         self.cancelled: list[str] = []
@@ -77,6 +80,8 @@ class BackgroundResponses(Sink):
             course.pop(0)
         ended = self.ends if status not in ("queued", "in_progress", "cancelled") else {}
         base = {"id": response_id, "object": "response", "created_at": 1, "model": "m", "tools": []}
+        if ended and self.script:
+            ended = {**ended, "output": self.script[int(response_id.removeprefix("resp_")) - 1]}
         fields = {"output": [], "usage": None, "error": None, "incomplete_details": None, **ended}
         return _json({**base, **fields, "status": status, "background": True})
 

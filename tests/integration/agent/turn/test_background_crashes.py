@@ -16,8 +16,8 @@ SCRIPT: list[Turn] = [
     completes("Done."),
 ]
 PORTS = ("log", "blobs", "attempts", "workflow", "files")
-ENGINES_OWN = ("take", "wait", "close", "expire")
-"""What the engine does in memory: no worker calls it."""
+NO_CALLS = ("take", "wait", "close", "expire", "with_own_write")
+"""What the engine does in memory, and what asks nobody: no worker dies there."""
 BACKGROUND = ("start", "result", "cancel", "forget")
 
 
@@ -54,7 +54,7 @@ class Port:
 
     def __getattr__(self, method: str) -> Any:
         found = getattr(self._port, method)
-        if not callable(found) or method in ENGINES_OWN:
+        if not callable(found) or method in NO_CALLS:
             return found
         return mortal(found, self._name, method, self._deaths)
 
