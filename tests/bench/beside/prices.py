@@ -1,23 +1,26 @@
-"""What AWS's lists charge, in dollars: US East (N. Virginia), on demand, without free tiers, read in November 2026."""
+"""What a session is billed for, and the dollars of it, by the list of Acta's own receipts: US East (N. Virginia)."""
 
 from typing import NamedTuple
 
-READ_ON = "2026-11-18"
-REGION = "us-east-1"
+from shared.domain.spending.aws_prices import LISTS, UNITS_PER_USD, Units
 
-WRITE_UNIT = 0.625e-6
-READ_UNIT = 0.125e-6
-S3_PUT = 5e-6
-"""PUT, COPY, POST and LIST."""
-S3_GET = 0.4e-6
-"""GET and all others; DELETE is free."""
-TRANSITION = 25e-6
-"""Step Functions Standard."""
-INVOCATION = 0.2e-6
+REGION = "us-east-1"
+_OURS = LISTS[REGION]
+READ_ON = _OURS.as_of
+
+
+def _usd(price: Units) -> float:
+    assert price is not None
+    return price / UNITS_PER_USD
+
+
+WRITE_UNIT, READ_UNIT = _usd(_OURS.write_unit), _usd(_OURS.read_unit)
+S3_PUT, S3_GET = _usd(_OURS.put), _usd(_OURS.get)
+"""A put is also a LIST, a get also a HEAD; DELETE is free."""
+TRANSITION, INVOCATION = _usd(_OURS.transition), _usd(_OURS.invocation)
+LAMBDA_GB_SECOND = _usd(_OURS.gb_second_arm64)
 GATEWAY_REQUEST = 1e-6
-"""An HTTP API."""
-LAMBDA_GB_SECOND = 0.0000133334
-"""arm64."""
+"""An HTTP API; not in the list."""
 
 LIST = {
     "write_unit": WRITE_UNIT,
