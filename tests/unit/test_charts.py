@@ -5,7 +5,9 @@ from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
-from docs.charts import LINE_OF_TEXT, STYLES, charts, chosen, svg
+import pytest
+
+from docs.charts import FIGURES, LINE_OF_TEXT, ROOT, STYLES, charts, chosen, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -69,3 +71,10 @@ def test_a_chart_says_when_it_was_measured_with_what_and_at_which_prices() -> No
 
 def test_only_what_is_drawn_is_kept_of_the_figures() -> None:
     assert "wcu" not in json.dumps(chosen(bench()))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_charts_are_those_of_the_committed_figures(place: int) -> None:
+    figures = json.loads(FIGURES.read_text(encoding="utf-8"))
+    chart = charts(figures)[place]
+    assert (ROOT / "docs" / chart.file).read_text(encoding="utf-8") == svg(chart, figures)
