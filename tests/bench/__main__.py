@@ -160,10 +160,10 @@ def put_files(stand: Stand) -> None:
 
 def at_both_caps(stand: Stand) -> tuple[dict[str, Any], dict[str, Any]]:
     """Cancels of calls that are states of their own, and of calls that are not; by `turns_per_step`."""
-    effects, writes = {"1": cancels.measure(stand)}, {"1": cancels_of_writes.measure(stand)}
+    effects, writes = {"1": cancels.measure(stand)}, {"1": cancels_of_writes.measure(stand, 1)}
     with stand.configured(("step",), ACTA_TURNS_PER_STEP=str(fused.CAP)):
         effects[str(fused.CAP)] = cancels.measure(stand)
-        writes[str(fused.CAP)] = cancels_of_writes.measure(stand)
+        writes[str(fused.CAP)] = cancels_of_writes.measure(stand, fused.CAP)
     return effects, writes
 
 

@@ -35,9 +35,10 @@ class Cancel(NamedTuple):
     foreign: int
 
 
-def measure(stand: Stand) -> dict[str, Any]:
+def measure(stand: Stand, cap: int) -> dict[str, Any]:
+    """`cap`: the stand's `turns_per_step`. Each has files of its own: a call that finds its file writes none."""
     with stand.admin() as api:
-        cancels = [_cancel(stand, api, point) for point in POINTS]
+        cancels = [_cancel(stand, api, f"{FOLDER}/{cap}/{point}", point) for point in POINTS]
     return {
         "cancels": len(cancels),
         "written": sum(one.written for one in cancels),
@@ -47,8 +48,8 @@ def measure(stand: Stand) -> dict[str, Any]:
     }
 
 
-def _cancel(stand: Stand, api: httpx.Client, point: int) -> Cancel:
-    stand.provider.play(_script(point))
+def _cancel(stand: Stand, api: httpx.Client, folder: str, point: int) -> Cancel:
+    stand.provider.play(_script(folder))
     stand.proxy.take()
     session = data_of(api.post("/v1/sessions", json={"message": GOAL, "token_budget": 100_000_000}))
     path = f"/v1/sessions/{session['session_id']}"
@@ -67,7 +68,7 @@ def _written(stand: Stand) -> int:
     return sum(
         1
         for each in list(stand.proxy.exchanges)
-        if each.operation == "PutObject" and f"/{FOLDER}/" in each.key
+        if each.operation == "PutObject" and each.status == 200 and f"/{FOLDER}/" in each.key
     )
 
 
@@ -97,10 +98,10 @@ def _until(holds: Callable[[], bool], otherwise: str) -> None:
         time.sleep(0.002)
 
 
-def _script(point: int) -> list[Said]:
+def _script(folder: str) -> list[Said]:
     def files(turn: int) -> tuple[Call, ...]:
         return tuple(
-            Call("create_file", {"path": f"{FOLDER}/{point}/{turn}-{place}.txt", "content": "Written."})
+            Call("create_file", {"path": f"{folder}/{turn}-{place}.txt", "content": "Written."})
             for place in range(AT_ONCE)
         )
 
