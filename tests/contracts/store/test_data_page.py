@@ -11,6 +11,7 @@ import pytest
 from infra.lambdas.grants import GRANTS
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.dynamodb.long_polls import DynamoLongPolls
+from shared.agent.session.segments import Segment, keep
 from shared.domain.audit.record import AuditRecord
 from shared.domain.definitions import prompt as prompts
 from shared.domain.definitions.agent import AgentDefinition
@@ -200,6 +201,17 @@ def test_every_object_is_on_the_page(moto_account: Aws) -> None:
     stores = aws_stores(moto_account)
     stores.blobs.put(TENANT, SESSION, "a long text")
     stores.blobs.put_named(TENANT, SESSION, f"reply-{'0' * 64}", "a reply")
+    segment = Segment(
+        since=1,
+        through=32,
+        is_whole=True,
+        entries=(),
+        waiting=(),
+        results=(),
+        called_at=NOW,
+        has_waited=False,
+    )
+    keep(stores.blobs, make_commit(TENANT, SESSION, 1).head, [segment])
     for files, path in ((stores.files, "notes/may.md"), (stores.files.seen_by("ann"), "~/notes/may.md")):
         files.write(TENANT, path, b"notes")
 
