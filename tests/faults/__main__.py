@@ -33,9 +33,9 @@ def main(parts: Sequence[str]) -> int:
     parts = [part for part in parts if not part.startswith("cap")]
     named = [part for part in parts if part.startswith(OUTAGE)]
     faults = [part for part in parts if part not in named]
-    with ProcessPoolExecutor(
-        len(CAPS) + 1, mp_context=get_context("spawn")
-    ) as beside:  # each on a stand of its own, where it mostly waits
+    # Each on a stand of its own, where it mostly waits. Three at a time were too many for two cores: sessions took
+    # longer than the outages' patience.
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as beside:
         outlasting = beside.submit(outlast, named) if named or not parts else None
         sweeping = {
             cap: beside.submit(sweep_all, faults, cap) for cap in (caps if faults or not parts else [])
