@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from infra.sizing import SIZES
 from shared.domain.spending.aws_prices import LISTS, UNITS_PER_USD, Units
 
 REGION = "us-east-1"
@@ -35,7 +36,7 @@ LIST = {
 
 MODEL_SECONDS = 5.0
 """That a model takes to answer; assumed."""
-WAITING_GB = 1.0
+WAITING_GB = SIZES["step"].memory / 1_024
 """Of the function that waits for it; the same for all."""
 WAIT_OF_A_TURN = MODEL_SECONDS * WAITING_GB * LAMBDA_GB_SECOND
 LAMBDA_SECONDS = 900.0

@@ -61,7 +61,7 @@ def _notes(found: Mapping[str, Any]) -> None:
         f"\nMeasured on {made['on']} at {made['commit']}; prices of {prices['region']} as read on "
         f"{prices['read_on']}, without the model.\n"
         f"Not in the dollars, and the same for all that run on Lambda: {waiting['model_seconds']:.0f} s a turn of "
-        f"waiting for the model at {waiting['gb']:.0f} GB, {wait * MICRO:.0f} USD a million turns."
+        f"waiting for the model at {waiting['gb']:g} GB, {wait * MICRO:.0f} USD a million turns."
     )
     if "not_measured" in found:
         print(f"The others were not measured here: {found['not_measured']}")
