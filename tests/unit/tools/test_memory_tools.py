@@ -81,10 +81,10 @@ def test_a_memory_names_its_session_and_is_a_fact_unless_it_says_otherwise() -> 
     assert (memory.kind, memory.source.session_id, memory.source.user) == ("fact", "ses_1", None)
 
 
-def test_a_call_that_runs_again_remembers_once() -> None:
+def test_a_call_that_runs_again_remembers_once_and_says_the_same() -> None:
     desk = Desk()
-    for _ in range(2):
-        desk.run("remember", text="The door is red", scope="agent")
+    said = [desk.run("remember", text="The door is red", scope="agent") for _ in range(2)]
+    assert said == ["Remembered as a fact for later sessions."] * 2
     desk.run("remember", effect="2", text="the  door is RED", scope="agent")
     assert len(desk.kept()) == 1
     assert (

@@ -55,11 +55,12 @@ class MemoryTools:
         if not text:
             raise ToolFailed("the text is blank.")
         user = context.user if context.read_outside or context.private else None
-        if self._is_known(text, context, user):
+        memory_id = f"{MEMORY}_{context.effect_id.partition('_')[2]}"
+        if self._is_known(text, context, user, memory_id):
             return "That is remembered already."
         now = self._clock.now()
         memory = Memory(
-            memory_id=f"{MEMORY}_{context.effect_id.partition('_')[2]}",
+            memory_id=memory_id,
             agent_id=context.agent_id,
             kind=arguments.get("kind", "fact"),
             text=text,
@@ -85,8 +86,10 @@ class MemoryTools:
         whose = " of this user" if memory.only_for is not None else ""
         return f"Remembered as a {memory.kind} for later sessions{whose}."
 
-    def _is_known(self, text: str, context: CallContext, user: str | None) -> bool:
-        """Whether those whom the memory would be for have it. `user` None: everybody."""
+    def _is_known(self, text: str, context: CallContext, user: str | None, own_id: str) -> bool:
+        """Whether those whom the memory would be for have it. `user` None: everybody. `own_id`: what an earlier attempt
+        of this call has stored says nothing, so that the result is the same however often the call runs.
+        """
         near = self._memories.relevant(
             context.tenant,
             context.agent_id,
@@ -96,7 +99,10 @@ class MemoryTools:
             RECALLED * MAX_TEXT_CHARS,
             private=context.private,
         )
-        return any(same_text(memory.text, text) and memory.only_for in (None, user) for memory in near)
+        return any(
+            memory.memory_id != own_id and same_text(memory.text, text) and memory.only_for in (None, user)
+            for memory in near
+        )
 
     def _recall(self, query: str, context: CallContext) -> str | OutsideText:
         found = self._memories.relevant(
