@@ -35,12 +35,16 @@ class Stage(NamedTuple):
 
 def _thinking(name: str, reply: int, **more: Any) -> Stage:
     """With the model's nth reply under way; the first one is the plan."""
-    invocation = f"think {reply - 1}" if reply > 1 else "plan 1"
-    return Stage(name, f"engine lambda:Invoke {invocation}", f"step model:Messages reply {reply}", **more)
+    return Stage(name, _invocation_of(reply), f"step model:Messages reply {reply}", **more)
 
 
 def _calling(name: str, tool: str, turn: int, **more: Any) -> Stage:
-    return Stage(name, f"engine lambda:Invoke think {turn}", f"tool sink:POST {tool} 1", **more)
+    return Stage(name, _invocation_of(turn + 1), f"tool sink:POST {tool} 1", **more)
+
+
+def _invocation_of(reply: int) -> str:
+    """Turns are fused: the worker that plans makes the first turn as well. Each later one follows a call of `tool`."""
+    return f"engine lambda:Invoke {f'think {reply - 2}' if reply > 2 else 'plan 1'}"
 
 
 NOT_STARTED = Stage("not yet started", during="start")

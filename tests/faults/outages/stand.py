@@ -10,6 +10,8 @@ from tests.faults.script import SHORT_SCRIPT
 from tests.faults.stand import Stand
 
 SET_UP_AT_ONCE = 3
+FUSED = 8
+"""Turns that an invocation of `step` makes at most, as in production."""
 SETTINGS = {
     "ACTA_OUTAGE_LONGEST_PAUSE_SECONDS": "1",
     "ACTA_RECOVERY_GRACE_SECONDS": "5",
@@ -32,7 +34,7 @@ class OutageStand(Stand):
         self.setting_up = threading.Semaphore(SET_UP_AT_ONCE)
         self.provider = Provider(SHORT_SCRIPT)
         no_key = {"ACTA_PROVIDER": "", "ANTHROPIC_API_KEY": ""}
-        super().__init__(progress, self.provider, cap=1, invocations=True, **SETTINGS, **no_key)
+        super().__init__(progress, self.provider, cap=FUSED, invocations=True, **SETTINGS, **no_key)
 
     def set_up(self) -> None:
         secrets = self.client("secretsmanager")
