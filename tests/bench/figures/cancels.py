@@ -50,6 +50,7 @@ def measure(stand: Stand) -> dict[str, Any]:
         _add_tool(api, effects)
         _warm_up(api)
         cancels = [_cancel(stand, api, effects, point) for point in POINTS]
+        api.delete(f"/v1/tools/{TOOL}").raise_for_status()  # the next measurement has a server of its own
     return figures(cancels)
 
 
