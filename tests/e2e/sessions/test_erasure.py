@@ -1,6 +1,7 @@
 """What is behind the API of a deleted session, with versions kept and workers that are late (ADR 44)."""
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from llmock.scenarios import Reply
 
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.gate import Gate
+from tests.e2e.support.gate import PATIENCE_SECONDS, Gate
 from tests.e2e.support.person import Person, refused
 from tests.e2e.support.thinking import end, plan
 
@@ -99,8 +100,11 @@ def test_what_a_worker_stores_after_the_deletion_is_erased_with_the_next_recover
     assert ann.delete(f"/v1/sessions/{session_id}").status_code == 204
     assert behind.objects_of(session_id) == []
     gate.open()
-    ann.finished(ann.start("Another goal"))  # the function has answered the first one by then
-    assert behind.objects_of(session_id), "the late worker has stored its model's answer"
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not behind.objects_of(session_id):
+        assert time.monotonic() < deadline, "the late worker has not stored its model's answer"
+        time.sleep(0.05)
+    ann.finished(ann.start("Another goal"))
 
     recover(behind)
 
