@@ -47,22 +47,24 @@ def case_of(kind: Kind, name: str, *, left: bool = False) -> Case:
     return Case((function, operation), (Fault(name, kind),), left)
 
 
+def ends_as_undisturbed(stand: Stand, clean: Run, kind: Kind, name: str) -> None:
+    verdict = judge(stand, clean, case_of(kind, name))
+    assert verdict.fired, "the call did not come up"
+    assert (verdict.problems, verdict.asked) == ((), ())
+
+
 @pytest.mark.parametrize(("kind", "name"), DEATHS)
 def test_a_run_whose_lambda_dies_or_hears_nothing_ends_as_the_undisturbed_one(
     stand: Stand, clean: Run, kind: Kind, name: str
 ) -> None:
-    verdict = judge(stand, clean, case_of(kind, name))
-    assert verdict.fired, "the call did not come up"
-    assert (verdict.problems, verdict.asked) == ((), ())
+    ends_as_undisturbed(stand, clean, kind, name)
 
 
 @pytest.mark.parametrize(("kind", "name"), FUSED)
 def test_a_worker_that_dies_amid_its_turns_is_followed_by_one_that_goes_on_from_the_log(
     fused: Stand, fused_clean: Run, kind: Kind, name: str
 ) -> None:
-    verdict = judge(fused, fused_clean, case_of(kind, name))
-    assert verdict.fired, "the call did not come up"
-    assert (verdict.problems, verdict.asked) == ((), ())
+    ends_as_undisturbed(fused, fused_clean, kind, name)
 
 
 @pytest.mark.parametrize(("kind", "name"), MAY_HAVE_RUN)

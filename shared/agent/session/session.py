@@ -1,7 +1,6 @@
 """A session as a process holds it: the head, the conversation in delivery order, and the keys already committed."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.session.large_texts import load_entry
@@ -27,16 +26,11 @@ class Recorded(NamedTuple):
 
 
 class _SegmentEnd(NamedTuple):
-    """Where a segment ended: of `Session.entries` those from `begin` to `end` are its own. The rest as in `Segment`."""
+    """A segment without its entries, whose texts are loaded later: of `Session.entries` those from `begin` to `end`."""
 
-    through: int
-    is_whole: bool
+    segment: Segment
     begin: int
     end: int
-    waiting: tuple[UserEntry, ...]
-    results: tuple[ToolEntry, ...]
-    called_at: datetime
-    has_waited: bool
 
 
 class Session:
@@ -123,27 +117,24 @@ class Session:
 
     def _end_segment(self) -> None:
         if self._segment_begin is not None:
-            end = _SegmentEnd(
-                self.number, self._segment_is_whole, self._segment_begin, len(self.entries),
-                tuple(self.waiting.values()), tuple(self.results.values()), self.called_at, self.has_waited,
-            )  # fmt: skip
-            self._segment_ends.append(end)
+            segment = Segment(
+                since=self.number - self._segment_commits + 1,
+                through=self.number,
+                is_whole=self._segment_is_whole,
+                entries=(),
+                waiting=tuple(self.waiting.values()),
+                results=tuple(self.results.values()),
+                called_at=self.called_at,
+                has_waited=self.has_waited,
+            )
+            self._segment_ends.append(_SegmentEnd(segment, self._segment_begin, len(self.entries)))
             self._segment_begin, self._segment_is_whole = len(self.entries), False
 
     def take_segments(self, most: int) -> list[Segment]:
         """The first `most` of the segments that have ended here and were not taken before. The texts are loaded."""
         taken, self._segment_ends = self._segment_ends[:most], self._segment_ends[most:]
         return [
-            Segment(
-                since=one.through - self._segment_commits + 1,
-                through=one.through,
-                is_whole=one.is_whole,
-                entries=tuple(self.entries[one.begin : one.end]),
-                waiting=one.waiting,
-                results=one.results,
-                called_at=one.called_at,
-                has_waited=one.has_waited,
-            )
+            one.segment.model_copy(update={"entries": tuple(self.entries[one.begin : one.end])})
             for one in taken
         ]
 
