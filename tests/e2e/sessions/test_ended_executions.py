@@ -21,17 +21,6 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
             yield gate
 
 
-@pytest.fixture
-def gate(gated: Gate) -> Iterator[Gate]:
-    yield gated
-    gated.open()
-
-
-@pytest.fixture
-def model(gate: Gate, llmock: Any) -> Any:
-    return llmock.tool_mode("off")
-
-
 def test_a_session_whose_execution_was_stopped_in_mid_thought_goes_on_without_a_scan(
     ann: Person, gate: Gate, model: Any, behind: Behind
 ) -> None:

@@ -31,17 +31,6 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
             yield gate
 
 
-@pytest.fixture
-def gate(gated: Gate) -> Iterator[Gate]:
-    yield gated
-    gated.open()
-
-
-@pytest.fixture
-def model(gate: Gate, llmock: Any) -> Any:
-    return llmock.tool_mode("off")
-
-
 def recover(behind: Behind) -> None:
     answer = behind.client("lambda").invoke(FunctionName="acta-local-recover", Payload=json.dumps({}))
     assert "FunctionError" not in answer, answer["Payload"].read()

@@ -23,17 +23,6 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
             yield gate
 
 
-@pytest.fixture
-def gate(gated: Gate) -> Iterator[Gate]:
-    yield gated
-    gated.open()
-
-
-@pytest.fixture
-def model(gate: Gate, llmock: Any) -> Any:
-    return llmock.tool_mode("off")
-
-
 def write(number: int) -> Any:
     return calls(("create_file", {"path": f"{number}.txt", "content": f"Text {number}."}))
 

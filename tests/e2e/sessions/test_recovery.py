@@ -33,17 +33,6 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
             yield gate
 
 
-@pytest.fixture
-def gate(gated: Gate) -> Iterator[Gate]:
-    yield gated
-    gated.open()
-
-
-@pytest.fixture
-def model(gate: Gate, llmock: Any) -> Any:
-    return llmock.tool_mode("off")
-
-
 def sweep_now(behind: Behind, **event: Any) -> Any:
     """What the function answers to the event; without one, to the schedule's."""
     answer = behind.client("lambda").invoke(FunctionName="acta-local-recover", Payload=json.dumps(event))

@@ -37,12 +37,6 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
 
 
 @pytest.fixture
-def gate(gated: Gate) -> Iterator[Gate]:
-    yield gated
-    gated.open()
-
-
-@pytest.fixture
 def boss(admit: Admit) -> Person:
     """An admin of a tenant that is this test's alone."""
     return admit(role="admin")

@@ -21,17 +21,6 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
             yield gate
 
 
-@pytest.fixture
-def gate(gated: Gate) -> Iterator[Gate]:
-    yield gated
-    gated.open()
-
-
-@pytest.fixture
-def model(gate: Gate, llmock: Any) -> Any:
-    return llmock.tool_mode("off")
-
-
 def test_a_session_paused_while_the_model_thinks_stops_after_that_thought_and_goes_on_when_resumed(
     ann: Person, gate: Gate, model: Any, behind: Behind
 ) -> None:
