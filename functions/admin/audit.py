@@ -1,6 +1,6 @@
 """Who did what: `/v1/audit`, for admins (design §3)."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AwareDatetime, Field
 
@@ -12,6 +12,9 @@ from shared.api.routes import Action
 from shared.domain.audit.record import AuditRecord
 from shared.domain.untrusted.visible import visible
 from shared.ports.audit import Audit, AuditFilter
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import records
 
 MAX_PAGE = 100
 
@@ -41,7 +44,7 @@ def add_audit(api: Api, audit: Audit) -> None:
         return page([record_view(record) for record in found.records], found.cursor)
 
 
-def record_view(record: AuditRecord) -> dict[str, Any]:
+def record_view(record: AuditRecord) -> "records.AuditRecord":
     """Invisible characters of what callers named are made visible."""
     return {
         "audit_id": record.audit_id,

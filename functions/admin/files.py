@@ -1,6 +1,6 @@
 """The tenant's storage, which its agents' file tools read and write: `/v1/files` (design §3)."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,9 @@ from shared.domain.private_files import PRIVATE_SINCE, is_private
 from shared.domain.untrusted.path import PathRefused, check_new_path, check_path
 from shared.ports.files import FileMissing, FileStore
 from shared.settings import Settings
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import records
 
 MAX_PAGE = 1_000
 TEXT = "text/plain; charset=utf-8"
@@ -45,7 +48,7 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
         _check_prefix(prefix)
         with listing_cursor():
             found = own().list(api.caller.tenant, prefix, limit, cursor)
-        items = [
+        items: list[records.File] = [
             {"path": file.path, "bytes": file.bytes, "modified_at": instant(file.modified_at)}
             for file in found.files
         ]
@@ -67,7 +70,7 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
         found = own().versions(api.caller.tenant, api.request.file_path)
         if not found:
             raise _missing()
-        items = [
+        items: list[records.FileVersion] = [
             {
                 "version_id": one.version_id,
                 "bytes": one.bytes,
@@ -91,7 +94,7 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
                 "There is no such version of this file, or it is a deletion. `acta files versions PATH` lists them, or "
                 "GET with ?versions=1."
             ) from None
-        return success({"path": path, "bytes": size})
+        return success(written(path, size))
 
     @api.put("/v1/files/{path+}")
     def write_file() -> Response:
@@ -100,7 +103,7 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
         if len(data) > max_bytes:
             raise PayloadTooLarge(f"A file may have {max_bytes:,} bytes; this one has {len(data):,}.")
         is_new = own().write(api.caller.tenant, path, data)
-        return success({"path": path, "bytes": len(data)}, 201 if is_new else 200)
+        return success(written(path, len(data)), 201 if is_new else 200)
 
     @api.delete("/v1/files/{path+}")
     def delete_file() -> Response:
@@ -109,6 +112,10 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
         except FileMissing:
             raise _missing() from None
         return no_content()
+
+
+def written(path: str, size: int) -> "records.WrittenFile":
+    return {"path": path, "bytes": size}
 
 
 def content_type_of(data: bytes) -> str:

@@ -4,7 +4,7 @@ Each is found by its name or id, and has an entity tag. It is changed or deleted
 `If-Match` or a `version` names another state, and where another request was faster, nothing is written (409).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -29,7 +29,7 @@ class Resource(Generic[T]):
         api: Api,
         *,
         find: Callable[[str, str], T | None],
-        view: Callable[[T], dict[str, Any]],
+        view: Callable[[T], Mapping[str, Any]],
         tag: Callable[[T], str],
         stale: type[Exception],
         missing: str,

@@ -1,8 +1,8 @@
 """The routes of `intervene`: pause, resume, cancel, delete, resolve (design §3)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from functions.intervene.dependencies import Dependencies
 from shared.agent.interventions.resolve import Resolution, resolve
@@ -20,7 +20,10 @@ from shared.domain.session.head import Head
 from shared.ports.log import IdempotencyRecord
 from shared.visible_sessions import may_read
 
-Json = dict[str, Any]
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import sessions
+
+Json = Mapping[str, Any]
 
 
 def build(deps: Dependencies) -> Api:
@@ -94,7 +97,9 @@ def build(deps: Dependencies) -> Api:
     return api
 
 
-def cancelled_view(head: Head) -> Json:
+def cancelled_view(head: Head) -> "sessions.CancelledSession | sessions.HiddenSession":
     """Of a private session an admin is told what became of it, and nothing of what it holds."""
-    shown = session_view(head) if may_read(head) else {"session_id": head.session_id, "state": head.state}
-    return shown | {"in_flight": list(control.in_flight(head))}
+    in_flight = list(control.in_flight(head))
+    if not may_read(head):
+        return {"session_id": head.session_id, "state": head.state, "in_flight": in_flight}
+    return {**session_view(head), "in_flight": in_flight}

@@ -1,5 +1,6 @@
 """The routes of `start`: sessions begin, and people say things to them (design §3)."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +19,7 @@ from shared.settings import Settings
 
 DEFAULT_MAX_STEPS = 50
 
-Json = dict[str, Any]
+Json = Mapping[str, Any]
 
 
 def build(deps: Dependencies) -> Api:

@@ -1,6 +1,6 @@
 """A session's messages, plan, steps and trace, page by page (design §3)."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 from pydantic import Field
 
@@ -13,6 +13,10 @@ from shared.domain.errors import PlanNotFound
 from shared.domain.session.conversation import AssistantEntry, ToolEntry
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import history as shapes
+    from shared.api.response.shapes import plans
 
 Limit = Annotated[int, Field(ge=1, le=200)]
 
@@ -35,13 +39,12 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
             raise PlanNotFound("The session has no plan yet.")
         rows = of_session.plan_versions(HistoryCursor.parse(cursor))
         versions = page_of_rows(rows, plan_view, limit)
-        return success(
-            {
-                "plan": plan_view(current, of_session.head.plan_status),
-                "versions": versions.items,
-                "next_cursor": versions.next_cursor,
-            }
-        )
+        shown: shapes.Plans = {
+            "plan": plan_view(current, of_session.head.plan_status),
+            "versions": cast("list[plans.Plan]", versions.items),
+            "next_cursor": versions.next_cursor,
+        }
+        return success(shown)
 
     @api.get("/v1/sessions/{session_id}/steps")
     def steps(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
@@ -54,22 +57,30 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
         return page(*page_of_rows(rows, dict, limit))
 
 
-def message_view(one: PositionedEntry) -> dict[str, Any]:
+def message_view(one: PositionedEntry) -> "shapes.Message":
     entry = one.entry
-    view: dict[str, Any] = {
+    view: shapes.Message = {
         "message_id": entry.call_id if isinstance(entry, ToolEntry) else entry.message_id,
         "seq": one.seq,
         "at": instant(one.at),
         "role": entry.kind,
-        "content": entry.content.text,
+        "content": entry.content.loaded,
     }
     if isinstance(entry, AssistantEntry) and entry.calls:
         view["tool_calls"] = [
-            {"call_id": call.call_id, "name": call.name, "input": call.input, **one.amendment(call.call_id)}
+            cast(
+                "shapes.MessageCall",
+                {
+                    "call_id": call.call_id,
+                    "name": call.name,
+                    "input": call.input,
+                    **one.amendment(call.call_id),
+                },
+            )
             for call in entry.calls
         ]
     if isinstance(entry, AssistantEntry) and entry.continues:
         view["continues"] = entry.continues
     if isinstance(entry, ToolEntry):
-        view |= {"call_id": entry.call_id}
+        view["call_id"] = entry.call_id
     return view

@@ -1,6 +1,6 @@
 """Interventions: what waits for people, and what was decided, by whom, when and how (design §8)."""
 
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic import Field
 
@@ -15,6 +15,9 @@ from shared.domain.interventions.intervention import Intervention, InterventionS
 from shared.ports.blobs import BlobStore
 from shared.ports.log import InterventionPage, SessionIndex, SessionLog
 from shared.visible_sessions import is_visible
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import interventions as shapes
 
 EVERY = "all"
 Limit = Annotated[int, Field(ge=1, le=100)]
@@ -57,7 +60,13 @@ def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: Blo
         """The whole input of the call that is decided on. `call_id`: which call of a review."""
         tenant = api.caller.tenant
         found = intervention_of(log, index, tenant, session_id, intervention_id)
-        return success(full_call_input(log, blobs, tenant, found, call_id)._asdict())
+        whole = full_call_input(log, blobs, tenant, found, call_id)
+        shown: shapes.CallInput = {
+            "name": whole.name,
+            "input": whole.input,
+            "input_hash": whole.input_hash,
+        }
+        return success(shown)
 
 
 def interventions_of(

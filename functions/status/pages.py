@@ -1,6 +1,6 @@
 """Pages of listings and histories: bounded in rows and in bytes, with a cursor after the last row (design §3)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from shared.agent.queries.history import HistoryCursor, Row
@@ -13,7 +13,7 @@ EVENT_BYTES = 600_000
 """Of a page of events, which comes with the snapshot."""
 
 Item = TypeVar("Item")
-Json = dict[str, Any]
+Json = Mapping[str, Any]
 
 
 class Page(NamedTuple):

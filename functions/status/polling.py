@@ -1,7 +1,7 @@
 """The polling endpoint and the event stream: the same events, one read, no write (design §3)."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -18,6 +18,9 @@ from shared.api.response.views import event_view, partial_view, session_view
 from shared.ports.clock import Clock
 from shared.ports.log import SessionLog
 from shared.ports.running_text import Partials
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import sessions
 
 STREAM_WAIT_SECONDS = 20
 """The gateway buffers, so the answer ends as soon as there are events, and after this time at the latest."""
@@ -49,7 +52,7 @@ def add_polling(
         if matches(api.request.headers.get("if-none-match"), tag):
             return not_modified(tag)
         poll_after_ms = 0 if seen.has_more else limit.pause_ms(api.settings.poll_after_ms)
-        view = {
+        view: sessions.Snapshot = {
             "session": session_view(seen.head),
             "cost": cost_view(receipt.of(seen.head)),
             "events": [event_view(one.event) for one in seen.events],

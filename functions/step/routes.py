@@ -1,7 +1,7 @@
 """The routes of `step`: which models are configured, and whether the keys work. For admins."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from functions.step.dependencies import ModelsDeps
 from shared.api.app import Api
@@ -12,6 +12,9 @@ from shared.domain.rules.prices import FREE_PROVIDER, price_of
 from shared.ports.definitions import DefinitionStore
 from shared.settings import Settings
 
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import definitions
+
 PAGE = 100
 
 
@@ -21,36 +24,34 @@ def build(settings: Settings, deps: ModelsDeps) -> Api:
     @api.get("/v1/models")
     def models() -> Response:
         provider, model = configured.default()
-        return success(
-            {
-                "default": {"provider": provider, "model": model},
-                "providers": [
-                    {"provider": name, "key": state} for name, state in configured.key_states().items()
-                ],
-                "models": [
-                    {
-                        "provider": one.provider,
-                        "model": one.model,
-                        "used_by": [use._asdict() for use in one.used_by],
-                        "context_window_tokens": one.context_window,
-                        "usd_per_million_tokens": _prices(one.provider, one.model),
-                    }
-                    for one in configured.models(_agents(deps.definitions, api.caller.tenant))
-                ],
-                "priced_at": PRICED_AT,
-            }
-        )
+        shown: definitions.ConfiguredModels = {
+            "default": {"provider": provider, "model": model},
+            "providers": [
+                {"provider": name, "key": state} for name, state in configured.key_states().items()
+            ],
+            "models": [
+                {
+                    "provider": one.provider,
+                    "model": one.model,
+                    "used_by": [{"agent_id": use.agent_id, "purpose": use.purpose} for use in one.used_by],
+                    "context_window_tokens": one.context_window,
+                    "usd_per_million_tokens": _prices(one.provider, one.model),
+                }
+                for one in configured.models(_agents(deps.definitions, api.caller.tenant))
+            ],
+            "priced_at": PRICED_AT,
+        }
+        return success(shown)
 
     @api.post("/v1/models/check")
     def check() -> Response:
         """Asks every provider that has a key for the list of its models. Changes nothing."""
-        return success(
-            {
-                "providers": [
-                    {"provider": name, "status": configured.check(name)} for name in configured.key_states()
-                ]
-            }
-        )
+        shown: definitions.CheckedKeys = {
+            "providers": [
+                {"provider": name, "status": configured.check(name)} for name in configured.key_states()
+            ]
+        }
+        return success(shown)
 
     return api
 
@@ -65,15 +66,15 @@ def _agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]:
             return
 
 
-def _prices(provider: str, model: str) -> dict[str, Any] | None:
+def _prices(provider: str, model: str) -> "definitions.ModelPrice | None":
     """`above`: what a request with a longer prompt costs as a whole. None: the price is not known."""
     if provider == FREE_PROVIDER:
-        return _rates(Rates(0, 0, 0, 0)) | {"above": None}
+        return cast("definitions.ModelPrice", {**_rates(Rates(0, 0, 0, 0)), "above": None})
     price: Price | None = price_of(provider, model)
     if price is None:
         return None
     above = price.long and {"prompt_tokens": price.long_above, **_rates(price.long)}
-    return {**_rates(price.rates), "above": above}
+    return cast("definitions.ModelPrice", {**_rates(price.rates), "above": above})
 
 
 def _rates(rates: Rates) -> dict[str, float]:

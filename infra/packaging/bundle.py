@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.packaging.install import Target, install
+from infra.packaging.made import made_for
 from infra.packaging.prune import compile_bytecode, normalise, prune
 from infra.packaging.zip_contents import Reach, reach
 
@@ -54,12 +55,15 @@ class Bundler:
         for path in self._reach(function).files:
             digest.update(f"\0{path.relative_to(self.root).as_posix()}\0".encode())
             digest.update(path.read_bytes())
+        for path, place in made_for(function, self.root):
+            digest.update(f"\0{place.as_posix()}\0".encode())
+            digest.update(path.read_bytes())
         return digest.hexdigest()
 
     def build(self, function: str) -> Path:
         """Returns the folder that becomes the zip of `function`. It is the cache itself: do not write to it.
 
-        Raises InstallFailed where the libraries cannot be installed.
+        Raises InstallFailed where the libraries cannot be installed, NotMade where its own files cannot be made.
         """
         done = self._cache(f"{function}-{self.key(function)[:20]}")
         if not done.exists():
@@ -71,6 +75,9 @@ class Bundler:
                     copy = work / source.relative_to(self.root)
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(source, copy)
+                for source, place in made_for(function, self.root):
+                    (work / place.parent).mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(source, work / place)
                 self._finish(work, (work / "shared", work / "functions"))
             _forget_old(done.parent, f"{function}-*")
         return done

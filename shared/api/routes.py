@@ -42,7 +42,7 @@ Action = Literal[
 
 
 class MethodNotAllowed(CallerError):
-    """The path exists, with other methods: `allowed`."""
+    """The path takes other methods, which the header `Allow` names."""
 
     code = "METHOD_NOT_ALLOWED"
 
@@ -146,6 +146,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/models", "step", "admin"),
     Route("POST", "/v1/models/check", "step", "admin"),
     Route("GET", "/healthz", "fallback", None),
+    Route("GET", "/v1/openapi.json", "fallback", None),
+    Route("GET", "/v1/docs", "fallback", None),
+    Route("GET", "/v1/docs/{file}", "fallback", None),
 )
 
 CATCH_ALL: Function = "fallback"

@@ -261,7 +261,11 @@ class PlanRefused(ModelFeedback):
 
 
 class CallerError(ActaError):
-    """The HTTP answer is an error envelope. `details`: by field, sentences about what is wrong with it."""
+    """Something went wrong on Acta's side. Sending it again may help; with an `Idempotency-Key` it does no harm.
+
+    The HTTP answer is an error envelope. `details`: by field, sentences about what is wrong with it. The first paragraph
+    of a class with a `code` of its own stands in the catalogue of errors (docs/api.md).
+    """
 
     code = "INTERNAL_ERROR"
 
@@ -271,6 +275,8 @@ class CallerError(ActaError):
 
 
 class ValidationFailed(CallerError):
+    """The request cannot be used as it is. `details` says what is wrong, by field, parameter or header."""
+
     code = "VALIDATION_ERROR"
 
 
@@ -290,10 +296,14 @@ class CursorInvalid(ValidationFailed):
 
 
 class Unauthorized(CallerError):
+    """There is no token, or it names no usable subject. Without a valid token the gateway itself answers, in its own form."""
+
     code = "UNAUTHORIZED"
 
 
 class Forbidden(CallerError):
+    """The token's roles do not allow it, or it names no tenant. `details.role` has the role that is needed."""
+
     code = "FORBIDDEN"
 
 
@@ -328,8 +338,10 @@ class RoleMissing(NotYours):
 
 
 class ApproverMustDiffer(NotYours):
-    """Who asked for a call may not let it run. `role`: what somebody else needs to do so; None: nothing. `alone`:
-    nobody else sees the question, because no role is named in a private session.
+    """Who asked for a call may not let it run: somebody else has to decide. Rejecting it is everybody's.
+
+    `role`: what somebody else needs to do so; None: nothing. `alone`: nobody else sees the question, because no role is
+    named in a private session.
     """
 
     code = "APPROVER_MUST_DIFFER"
@@ -352,10 +364,14 @@ class ApproverMustDiffer(NotYours):
 
 
 class NotFound(CallerError):
+    """There is nothing at this path, or no such thing that you may see: another tenant's does not exist for you."""
+
     code = "NOT_FOUND"
 
 
 class SessionNotFound(NotFound):
+    """There is no such session that you may see, or it was deleted."""
+
     code = "SESSION_NOT_FOUND"
 
 
@@ -367,24 +383,36 @@ class SessionHidden(SessionNotFound):
 
 
 class PlanNotFound(NotFound):
+    """The session has no plan yet."""
+
     code = "PLAN_NOT_FOUND"
 
 
 class InterventionNotFound(NotFound):
+    """The session has no such intervention."""
+
     code = "INTERVENTION_NOT_FOUND"
 
 
 class Conflict(CallerError):
+    """It does not fit the present state: somebody was faster, or the session is elsewhere. Read it and decide anew."""
+
     code = "CONFLICT"
 
 
 class PayloadTooLarge(CallerError):
+    """The body, or the file that is asked for, is too large. Of more than 10 MB the gateway itself says so."""
+
     code = "PAYLOAD_TOO_LARGE"
 
 
 class IdempotencyMismatch(CallerError):
+    """The `Idempotency-Key` came with another body before. Use a new key for a new request."""
+
     code = "IDEMPOTENCY_MISMATCH"
 
 
 class Unavailable(CallerError):
+    """The storage cannot be reached just now. Try again after `Retry-After` seconds."""
+
     code = "UNAVAILABLE"

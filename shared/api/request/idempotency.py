@@ -9,7 +9,7 @@ answered with it.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ MAX_KEY_CHARS = 255
 _THEN = "\n"
 """Between the person and what they sent. Neither has one. Stores keep a hash of both."""
 
-Json = dict[str, Any]
+Json = Mapping[str, Any]
 
 
 def requester_of(request: Request, status: int = 202) -> Requester:

@@ -16,6 +16,8 @@ MAX_DIGITS = 300
 
 
 class UnsupportedMediaType(CallerError):
+    """The body is not JSON. Send it with `Content-Type: application/json`."""
+
     code = "UNSUPPORTED_MEDIA_TYPE"
 
 

@@ -1,14 +1,21 @@
 """Agents, prompts, memories and tools as JSON (design §3)."""
 
-from shared.api.response.views import Json, instant, instant_or_none
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from shared.api.response.views import instant, instant_or_none
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import Prompt
-from shared.domain.definitions.tool import HIDDEN, HttpConfig, ToolDefinition, ToolSpec
+from shared.domain.definitions.tool import HIDDEN, HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 from shared.domain.definitions.tool_secret import ToolSecret
 
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import definitions
 
-def agent_view(agent: AgentDefinition) -> Json:
+
+def agent_view(agent: AgentDefinition) -> definitions.Agent:
     """The built-in agent has version 0 and no times."""
     return {
         "agent_id": agent.agent_id,
@@ -17,17 +24,20 @@ def agent_view(agent: AgentDefinition) -> Json:
         "goal": agent.goal,
         "provider": agent.provider,
         "model": agent.model,
-        "models": agent.models.model_dump(exclude_none=True),
-        "fallbacks": [one.model_dump(exclude_none=True) for one in agent.fallbacks],
+        "models": cast("definitions.ModelsByPurpose", agent.models.model_dump(exclude_none=True)),
+        "fallbacks": [
+            cast("definitions.FallbackModel", one.model_dump(exclude_none=True)) for one in agent.fallbacks
+        ],
         "tools": list(agent.tools),
-        "limits": agent.limits.model_dump(exclude_none=True),
-        "caps": agent.caps.model_dump(exclude_none=True),
+        "limits": cast("definitions.SessionLimits", agent.limits.model_dump(exclude_none=True)),
+        "caps": cast("definitions.SessionCaps", agent.caps.model_dump(exclude_none=True)),
         "high_stakes": list(agent.high_stakes),
         "start_roles": list(agent.start_roles),
         "protocol": agent.protocol,
         "background": agent.background,
         "interventions": {
-            type: policy.model_dump(exclude_none=True) for type, policy in agent.interventions.items()
+            type: cast("definitions.AskingPolicy", policy.model_dump(exclude_none=True))
+            for type, policy in agent.interventions.items()
         },
         "version": agent.version,
         "created_at": instant_or_none(agent.created_at),
@@ -35,7 +45,7 @@ def agent_view(agent: AgentDefinition) -> Json:
     }
 
 
-def prompt_view(prompt: Prompt) -> Json:
+def prompt_view(prompt: Prompt) -> definitions.Prompt:
     return {
         "name": prompt.name,
         "version": prompt.version,
@@ -46,14 +56,14 @@ def prompt_view(prompt: Prompt) -> Json:
     }
 
 
-def memory_view(memory: Memory) -> Json:
+def memory_view(memory: Memory) -> definitions.Memory:
     return {
         "memory_id": memory.memory_id,
         "agent_id": memory.agent_id,
         "kind": memory.kind,
         "text": memory.text,
         "tags": list(memory.tags),
-        "source": memory.source.model_dump(exclude_none=True),
+        "source": cast("definitions.MemorySource", memory.source.model_dump(exclude_none=True)),
         "origin": memory.origin,
         "shared": memory.only_for is None,
         "created_at": instant(memory.created_at),
@@ -61,11 +71,11 @@ def memory_view(memory: Memory) -> Json:
     }
 
 
-def tool_view(spec: ToolSpec) -> Json:
+def tool_view(spec: ToolSpec) -> definitions.Tool:
     """A built-in tool has no `config`, version or times. Headers' values may be credentials and are not shown; the
     names of secrets are.
     """
-    view = {
+    view: definitions.Tool = {
         "name": spec.name,
         "description": spec.description,
         "input_schema": spec.input_schema,
@@ -80,20 +90,25 @@ def tool_view(spec: ToolSpec) -> Json:
         "result_limit_bytes": spec.result_limit_bytes,
     }
     if isinstance(spec, ToolDefinition):
-        config = spec.config.model_dump()
-        if isinstance(spec.config, HttpConfig):
-            references = {header: {"secret": name} for header, name in config.pop("secret_headers").items()}
-            config["headers"] = dict.fromkeys(spec.config.headers, HIDDEN) | references
-        view |= {
-            "config": config,
-            "version": spec.version,
-            "created_at": instant(spec.created_at),
-            "updated_at": instant(spec.updated_at),
-        }
+        view["config"] = _tool_config(spec.config)
+        view["version"] = spec.version
+        view["created_at"] = instant(spec.created_at)
+        view["updated_at"] = instant(spec.updated_at)
     return view
 
 
-def tool_secret_view(secret: ToolSecret) -> Json:
+def _tool_config(
+    config: HttpConfig | LambdaConfig,
+) -> definitions.HttpToolConfig | definitions.LambdaToolConfig:
+    if isinstance(config, LambdaConfig):
+        return {"function": config.function}
+    headers: dict[str, str | definitions.SecretReference] = dict.fromkeys(config.headers, HIDDEN)
+    for header, name in config.secret_headers.items():
+        headers[header] = {"secret": name}
+    return {"url": config.url, "method": config.method, "headers": headers}
+
+
+def tool_secret_view(secret: ToolSecret) -> definitions.ToolSecret:
     """Without its value, which nobody is shown."""
     return {
         "name": secret.name,

@@ -1,7 +1,9 @@
 """Sessions, plans, events, steps and interventions as JSON (design §3). Fields that are not here stay on the server."""
 
+from __future__ import annotations
+
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote
 
 from shared.domain.interventions.intervention import (
@@ -15,12 +17,13 @@ from shared.domain.interventions.intervention import (
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
 from shared.domain.rules.budget import tokens_left, tokens_used
 from shared.domain.rules.outage_causes import explained
-from shared.domain.session.commit import Event, StepRecord
+from shared.domain.session.commit import Event, EventType, StepRecord
 from shared.domain.session.head import Ending, Head
 from shared.domain.session.running_text import Partial
 from shared.domain.untrusted.visible import visible_throughout
 
-Json = dict[str, Any]
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import history, interventions, plans, sessions
 
 
 def instant(at: datetime) -> str:
@@ -33,7 +36,7 @@ def instant_or_none(at: datetime | None) -> str | None:
     return None if at is None else instant(at)
 
 
-def session_view(head: Head, answer: str | None = None) -> Json:
+def session_view(head: Head, answer: str | None = None) -> sessions.Session:
     """`answer`: the whole text of the result, where the caller loaded it. The head may have its beginning only."""
     run, result, error = head.run, head.result, head.error
     return {
@@ -43,18 +46,20 @@ def session_view(head: Head, answer: str | None = None) -> Json:
         "visibility": head.visibility,
         "state": head.state,
         "state_reason": head.state_reason,
-        **_outage_view(head),
+        "retry_at": _retry_at(head),
+        "cause": _cause(head),
         "goal": head.goal,
         "created_at": instant(head.created_at),
         "updated_at": instant(head.updated_at),
-        "run": run
-        and {
+        "run": None
+        if run is None
+        else {
             "run_id": run.run_id,
             "generation": run.generation,
             "iteration": run.iteration,
             "max_steps": run.max_steps,
         },
-        "plan": head.plan and plan_view(head.plan, head.plan_status),
+        "plan": None if head.plan is None else plan_view(head.plan, head.plan_status),
         "usage": usage_view(head),
         "budget": {
             "token_budget": head.budget.token_budget,
@@ -65,49 +70,53 @@ def session_view(head: Head, answer: str | None = None) -> Json:
             "cost_budget_usd": head.budget.cost_budget_usd,
         },
         "interventions": [intervention_view(one) for one in head.interventions if one.state == "pending"],
-        "result": result
-        and {
+        "result": None
+        if result is None
+        else {
             "goal_met": result.goal_met,
             "answer": result.answer if answer is None else answer,
             "reason": result.reason,
         },
-        "error": error and {"code": error.code, "message": error.message},
-        "held": head.held and held_view(head.held),
+        "error": None if error is None else {"code": error.code, "message": error.message},
+        "held": None if head.held is None else held_view(head.held),
         "last_seq": head.last_seq,
         "metadata": dict(head.metadata),
     }
 
 
-def held_view(held: Ending) -> Json:
+def held_view(held: Ending) -> sessions.Held:
     """How the run ends once its pause is lifted. The answer is in the conversation already."""
     if held.result is not None:
         return {"state": "completed", "goal_met": held.result.goal_met, "reason": held.result.reason}
     return {"state": "failed", "goal_met": False, "reason": held.error.code.lower() if held.error else ""}
 
 
-def _outage_view(head: Head) -> Json:
-    """When the session tries again and why it waits; both null where it does not wait for the world."""
+def _retry_at(head: Head) -> str | None:
+    """When the session tries again; None where it does not wait for the world."""
     outage = head.outage
-    if outage is None or head.is_over:
-        return {"retry_at": None, "cause": None}
-    waits = head.state_reason == outage.reason
-    return {
-        "retry_at": instant_or_none(outage.retry_at) if waits else None,
-        "cause": {"code": outage.code, "message": explained(outage.code)},
-    }
+    if outage is None or head.is_over or head.state_reason != outage.reason:
+        return None
+    return instant_or_none(outage.retry_at)
 
 
-def partial_view(partial: Partial, head: Head) -> Json:
+def _cause(head: Head) -> sessions.Cause | None:
+    """Why the session waits for the world; None where it does not."""
+    if head.outage is None or head.is_over:
+        return None
+    return {"code": head.outage.code, "message": explained(head.outage.code)}
+
+
+def partial_view(partial: Partial, head: Head) -> sessions.Partial:
     """The end of the running turn's text; `iteration` as in the session's `run`."""
     return {
         "text": partial.text,
-        "kind": partial.key.rpartition("/")[2],
+        "kind": cast("Literal['plan', 'think']", partial.key.rpartition("/")[2]),
         "iteration": head.run.iteration if head.run is not None else 0,
         "at": instant(partial.at),
     }
 
 
-def usage_view(head: Head) -> Json:
+def usage_view(head: Head) -> sessions.Usage:
     usage = head.usage
     return {
         "input_tokens": usage.input_tokens,
@@ -120,7 +129,7 @@ def usage_view(head: Head) -> Json:
     }
 
 
-def plan_view(plan: ExecutionPlan, status: PlanStatus | None = None) -> Json:
+def plan_view(plan: ExecutionPlan, status: PlanStatus | None = None) -> plans.Plan:
     """`status`: as it is now; None: as the version was made."""
     return {
         "version": plan.version,
@@ -134,7 +143,7 @@ def plan_view(plan: ExecutionPlan, status: PlanStatus | None = None) -> Json:
     }
 
 
-def _plan_step(step: PlanStep) -> Json:
+def _plan_step(step: PlanStep) -> plans.PlanStep:
     return {
         "step_number": step.step_number,
         "description": step.description,
@@ -149,18 +158,18 @@ def _plan_step(step: PlanStep) -> Json:
     }
 
 
-def event_view(event: Event) -> Json:
+def event_view(event: Event) -> sessions.Event:
     """`data` as stored. A reader adds the texts that only the conversation has."""
     return {
         "seq": event.seq,
         "at": instant(event.at),
-        "type": event.type,
+        "type": cast("EventType", event.type),
         "step_number": event.step_number,
         "data": _event_data(event),
     }
 
 
-def _event_data(event: Event) -> Json:
+def _event_data(event: Event) -> dict[str, Any]:
     """A plan in an event has the same form as anywhere else."""
     plan = event.data.get("plan")
     if event.type not in ("plan.created", "plan.revised") or plan is None:
@@ -168,7 +177,7 @@ def _event_data(event: Event) -> Json:
     return event.data | {"plan": plan_view(ExecutionPlan.model_validate(plan))}
 
 
-def step_view(step: StepRecord) -> Json:
+def step_view(step: StepRecord) -> history.Step:
     return {
         "step_number": step.step_number,
         "kind": step.kind,
@@ -188,14 +197,14 @@ def step_view(step: StepRecord) -> Json:
     }
 
 
-def intervention_view(one: Intervention) -> Json:
+def intervention_view(one: Intervention) -> interventions.Intervention:
     """Invisible characters of the context are made visible. A call's input is exact, at most shortened (design §8)."""
     return {
         "intervention_id": one.intervention_id,
         "session_id": one.session_id,
         "type": one.type,
         "context": _context(one),
-        "tool_call": one.tool_call and pending_call_view(one, one.tool_call),
+        "tool_call": None if one.tool_call is None else pending_call_view(one, one.tool_call),
         "role": one.role,
         "approver_must_differ": is_for_others_only(one),
         "options": list(one.options),
@@ -212,17 +221,18 @@ def intervention_view(one: Intervention) -> Json:
     }
 
 
-def _context(one: Intervention) -> Json:
+def _context(one: Intervention) -> interventions.Context:
     """A review's calls show exact input, as an approval's does. Reviews of earlier releases have the names only."""
     texts = {name: value for name, value in one.context.items() if name not in ("shortened", OTHERS_ONLY)}
     calls = [
-        {"call_id": call.call_id} | pending_call_view(one, call, f"?call_id={quote(call.call_id, safe='')}")
+        {"call_id": call.call_id, **pending_call_view(one, call, f"?call_id={quote(call.call_id, safe='')}")}
         for call in reviewed_calls(one)
     ]
-    return visible_throughout(texts) | ({"calls": calls} if calls else {})  # type: ignore[no-any-return]
+    shown = visible_throughout(texts) | ({"calls": calls} if calls else {})
+    return cast("interventions.Context", shown)
 
 
-def pending_call_view(one: Intervention, call: PendingCall, query: str = "") -> Json:
+def pending_call_view(one: Intervention, call: PendingCall, query: str = "") -> interventions.PendingCall:
     """`input_url`: where the whole of a shortened input is."""
     shortened = is_shortened(one, call)
     path = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"

@@ -1,5 +1,7 @@
 """What an error says of the world: what the session waits for, its code, and what people are told (design §2, §3)."""
 
+from collections.abc import Mapping
+
 from shared.domain.errors import (
     ActaError,
     AwsDenied,
@@ -88,6 +90,11 @@ def cause_of_lost_call(error: str) -> Cause | None:
 def cause_of_error(error: ActaError) -> Cause:
     """The cause behind an error that this process has caught."""
     return _BY_CLASS.get(type(error), _CRASH)
+
+
+def explanations() -> Mapping[str, str]:
+    """Every code of a cause -> its sentence."""
+    return _EXPLAINED
 
 
 def explained(code: str) -> str:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import httpx
 
+from tests.e2e.support.document import checked
+
 PATIENCE_SECONDS = 40.0
 OVER = ("completed", "failed", "cancelled")
 SECURITY_HEADERS = {
@@ -33,13 +35,25 @@ class Seen(NamedTuple):
         return [event for event in self.events if event["type"] in types]
 
 
+def is_as_described(answer: httpx.Response) -> None:
+    answer.read()
+    checked(answer)
+
+
 class Person:
     def __init__(self, url: str, token: str, tenant: str = "", name: str = "") -> None:
         self.tenant = tenant
         self.name = name
         self.token = token
         headers = {"Authorization": f"Bearer {token}"}
-        self.http = httpx.Client(base_url=url, headers=headers, timeout=60, trust_env=False, verify=TLS)
+        self.http = httpx.Client(
+            base_url=url,
+            headers=headers,
+            timeout=60,
+            trust_env=False,
+            verify=TLS,
+            event_hooks={"response": [is_as_described]},
+        )
 
     def get(self, path: str, headers: Mapping[str, str] | None = None, **query: Any) -> httpx.Response:
         return self.http.get(path, params=query, headers=headers)

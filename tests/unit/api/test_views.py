@@ -107,7 +107,8 @@ def test_a_result_shows_the_loaded_answer_where_there_is_one() -> None:
         update={"result": Result(goal_met=True, answer="Beg…", reason="plan_completed", message_id="msg_01")}
     )
     assert session_view(done)["result"] == {"goal_met": True, "answer": "Beg…", "reason": "plan_completed"}
-    assert session_view(done, answer="Beginning to end")["result"]["answer"] == "Beginning to end"
+    whole: Any = session_view(done, answer="Beginning to end")
+    assert whole["result"]["answer"] == "Beginning to end"
 
 
 def test_a_failure_shows_code_and_message() -> None:
@@ -134,7 +135,7 @@ def test_a_plan_shows_its_steps_with_their_times() -> None:
 
 
 def test_an_intervention_shows_what_is_decided_on() -> None:
-    view = intervention_view(PENDING)
+    view: Any = intervention_view(PENDING)
     assert set(view) == {
         "intervention_id", "session_id", "type", "context", "tool_call", "options", "default_action",
         "timeout_at",
@@ -159,7 +160,7 @@ def test_a_shortened_input_says_so_and_where_the_whole_of_it_is() -> None:
     short = PENDING.model_copy(update={"tool_call": PENDING.tool_call.model_copy(update={"shortened": True})})
     earlier_release = PENDING.model_copy(update={"context": {"shortened": True}})
     for one in (short, earlier_release):
-        view = intervention_view(one)
+        view: Any = intervention_view(one)
         url = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"
         assert (view["tool_call"]["shortened"], view["tool_call"]["input_url"]) == (True, url)
         assert "shortened" not in view["context"]
@@ -170,7 +171,7 @@ def test_shown_texts_hide_nothing_and_a_call_s_input_stays_exact() -> None:
     path = "gpj.\u202etxt\u200b"
     call = PENDING.tool_call.model_copy(update={"input": {"path": path}})
     context = {"question": f"Delete {path}?", "agent_said": "\x1b[2KApproved", "calls": ["x\u2066"]}
-    view = intervention_view(PENDING.model_copy(update={"context": context, "tool_call": call}))
+    view: Any = intervention_view(PENDING.model_copy(update={"context": context, "tool_call": call}))
     assert view["context"] == {
         "question": "Delete gpj.\\u202etxt\\u200b?", "agent_said": "\\x1b[2KApproved", "calls": ["x\\u2066"],
     }  # fmt: skip

@@ -46,7 +46,7 @@ def types(house: House, session: str) -> list[str]:
 def test_a_paused_run_ends_when_it_is_resumed_and_not_before(last: Turn, state: str, reason: str) -> None:
     house, session = paused_while(last)
     head = house.head(session)
-    shown = session_view(head)
+    shown: Any = session_view(head)
     assert (head.state, head.state_reason, head.result, head.error) == (
         "waiting_for_user",
         "paused",

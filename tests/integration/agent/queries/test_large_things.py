@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import pytest
@@ -62,7 +62,7 @@ def all_of(
     house: House,
     session_id: str,
     read: Callable[[History, HistoryCursor], Iterable[Row[Item]]],
-    view: Callable[[Item], dict[str, Any]],
+    view: Callable[[Item], Mapping[str, Any]],
     limit: int = 200,
 ) -> list[dict[str, Any]]:
     """Every item of every page, each page within its bounds."""
@@ -78,7 +78,7 @@ def all_of(
         assert json_bytes(one._asdict()) < MB
         assert all(asked is not None and asked <= PAGE_COMMITS for asked, _ in log.reads)
         assert sum(came for _, came in log.reads) <= 1_200
-        found += one.items
+        found += map(dict, one.items)
         cursor = one.next_cursor
     return found
 

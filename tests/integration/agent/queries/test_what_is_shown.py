@@ -29,8 +29,7 @@ def asked(*turns: Turn, **limits: Any) -> tuple[House, str, Intervention]:
 
 
 def shown(one: Intervention) -> dict[str, Any]:
-    context: dict[str, Any] = intervention_view(one)["context"]
-    return context
+    return dict(intervention_view(one)["context"])
 
 
 def test_an_approval_says_why_in_acta_s_words_and_what_the_agent_said_apart_from_them() -> None:
@@ -106,7 +105,7 @@ def test_what_the_agent_says_at_length_is_cut() -> None:
 def test_a_large_input_is_shown_by_its_beginning_and_whole_elsewhere() -> None:
     planned = made(steps=[{"description": "Write", "requires_permission": True}])
     house, _, one = asked(planned, says("", call("create_file", **LARGE)))
-    view = intervention_view(one)["tool_call"]
+    view: Any = intervention_view(one)["tool_call"]
     assert (view["shortened"], "THE END" in str(view["input"])) == (True, False)
     whole = full_call_input(house.log, house.blobs, TENANT, one)
     assert (whole.name, whole.input, whole.input_hash) == ("create_file", LARGE, input_hash(LARGE))
@@ -134,7 +133,8 @@ def test_a_large_input_that_a_person_changed_is_shown_as_changed_when_it_is_aske
         house.run()
     house.go_on(house.decisions[-1])
     (doubt,) = house.head(session).interventions
-    assert intervention_view(doubt)["tool_call"]["shortened"] is True
+    view: Any = intervention_view(doubt)
+    assert view["tool_call"]["shortened"] is True
     assert full_call_input(house.log, house.blobs, TENANT, doubt).input == changed
 
 

@@ -31,7 +31,8 @@ def house_with(*turns: Turn, **limits: Any) -> tuple[House, str]:
 
 
 def shown(house: House, session: str) -> str:
-    return str(session_view(house.head(session))["plan"]["status"])
+    shown: Any = session_view(house.head(session))
+    return str(shown["plan"]["status"])
 
 
 def closed(house: House, session: str) -> list[tuple[str, str | None]]:

@@ -1,0 +1,148 @@
+"""What the fields of request bodies mean. Answers have their words in `shared/api/response/shapes`."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+VERSION = "The version that it replaces; with another one in force: 409."
+COMMENT = "Why, for those who read the versions."
+LIMITS = {
+    "max_steps": "Iterations of a run, after which it ends gracefully.",
+    "token_budget": "Tokens of a window, after which a run waits or asks.",
+    "cost_budget_usd": "US dollars of the whole session.",
+}
+AGENT = {
+    "name": "What people call it.",
+    "system_prompt": "Who the agent is. Acta adds how an agent works.",
+    "goal": "What the agent is there for, as a part of the system prompt.",
+    "provider": "Whose models. null: the deployment's.",
+    "model": "Its model. null: the deployment's.",
+    "models": "Models for purposes of their own.",
+    "fallbacks": "Models that are asked, in this order, where the one before is overloaded or away.",
+    "tools": "Names of tools. Empty: every tool of the registry.",
+    "limits": "What its sessions get where their start names nothing.",
+    "caps": "The most that members may give its sessions. Admins may go beyond.",
+    "high_stakes": "Tools that a person must approve, beside those that the registry marks.",
+    "start_roles": "One of these roles is needed to start its sessions and to write to them. Empty: any member may.",
+    "protocol": "`native` tool calling, or `react` for models without it.",
+    "interventions": "How people are asked, by type of question.",
+}
+TOOL = {
+    "name": "What agents call it.",
+    "description": "What it does, for the model that chooses it.",
+    "input_schema": "JSON Schema 2020-12 of an object. What it does not name is refused unless it says "
+    "`additionalProperties` itself.",
+    "kind": "How it is called.",
+    "effect": "What becomes of a call whose end is not known: `read` runs again, `idempotent` runs again under the same "
+    "id, `once` never runs again without a person.",
+    "risk": "What it touches.",
+    "high_stakes": "A person approves each call. Absent: by its name, effect and risk.",
+    "approver_role": "The role that decides on its calls, whichever agent makes them.",
+    "approver_must_differ": "Nobody who asked for a call may approve it. Absent: where it has an `approver_role`.",
+    "repeatable": "Identical calls do not mean that a run is stuck.",
+    "timeout_seconds": "Of one call.",
+    "result_limit_bytes": "The model gets the beginning of a longer result; all of it is stored.",
+    "config": "Where it is: `{url, method, headers?}` of kind `http`, `{function}` of kind `lambda`.",
+    "version": VERSION,
+}
+MEMORY = {"kind": "What sort of memory.", "text": "What is to be remembered.", "tags": "Words to find it by."}
+BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "StartSession": (
+            "What to start. Absent limits are the agent's, else the deployment's.",
+            {
+                "message": "The goal, in the user's words. Without it the session stays idle. At most 10,000 "
+                "characters where the deployment does not say otherwise.",
+                "agent_id": "Who works on it. Absent: `default`.",
+                **LIMITS,
+                "review_every": "A person reviews the work each so many turns. 1: single-stepping. 0: never.",
+                "metadata": "Your own words, told with the session.",
+                "visibility": "`private`: nobody else sees it. Absent: the deployment's default.",
+            },
+        ),
+        "PostMessage": (
+            "What to say.",
+            {"content": "At most 10,000 characters where the deployment does not say otherwise."},
+        ),
+        "Resolve": (
+            "A decision. Which options and inputs fit depends on the intervention's type.",
+            {
+                "option": "One of the intervention's `options`.",
+                "input": "What the option takes.",
+                "comment": "Why. Of a rejection the agent reads it.",
+            },
+        ),
+        "CreateAgent": (
+            "A whole definition. Absent fields take their defaults.",
+            {**AGENT, "agent_id": "Its id. Absent: Acta makes one."},
+        ),
+        "PutAgent": ("A whole definition. Absent fields take their defaults.", {**AGENT, "version": VERSION}),
+        "Models": (
+            "Models by purpose. Absent: the agent's `model`.",
+            {
+                "plan": "Of planning turns.",
+                "think": "Of the other turns.",
+                "final": "Of the final answer.",
+                "summary": "Of summaries.",
+            },
+        ),
+        "Fallback": (
+            "A model that is asked in another's place.",
+            {"provider": "Absent: the agent's.", "model": "Its name."},
+        ),
+        "Limits": (
+            "Of the agent's sessions, where their start names none. Absent: the deployment's.",
+            {
+                **LIMITS,
+                "max_output_tokens": "Of one reply.",
+                "approval_timeout_seconds": "How long an approval waits.",
+                "at_token_limit": "Whether a run out of tokens waits for its budget to renew, or asks a person.",
+            },
+        ),
+        "Caps": ("The most that members may give. Absent: no cap but the deployment's.", LIMITS),
+        "Policy": (
+            "How people are asked a type of question. Absent: as usual for the type.",
+            {
+                "timeout_seconds": "How long the question waits.",
+                "default_action": "The option that holds when nobody decides. Never one that approves.",
+                "role": "Who may decide.",
+                "approver_must_differ": "Nobody who asked for the call may let it run.",
+            },
+        ),
+        "CreateTool": ("A whole definition. Absent fields take their defaults.", TOOL),
+        "PutTool": (
+            "A whole definition. Absent fields take their defaults.",
+            {**TOOL, "name": "The path's, or absent: a tool keeps its name."},
+        ),
+        "PutToolSecret": (
+            "A new value.",
+            {
+                "value": "It is never answered. 8 to 4,096 printable ASCII characters, no space at either end.",
+                "hosts": "Where tools may send it, `host` or `host:port`; empty: wherever tools may go. "
+                "Absent: as before.",
+            },
+        ),
+        "CreateMemory": ("A memory.", {**MEMORY, "agent_id": "Whose sessions are reminded of it."}),
+        "PutMemory": (
+            "The whole memory.",
+            {
+                **MEMORY,
+                "shared": "true: everybody's sessions may be reminded of it from now on. Absent: whom it is for stays.",
+            },
+        ),
+        "PutPrompt": (
+            "A new version.",
+            {
+                "content": "The text.",
+                "comment": COMMENT,
+                "expected_version": "The version that it follows; with another one in force: 409.",
+            },
+        ),
+        "RestorePrompt": (
+            "How it is restored.",
+            {
+                "comment": COMMENT,
+                "expected_version": "The version that it follows; with another one in force: 409.",
+            },
+        ),
+    }
+)

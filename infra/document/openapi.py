@@ -1,0 +1,296 @@
+"""The OpenAPI 3.1 document of `/v1` (ADR 64)."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from http import HTTPStatus
+from inspect import Parameter as Python
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from infra.document import apis, errors
+from infra.document.operations.every import OPERATIONS
+from infra.document.operations.operation import Answer, Operation
+from infra.document.schemas import REF, schemas_of, shapes_with_words
+from infra.document.words import DESCRIPTION, HEADERS, RESPONSE_HEADERS, TAGS
+from shared.api.arguments import Parameter
+from shared.api.routes import ROUTES, Route
+
+Json = dict[str, Any]
+PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+
+GATEWAY: Json = {
+    "description": "The gateway's own refusal: no function of Acta has seen the request.",
+    "type": "object",
+    "properties": {"message": {"type": ["string", "null"]}},
+    "required": ["message"],
+}
+BY_GATEWAY = (401, 403, 404, 413, 429, 500, 503, 504)
+"""Statuses that the gateway answers with by itself, too."""
+EVERYWHERE = ("INTERNAL_ERROR", "UNAVAILABLE")
+WITH_TOKEN = ("UNAUTHORIZED", "FORBIDDEN")
+
+
+class Undescribed(Exception):
+    """A route that no operation describes, or an operation that no route has."""
+
+
+@cache
+def document() -> Json:
+    """As JSON has it. Raises Undescribed. It is the same each time, and nobody may change it."""
+    shapes_with_words()
+    parameters = apis.parameters()
+    named = {key_of(route): route for route in ROUTES}
+    strange = sorted(named.keys() ^ OPERATIONS.keys())
+    if strange:
+        raise Undescribed(f"a route without an operation, or the other way round: {', '.join(strange)}")
+    schemas = _Schemas(parameters)
+    paths: dict[str, Json] = {}
+    for key, route in named.items():
+        path = key.partition(" ")[2]
+        paths.setdefault(path, {})[route.method.lower()] = _operation(
+            route, OPERATIONS[key], parameters[route], schemas
+        )
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Acta",
+            "version": tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"],
+            "description": DESCRIPTION,
+        },
+        "servers": [{"url": "/", "description": "The deployment that this document comes from."}],
+        "security": [{"token": []}],
+        "tags": [{"name": name, "description": says} for name, says in TAGS.items()],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": "RS256, of the deployment's issuer. It names the subject, the tenant and the roles.",
+                }
+            },
+            "headers": RESPONSE_HEADERS,
+            "responses": _refusals(),
+            "schemas": {**schemas.defined, "GatewayRefusal": GATEWAY},
+        },
+    }
+
+
+def key_of(route: Route) -> str:
+    """Method and path, a variable that may have slashes written as any other: OpenAPI has one kind."""
+    return str(route).replace("+}", "}")
+
+
+class _Schemas:
+    """`by_key`: of every parameter and shape; `defined`: the components that they refer to."""
+
+    def __init__(self, parameters: Mapping[Route, tuple[Parameter, ...]]) -> None:
+        wanted: dict[str, tuple[str, Any, TypeAdapter[Any]]] = {}
+        for route, each in parameters.items():
+            for one in each:
+                name = f"{route} {one.name}"
+                wanted[name] = (name, "validation", one.adapter)
+        for operation in OPERATIONS.values():
+            for shape in (shape for answer in operation.answers for shape in answer.shapes):
+                wanted[shape.__name__] = (shape.__name__, "serialization", TypeAdapter(shape))
+        self.by_key, self.defined = schemas_of(wanted.values())
+
+    def of_shape(self, shape: Any) -> Json:
+        assert shape.__name__ in self.defined
+        return {"$ref": REF.format(model=shape.__name__)}
+
+
+def _operation(
+    route: Route, operation: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas
+) -> Json:
+    made: Json = {"operationId": operation.name, "tags": [operation.tag], "summary": operation.summary}
+    own = (
+        f"Errors of its own: {', '.join(f'`{code}`' for code in operation.codes)}." if operation.codes else ""
+    )
+    made["description"] = "\n\n".join(
+        filter(None, [operation.about, "Needs the role `admin`." if route.role == "admin" else "", own])
+    )
+    if route.role is None:
+        made["security"] = []
+    made["parameters"] = [
+        *_path_variables(route, operation, parameters, schemas),
+        *(_query(route, one, operation, schemas) for one in parameters if one.where == "query"),
+        *({"name": name, "in": "header", **HEADERS[name]} for name in operation.takes),
+    ]
+    body = next((one for one in parameters if one.where == "body"), None)
+    if body is not None:
+        made["requestBody"] = _json_body(route, body, operation, schemas)
+    elif operation.sends:
+        made["requestBody"] = {
+            "required": True,
+            "content": {kind: {"schema": schema} for kind, schema in operation.sends.items()},
+        }
+    made["responses"] = {
+        **{str(answer.status): _answer(answer, schemas) for answer in operation.answers},
+        **_errors(route, operation, takes_json=body is not None, takes_anything=bool(made["parameters"])),
+    }
+    return made
+
+
+def _path_variables(
+    route: Route, operation: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas
+) -> list[Json]:
+    typed = {one.name: one for one in parameters if one.where == "path"}
+    found = []
+    for part in key_of(route).split("/"):
+        if not part.startswith("{"):
+            continue
+        name = part.strip("{}")
+        schema: Json = schemas.by_key[f"{route} {name}"] if name in typed else {"type": "string"}
+        if schema == {"type": "string"}:
+            schema = {"type": "string", "minLength": 1}
+        found.append(
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": operation.parameters[name],
+                "schema": schema,
+            }
+        )
+    return found
+
+
+def _query(route: Route, one: Parameter, operation: Operation, schemas: _Schemas) -> Json:
+    name = one.name.removesuffix("_")
+    schema = operation.values.get(name) or _not_null(schemas.by_key[f"{route} {one.name}"])
+    is_required = one.default is Python.empty
+    if not is_required and one.default is not None:
+        schema = {**schema, "default": one.default}
+    return {
+        "name": name,
+        "in": "query",
+        "required": is_required,
+        "description": operation.parameters[name],
+        "schema": schema,
+    }
+
+
+def _not_null(schema: Json) -> Json:
+    """A query has no null: a parameter that may be None is one that may be left out."""
+    if isinstance(schema.get("type"), list):
+        (kind,) = (each for each in schema["type"] if each != "null")
+        return {**schema, "type": kind}
+    options = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    if len(options) == 1:
+        return {**{name: each for name, each in schema.items() if name != "anyOf"}, **options[0]}
+    return schema
+
+
+def _json_body(route: Route, body: Parameter, operation: Operation, schemas: _Schemas) -> Json:
+    schema = schemas.by_key[f"{route} {body.name}"]
+    of_name = schema.get("$ref", "").rpartition("/")[2]
+    content: Json = {"schema": schema}
+    if operation.bodies:
+        content["examples"] = {name: {"value": value} for name, value in operation.bodies.items()}
+    required = bool(schemas.defined.get(of_name, {}).get("required"))
+    return {"required": required, "content": {"application/json": content}}
+
+
+def _answer(answer: Answer, schemas: _Schemas) -> Json:
+    made: Json = {"description": answer.says}
+    headers = {
+        name: {"$ref": f"#/components/headers/{name}"} for name in (*answer.headers, *answer.sometimes)
+    }
+    for name in answer.headers:
+        headers[name] = {**RESPONSE_HEADERS[name], "required": True}
+    if headers:
+        made["headers"] = headers
+    content: Json = {kind: {"schema": schema} for kind, schema in answer.raw.items()}
+    if answer.form in ("data", "page"):
+        content["application/json"] = {"schema": _envelope(answer, schemas)}
+    if content:
+        made["content"] = content
+    return made
+
+
+def _envelope(answer: Answer, schemas: _Schemas) -> Json:
+    options = [schemas.of_shape(shape) for shape in answer.shapes]
+    data = options[0] if len(options) == 1 else {"anyOf": options}
+    if answer.form == "page":
+        items = {"type": "array", "items": data}
+        data = _object({"items": items, "next_cursor": {"type": ["string", "null"]}})
+    return _object({"success": {"const": True}, "data": data})
+
+
+def _object(properties: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _errors(route: Route, operation: Operation, *, takes_json: bool, takes_anything: bool) -> Json:
+    """By status, the shared answers, with this route's codes."""
+    codes = [*operation.codes, *EVERYWHERE]
+    if route.role is not None:
+        codes += WITH_TOKEN
+    if takes_anything or takes_json or operation.sends:
+        codes.append("VALIDATION_ERROR")
+    if "{" in route.path:
+        codes.append("NOT_FOUND")
+    if takes_json:
+        codes += ("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE")
+    by_status: dict[int, list[str]] = {429: []}
+    for entry in errors.answered():
+        if entry.code in codes:
+            by_status.setdefault(entry.status, []).append(entry.code)
+    return {
+        str(status): {"$ref": f"#/components/responses/{name_of(status)}"} for status in sorted(by_status)
+    }
+
+
+def _refusals() -> Json:
+    """The errors by status: their codes, and the form of each."""
+    by_status: dict[int, list[errors.Entry]] = {429: []}
+    for entry in errors.answered():
+        by_status.setdefault(entry.status, []).append(entry)
+    return {name_of(status): _refusal(status, by_status[status]) for status in sorted(by_status)}
+
+
+def _refusal(status: int, entries: list[errors.Entry]) -> Json:
+    schemas: list[Json] = []
+    if entries:
+        schemas.append(_failure(entries))
+    if status in BY_GATEWAY:
+        schemas.append({"$ref": REF.format(model="GatewayRefusal")})
+    words = [f"`{entry.code}`: {entry.says}" for entry in entries] or ["Too many requests: come again later."]
+    made: Json = {
+        "description": "\n\n".join(words),
+        "content": {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}},
+    }
+    if entries:
+        shown = {
+            "success": False,
+            "error": {"code": entries[0].code, "message": "What is wrong, in a sentence."},
+        }
+        made["content"]["application/json"]["example"] = shown
+    if status in (429, 503):
+        made["headers"] = {"Retry-After": {"$ref": "#/components/headers/Retry-After"}}
+    if status == 405:
+        made["headers"] = {"Allow": {**RESPONSE_HEADERS["Allow"], "required": True}}
+    return made
+
+
+def _failure(entries: list[errors.Entry]) -> Json:
+    details: Json = {
+        "type": "object",
+        "description": "By field, parameter or header: sentences about what is wrong with it.",
+        "additionalProperties": {"type": "array", "items": {"type": "string"}},
+    }
+    code = {"type": "string", "enum": [entry.code for entry in entries]}
+    error = _object({"code": code, "message": {"type": "string"}, "details": details})
+    error["description"] = "The code is stable, the message is for people."
+    error["required"] = ["code", "message"]
+    return _object({"success": {"const": False}, "error": error})
+
+
+def name_of(status: int) -> str:
+    """`404` -> `NotFound`."""
+    return HTTPStatus(status).phrase.title().replace(" ", "").replace("-", "")

@@ -1,0 +1,263 @@
+"""Agents, tools and their secrets, memories and prompts."""
+
+from infra.document.operations.operation import NOTHING, PAGING, Operation, ok, page_of
+from shared.api.response.shapes.definitions import Agent, Memory, Prompt, PromptInForce, Tool, ToolSecret
+
+AGENT = {"agent_id": "The agent's id."}
+TOOL = {"name": "The tool's name."}
+SECRET = {"name": "1 to 64 letters, digits and `_`, not beginning with a digit."}
+MEMORY = {"memory_id": "The memory's id."}
+PROMPT = {"name": "The prompt's name."}
+REPLACED = (
+    "It is replaced. `If-Match` with its ETag, or its version in the body, protects others' changes: 409."
+)
+
+AGENTS = {
+    "GET /v1/agents": Operation(
+        "listAgents", "Agents", "List agents", (page_of(Agent, "Agents by id."),), parameters=PAGING
+    ),
+    "POST /v1/agents": Operation(
+        "createAgent",
+        "Agents",
+        "Define an agent",
+        (ok(Agent, says="The agent.", status=201, headers=("Location",)),),
+        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key",),
+        bodies={
+            "researcher": {
+                "agent_id": "researcher",
+                "name": "Researcher",
+                "goal": "Answer questions from the tenant's files, and name the file of each fact.",
+                "tools": ["list_files", "read_file"],
+                "limits": {"max_steps": 30},
+            },
+            "careful": {
+                "name": "Careful writer",
+                "high_stakes": ["create_file"],
+                "interventions": {"approval_required": {"timeout_seconds": 3600, "default_action": "reject"}},
+            },
+        },
+    ),
+    "GET /v1/agents/{agent_id}": Operation(
+        "readAgent",
+        "Agents",
+        "Read an agent",
+        (ok(Agent, says="The agent.", headers=("ETag",)),),
+        codes=("NOT_FOUND",),
+        parameters=AGENT,
+    ),
+    "PUT /v1/agents/{agent_id}": Operation(
+        "replaceAgent",
+        "Agents",
+        "Replace an agent's definition",
+        (ok(Agent, says=REPLACED, headers=("ETag",)),),
+        about="The whole definition: absent fields take their defaults. `default` may be replaced, too.",
+        codes=("NOT_FOUND", "CONFLICT"),
+        takes=("If-Match",),
+        bodies={"researcher": {"name": "Researcher", "tools": ["list_files", "read_file", "create_file"]}},
+        parameters=AGENT,
+    ),
+    "DELETE /v1/agents/{agent_id}": Operation(
+        "deleteAgent",
+        "Agents",
+        "Delete an agent",
+        (NOTHING,),
+        about="Its memories stay for an agent that is made again under its id.",
+        codes=("NOT_FOUND", "CONFLICT"),
+        takes=("If-Match",),
+        parameters=AGENT,
+    ),
+}
+
+TOOLS = {
+    "GET /v1/tools": Operation(
+        "listTools", "Tools", "List tools", (page_of(Tool, "All on one page, built-in ones first."),)
+    ),
+    "POST /v1/tools": Operation(
+        "createTool",
+        "Tools",
+        "Add a tool",
+        (ok(Tool, says="The tool.", status=201, headers=("Location",)),),
+        about="Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything runs. A header's "
+        "value is a text only where its name and value are plain; all else refers to a secret.",
+        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key",),
+        bodies={
+            "http": {
+                "name": "find_orders",
+                "description": "Finds orders by the customer's number.",
+                "kind": "http",
+                "config": {"url": "https://api.example.com/orders", "method": "GET"},
+                "input_schema": {
+                    "type": "object",
+                    "properties": {"customer": {"type": "string"}},
+                    "required": ["customer"],
+                },
+                "effect": "read",
+            }
+        },
+    ),
+    "GET /v1/tools/{name}": Operation(
+        "readTool",
+        "Tools",
+        "Read a tool",
+        (ok(Tool, says="The tool. A built-in one has no ETag."),),
+        codes=("NOT_FOUND",),
+        parameters=TOOL,
+    ),
+    "PUT /v1/tools/{name}": Operation(
+        "replaceTool",
+        "Tools",
+        "Replace a tool's definition",
+        (ok(Tool, says=REPLACED, headers=("ETag",)),),
+        codes=("NOT_FOUND", "CONFLICT"),
+        takes=("If-Match",),
+        bodies={
+            "http": {
+                "description": "Finds orders by the customer's number, newest first.",
+                "kind": "http",
+                "config": {"url": "https://api.example.com/orders?sort=newest", "method": "GET"},
+                "input_schema": {"type": "object", "properties": {"customer": {"type": "string"}}},
+                "effect": "read",
+            }
+        },
+        parameters=TOOL,
+    ),
+    "DELETE /v1/tools/{name}": Operation(
+        "deleteTool",
+        "Tools",
+        "Delete a tool",
+        (NOTHING,),
+        codes=("NOT_FOUND", "CONFLICT"),
+        takes=("If-Match",),
+        parameters=TOOL,
+    ),
+    "GET /v1/tool-secrets": Operation(
+        "listToolSecrets",
+        "Tools",
+        "List the secrets that tools' headers refer to",
+        (page_of(ToolSecret, "All on one page, without their values, which nobody is shown."),),
+    ),
+    "PUT /v1/tool-secrets/{name}": Operation(
+        "setToolSecret",
+        "Tools",
+        "Set a secret",
+        (ok(ToolSecret, says="It has a new value."), ok(ToolSecret, says="It is new.", status=201)),
+        codes=("CONFLICT",),
+        bodies={"token": {"value": "example-value-0123456789", "hosts": ["api.example.com"]}},
+        parameters=SECRET,
+    ),
+    "DELETE /v1/tool-secrets/{name}": Operation(
+        "deleteToolSecret",
+        "Tools",
+        "Delete a secret",
+        (NOTHING,),
+        about="409 where a tool refers to it.",
+        codes=("NOT_FOUND", "CONFLICT"),
+        parameters=SECRET,
+    ),
+}
+
+MEMORIES = {
+    "GET /v1/memories": Operation(
+        "listMemories",
+        "Memories",
+        "List memories, newest first",
+        (page_of(Memory, "Memories that you may see."),),
+        parameters={"agent_id": "Only this agent's.", "kind": "Only of this kind.", **PAGING},
+    ),
+    "POST /v1/memories": Operation(
+        "createMemory",
+        "Memories",
+        "Write a memory",
+        (ok(Memory, says="The memory.", status=201, headers=("Location",)),),
+        about="What a person writes is for everybody's sessions of the agent.",
+        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key",),
+        bodies={
+            "fact": {"kind": "fact", "text": "Invoices are in the folder billing/.", "tags": ["billing"]}
+        },
+    ),
+    "GET /v1/memories/{memory_id}": Operation(
+        "readMemory",
+        "Memories",
+        "Read a memory",
+        (ok(Memory, says="The memory.", headers=("ETag",)),),
+        codes=("NOT_FOUND",),
+        parameters=MEMORY,
+    ),
+    "PUT /v1/memories/{memory_id}": Operation(
+        "replaceMemory",
+        "Memories",
+        "Replace a memory",
+        (ok(Memory, says=REPLACED, headers=("ETag",)),),
+        codes=("NOT_FOUND", "CONFLICT"),
+        takes=("If-Match",),
+        bodies={
+            "shared": {"kind": "fact", "text": "Invoices are in the folder billing/2026/.", "shared": True}
+        },
+        parameters=MEMORY,
+    ),
+    "DELETE /v1/memories/{memory_id}": Operation(
+        "deleteMemory",
+        "Memories",
+        "Delete a memory",
+        (NOTHING,),
+        codes=("NOT_FOUND", "CONFLICT"),
+        takes=("If-Match",),
+        parameters=MEMORY,
+    ),
+}
+
+PROMPTS = {
+    "GET /v1/admin/prompts": Operation(
+        "listPrompts", "Prompts", "List the managed prompts", (page_of(Prompt, "The versions in force."),)
+    ),
+    "GET /v1/admin/prompts/{name}": Operation(
+        "readPrompt",
+        "Prompts",
+        "Read a prompt",
+        (ok(PromptInForce, says="The version in force.", headers=("ETag",)),),
+        codes=("NOT_FOUND",),
+        parameters=PROMPT,
+    ),
+    "PUT /v1/admin/prompts/{name}": Operation(
+        "writePrompt",
+        "Prompts",
+        "Write a new version of a prompt",
+        (
+            ok(
+                Prompt,
+                says="The version in force. A text that is in force already makes no new one.",
+                headers=("ETag",),
+            ),
+        ),
+        codes=("NOT_FOUND", "CONFLICT"),
+        takes=("If-Match",),
+        bodies={
+            "version": {
+                "content": "Work in small steps, and look at a result before the next one.",
+                "comment": "Shorter",
+            }
+        },
+        parameters=PROMPT,
+    ),
+    "GET /v1/admin/prompts/{name}/versions": Operation(
+        "listPromptVersions",
+        "Prompts",
+        "The versions of a prompt",
+        (page_of(Prompt, "Newest first."),),
+        codes=("NOT_FOUND",),
+        parameters={**PROMPT, **PAGING},
+    ),
+    "POST /v1/admin/prompts/{name}/versions/{version}/restore": Operation(
+        "restorePrompt",
+        "Prompts",
+        "Restore an earlier version of a prompt",
+        (ok(Prompt, says="Its text is in force again, as a new version."),),
+        codes=("NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key", "If-Match"),
+        bodies={"restored": {"comment": "As it was"}},
+        parameters={**PROMPT, "version": "The number of the version."},
+    ),
+}

@@ -1,0 +1,71 @@
+"""Models, the audit trail, health, and this document."""
+
+from infra.document.operations.operation import PAGING, Answer, Operation, ok, page_of
+from shared.api.response.shapes.definitions import CheckedKeys, ConfiguredModels
+from shared.api.response.shapes.records import AuditRecord, Health
+
+TEXTS = {
+    "text/css; charset=utf-8": {"type": "string"},
+    "text/javascript; charset=utf-8": {"type": "string"},
+}
+
+DEPLOYMENT = {
+    "GET /v1/models": Operation(
+        "listModels",
+        "Operation",
+        "Which models there are, their prices, who uses them, whether a key is there",
+        (ok(ConfiguredModels, says="What is configured."),),
+    ),
+    "POST /v1/models/check": Operation(
+        "checkModelKeys",
+        "Operation",
+        "Ask every provider whether its key works",
+        (ok(CheckedKeys, says="What the providers say. Nothing is changed."),),
+    ),
+    "GET /v1/audit": Operation(
+        "listAuditRecords",
+        "Operation",
+        "Who did what, newest first",
+        (page_of(AuditRecord, "Records of the tenant, deleted sessions included."),),
+        parameters={
+            "from": "Only from this instant on.",
+            "to": "Only until this instant.",
+            "action": "Only this action.",
+            "user": "Only this subject's, as the identity provider names it.",
+            "who": "Only this pseudonym's.",
+            "session_id": "Only of this session.",
+            **PAGING,
+        },
+    ),
+    "GET /healthz": Operation(
+        "readHealth", "Operation", "Whether the API answers", (ok(Health, says="It does."),)
+    ),
+    "GET /v1/openapi.json": Operation(
+        "readDocument",
+        "Operation",
+        "This document",
+        (Answer(200, "OpenAPI 3.1.", form="raw", raw={"application/json": {"type": "object"}}),),
+    ),
+    "GET /v1/docs": Operation(
+        "readPage",
+        "Operation",
+        "This document as a page to read and to try",
+        (
+            Answer(
+                200,
+                "It loads nothing from elsewhere.",
+                form="raw",
+                raw={"text/html; charset=utf-8": {"type": "string"}},
+                headers=("Content-Security-Policy",),
+            ),
+        ),
+    ),
+    "GET /v1/docs/{file}": Operation(
+        "readPageFile",
+        "Operation",
+        "What the page is made of",
+        (Answer(200, "A file of the page.", form="raw", raw=TEXTS, headers=("Content-Security-Policy",)),),
+        codes=("NOT_FOUND",),
+        parameters={"file": "Its name, as the page has it."},
+    ),
+}

@@ -1,0 +1,67 @@
+"""The tenant's storage, which its agents' file tools read and write."""
+
+from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
+from shared.api.response.shapes.records import File, FileVersion, WrittenFile
+
+PATH = {
+    "path": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a file. Only "
+    "the plain spelling is taken: no `..`, no empty part, no control characters, no backslash, at most 1,024 bytes."
+}
+BYTES = {"application/octet-stream": {"type": "string", "format": "binary"}}
+
+FILES = {
+    "GET /v1/files": Operation(
+        "listFiles",
+        "Files",
+        "List files",
+        (page_of(File, "Files by path."),),
+        parameters={"prefix": "Only paths that begin so; `~/`: your own files.", **PAGING},
+    ),
+    "GET /v1/files/{path}": Operation(
+        "readFile",
+        "Files",
+        "Read a file, or list its versions",
+        (
+            Answer(
+                200,
+                "The file's bytes: text where they are text, else something to save. With `versions=1` a page of its "
+                "newest 100 versions.",
+                (FileVersion,),
+                form="page",
+                raw={"text/plain; charset=utf-8": {"type": "string"}, **BYTES},
+            ),
+        ),
+        codes=("NOT_FOUND", "PAYLOAD_TOO_LARGE"),
+        parameters={**PATH, "versions": "`1`: its versions, and not its bytes."},
+    ),
+    "PUT /v1/files/{path}": Operation(
+        "writeFile",
+        "Files",
+        "Write a file",
+        (
+            ok(WrittenFile, says="There was such a file; this is its newest version now."),
+            ok(WrittenFile, says="The file is new.", status=201),
+        ),
+        about="The body is the file, at most 4 MB, whatever its Content-Type.",
+        codes=("PAYLOAD_TOO_LARGE",),
+        sends=BYTES,
+        parameters=PATH,
+    ),
+    "POST /v1/files/{path}": Operation(
+        "restoreFile",
+        "Files",
+        "Restore an earlier version of a file",
+        (ok(WrittenFile, says="It was written again, as a version more."),),
+        codes=("NOT_FOUND",),
+        parameters={**PATH, "restore": "The `version_id`."},
+    ),
+    "DELETE /v1/files/{path}": Operation(
+        "deleteFile",
+        "Files",
+        "Delete a file",
+        (NOTHING,),
+        about="Earlier versions are kept for 30 days.",
+        codes=("NOT_FOUND",),
+        parameters=PATH,
+    ),
+}

@@ -1,0 +1,196 @@
+"""Sessions: started, followed, spoken to, stopped."""
+
+from typing import get_args
+
+from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
+from shared.api.response.shapes import history, sessions
+from shared.domain.session.head import SessionState
+
+SESSION = {"session_id": "The session's id, as its start answered."}
+CONTROLLED = Answer(
+    202,
+    "The session after it. A repeat of a request with an `Idempotency-Key` whose session was deleted meanwhile is "
+    "answered with its id alone.",
+    (sessions.Session, sessions.DeletedSession),
+)
+STREAM = {
+    "text/event-stream": {"type": "string", "description": "Server-sent events: `id`, `event`, `data`."}
+}
+
+SESSIONS = {
+    "POST /v1/sessions": Operation(
+        "startSession",
+        "Sessions",
+        "Start a session",
+        (
+            Answer(
+                202,
+                "The session has begun; follow it at `Location`. A repeat whose session was deleted meanwhile is "
+                "answered with its id alone.",
+                (sessions.Session, sessions.DeletedSession),
+                headers=("Location",),
+            ),
+        ),
+        about="Gives an agent a goal and returns at once. Without `message` the session stays `idle` until somebody "
+        "writes to it. Limits that are not named are the agent's, else the deployment's.",
+        takes=("Idempotency-Key",),
+        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        bodies={
+            "goal": {"message": "Write a file notes.md with three facts about rivers."},
+            "limits": {
+                "message": "Summarise what the files say about costs.",
+                "agent_id": "default",
+                "max_steps": 20,
+                "token_budget": 200000,
+                "metadata": {"ticket": "OPS-42"},
+                "visibility": "tenant",
+            },
+            "idle": {"metadata": {"ticket": "OPS-43"}},
+        },
+    ),
+    "GET /v1/sessions": Operation(
+        "listSessions",
+        "Sessions",
+        "List sessions, newest first",
+        (page_of(sessions.Session, "Sessions that you may see."),),
+        parameters={
+            "state": "Only sessions in this state.",
+            "agent_id": "Only this agent's.",
+            **PAGING,
+        },
+        values={"state": {"type": "string", "enum": list(get_args(SessionState))}},
+    ),
+    "GET /v1/sessions/{session_id}": Operation(
+        "pollSession",
+        "Sessions",
+        "Read a session and follow it",
+        (
+            Answer(
+                200,
+                "The session as it is, and the events since `after`.",
+                (sessions.Snapshot,),
+                headers=("ETag",),
+                sometimes=("Retry-After",),
+            ),
+            Answer(
+                304, "Nothing has changed since the answer with this ETag.", form="empty", headers=("ETag",)
+            ),
+        ),
+        about="The polling endpoint. Send the `cursor` of the last answer as `after`; with `wait` the answer comes when "
+        "something happens, or after so many seconds. Then wait `poll_after_ms` and ask again. One read, no write.",
+        codes=("SESSION_NOT_FOUND",),
+        takes=("If-None-Match",),
+        parameters={
+            **SESSION,
+            "after": "`cursor` of the last answer; `0`: from the start.",
+            "wait": "Seconds to wait for something to happen. Under load the answer comes earlier.",
+        },
+    ),
+    "GET /v1/sessions/{session_id}/events": Operation(
+        "streamEvents",
+        "Sessions",
+        "The same events as server-sent events",
+        (
+            Answer(
+                200,
+                "The stream so far. It ends as soon as there are events: connect again.",
+                form="raw",
+                raw=STREAM,
+            ),
+        ),
+        about="An event's id is the cursor after it, so a client that connects again with `Last-Event-ID` misses "
+        "nothing. `retry:` says after how many milliseconds.",
+        codes=("SESSION_NOT_FOUND",),
+        takes=("Last-Event-ID",),
+        parameters={**SESSION, "after": "A cursor to begin after. `Last-Event-ID` wins over it."},
+    ),
+    "GET /v1/sessions/{session_id}/messages": Operation(
+        "listMessages",
+        "Sessions",
+        "The conversation",
+        (page_of(history.Message, "Messages, oldest first."),),
+        codes=("SESSION_NOT_FOUND",),
+        parameters={**SESSION, **PAGING},
+    ),
+    "GET /v1/sessions/{session_id}/plan": Operation(
+        "readPlan",
+        "Sessions",
+        "The plan and its versions",
+        (ok(history.Plans, says="The plan as it is, and a page of its versions."),),
+        codes=("SESSION_NOT_FOUND", "PLAN_NOT_FOUND"),
+        parameters={**SESSION, **PAGING},
+    ),
+    "GET /v1/sessions/{session_id}/steps": Operation(
+        "listSteps",
+        "Sessions",
+        "The step log: every model call, tool call and decision, with its cost",
+        (page_of(history.Step, "Rows of the step log, oldest first."),),
+        codes=("SESSION_NOT_FOUND",),
+        parameters={**SESSION, **PAGING},
+    ),
+    "GET /v1/sessions/{session_id}/trace": Operation(
+        "readTrace",
+        "Sessions",
+        "The reasoning: thought, action, input, observation",
+        (page_of(history.TraceRow, "Rows, oldest first."),),
+        codes=("SESSION_NOT_FOUND",),
+        parameters={**SESSION, **PAGING},
+    ),
+    "POST /v1/sessions/{session_id}/messages": Operation(
+        "postMessage",
+        "Sessions",
+        "Say something",
+        (CONTROLLED,),
+        about="Answers the agent's open question, else is read in its next turn; after a run has ended it begins the "
+        "next one.",
+        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key",),
+        bodies={"message": {"content": "Name the longest river, too."}},
+        parameters=SESSION,
+    ),
+    "POST /v1/sessions/{session_id}/pause": Operation(
+        "pauseSession",
+        "Sessions",
+        "Pause",
+        (CONTROLLED,),
+        about="Nothing new begins until it is resumed. What runs already is kept. Twice is as good as once.",
+        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key",),
+        parameters=SESSION,
+    ),
+    "POST /v1/sessions/{session_id}/resume": Operation(
+        "resumeSession",
+        "Sessions",
+        "Resume",
+        (CONTROLLED,),
+        about="Ends a pause or an open review, or tries again at once what the session waits for.",
+        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key",),
+        parameters=SESSION,
+    ),
+    "POST /v1/sessions/{session_id}/cancel": Operation(
+        "cancelSession",
+        "Sessions",
+        "Cancel",
+        (
+            Answer(
+                202,
+                "The session after it. Of somebody else's private session an admin is told the state alone.",
+                (sessions.CancelledSession, sessions.HiddenSession, sessions.DeletedSession),
+            ),
+        ),
+        about="Ends the run. No call begins after the answer. Cancelling twice is 202 twice.",
+        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key",),
+        parameters=SESSION,
+    ),
+    "DELETE /v1/sessions/{session_id}": Operation(
+        "deleteSession",
+        "Sessions",
+        "Delete",
+        (NOTHING,),
+        about="Cancels it if it runs, then erases everything that was stored of it.",
+        codes=("SESSION_NOT_FOUND", "CONFLICT"),
+        parameters=SESSION,
+    ),
+}

@@ -1,0 +1,92 @@
+"""What the document says beside its operations: how to read it, tags, headers."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+Json = dict[str, Any]
+
+DESCRIPTION = """\
+Autonomous LLM agents: give one a goal, go away, and be asked when a person has to decide.
+
+**Token.** Send `Authorization: Bearer <token>`. Tenant, person and roles come from the token alone. What needs the role
+`admin` says so. Another tenant's thing does not exist for you: 404.
+
+**Answers.** Success is `{"success": true, "data": …}`, an error `{"success": false, "error": {"code", "message",
+"details"?}}`. React to the code; it is stable. A few refusals are the gateway's own, `{"message": …}`. Fields may be added
+to answers: ignore what you do not know. Times are RFC 3339 in UTC, ids are opaque. Unknown fields of a body are refused.
+
+**First steps.** `POST /v1/sessions` with a `message` starts a session and answers at once. Follow it with
+`GET /v1/sessions/{session_id}?after=<cursor>&wait=20`: each answer has the session, the events since the cursor, and the
+next `cursor`. Ask again after `poll_after_ms`, at once where `has_more` is true. In the states `completed`, `failed` and
+`cancelled` the run is over; `result` has the answer. In `waiting_for_user` look at `interventions`, and decide with
+`…/resolve`.
+
+**Idempotency.** A `POST` that takes `Idempotency-Key` does what it does once for a key: send the same request again under
+the same key and you get the same answer. Keys are a person's and a path's, and live for 24 hours. The same key with
+another body is 422.
+
+**Pages.** A list is `{"items": […], "next_cursor": …}`. Send `next_cursor` as `cursor` until it is null. A page may be
+shorter than `limit`. Cursors are opaque.
+
+**Changes.** `ETag` and `If-Match` keep you from overwriting what somebody else has changed since you read it: 409. The
+polling endpoint answers `If-None-Match` with 304 where nothing happened.
+
+**Too much.** 429 and 503 are worth another try, after `Retry-After` seconds where they say so.
+
+Every answer of Acta has `X-Content-Type-Options: nosniff`, `X-Frame-Options: DENY`,
+`Referrer-Policy: strict-origin-when-cross-origin` and `Cache-Control: no-store`.
+"""
+
+TAGS: Mapping[str, str] = MappingProxyType(
+    {
+        "Sessions": "A goal and the work on it.",
+        "Interventions": "Questions to people, and their decisions.",
+        "Files": "What agents' file tools read and write.",
+        "Agents": "Who works: prompt, models, tools, limits.",
+        "Tools": "What agents can call, and the secrets that tools need.",
+        "Memories": "What agents keep from one session to the next.",
+        "Prompts": "Managed prompts and their versions.",
+        "Operation": "Models, the audit trail, health, and this document.",
+    }
+)
+
+HEADERS: Mapping[str, Json] = MappingProxyType(
+    {
+        "Idempotency-Key": {
+            "required": False,
+            "description": "A name of your own for this request, a UUID for instance. Sent again under it, the request "
+            "does nothing again and is answered as before.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+        },
+        "If-Match": {
+            "required": False,
+            "description": "The ETag of what you have read. 409 where it has changed since.",
+            "schema": {"type": "string"},
+        },
+        "If-None-Match": {
+            "required": False,
+            "description": "The ETag of the last answer. 304 where nothing has changed since.",
+            "schema": {"type": "string"},
+        },
+        "Last-Event-ID": {
+            "required": False,
+            "description": "The id of the last event that arrived.",
+            "schema": {"type": "string"},
+        },
+    }
+)
+
+RESPONSE_HEADERS: dict[str, Json] = {
+    "ETag": {"description": "Names this state of it.", "schema": {"type": "string"}},
+    "Location": {"description": "The path of what was made.", "schema": {"type": "string"}},
+    "Retry-After": {
+        "description": "Seconds after which to come again.",
+        "schema": {"type": "integer", "minimum": 0},
+    },
+    "Allow": {"description": "The methods that the path takes.", "schema": {"type": "string"}},
+    "Content-Security-Policy": {
+        "description": "What the page may load: its own files alone.",
+        "schema": {"type": "string"},
+    },
+}

@@ -1,0 +1,238 @@
+"""Agents, tools and their secrets, prompts and memories, and which models there are."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from shared.api.response.shapes.formats import Counter, Instant
+from shared.domain.definitions.agent import Protocol, Provider
+from shared.domain.definitions.memory import MemoryKind, Origin
+from shared.domain.definitions.tool import Effect, Method, Risk, ToolKind
+from shared.domain.interventions.options_and_defaults import InterventionType
+
+
+class ModelsByPurpose(TypedDict):
+    """Models for purposes of their own; the agent's `model` has the others."""
+
+    plan: NotRequired[str]
+    think: NotRequired[str]
+    final: NotRequired[str]
+    summary: NotRequired[str]
+
+
+class FallbackModel(TypedDict):
+    provider: NotRequired[Provider]
+    """Absent: the agent's."""
+    model: str
+
+
+class SessionLimits(TypedDict):
+    """Of the agent's sessions, where their start names none. Absent: the deployment's."""
+
+    max_steps: NotRequired[int]
+    token_budget: NotRequired[int]
+    cost_budget_usd: NotRequired[float]
+    max_output_tokens: NotRequired[int]
+    approval_timeout_seconds: NotRequired[int]
+    at_token_limit: NotRequired[Literal["wait", "ask"]]
+
+
+class SessionCaps(TypedDict):
+    """The most that members may give the agent's sessions. Absent: no cap but the deployment's."""
+
+    max_steps: NotRequired[int]
+    token_budget: NotRequired[int]
+    cost_budget_usd: NotRequired[float]
+
+
+class AskingPolicy(TypedDict):
+    """How people are asked. Absent: as usual for the type."""
+
+    timeout_seconds: NotRequired[int]
+    default_action: NotRequired[str]
+    role: NotRequired[str]
+    approver_must_differ: NotRequired[bool]
+
+
+class Agent(TypedDict):
+    agent_id: str
+    name: str
+    system_prompt: str
+    goal: str
+    """What the agent is there for."""
+    provider: Provider | None
+    """null: the deployment's."""
+    model: str | None
+    """null: the deployment's."""
+    models: ModelsByPurpose
+    fallbacks: list[FallbackModel]
+    """Asked in this order where the model is overloaded or away."""
+    tools: list[str]
+    """Empty: every tool of the registry."""
+    limits: SessionLimits
+    caps: SessionCaps
+    high_stakes: list[str]
+    """Tools that a person must approve, beside those that the registry marks."""
+    start_roles: list[str]
+    """One of them is needed to start a session and to write to it. Empty: any member may."""
+    protocol: Protocol
+    interventions: dict[InterventionType, AskingPolicy]
+    version: Counter
+    """0: the built-in agent."""
+    created_at: Instant | None
+    updated_at: Instant | None
+
+
+class SecretReference(TypedDict):
+    secret: str
+    """Its name."""
+
+
+class HttpToolConfig(TypedDict):
+    """Of kind `http`."""
+
+    url: str
+    method: Method
+    headers: dict[str, str | SecretReference]
+    """A value that is not a reference is shown as `***`."""
+
+
+class LambdaToolConfig(TypedDict):
+    """Of kind `lambda`."""
+
+    function: str
+
+
+class Tool(TypedDict):
+    """A tool of the registry. Built-in ones have no `config`, version or times."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    """JSON Schema 2020-12 of an object."""
+    kind: ToolKind
+    effect: Effect
+    """What becomes of a call whose end is not known: it runs again, under the same id, or never without a person."""
+    risk: Risk
+    high_stakes: bool
+    """A person approves each call."""
+    approver_role: str | None
+    approver_must_differ: bool
+    repeatable: bool
+    timeout_seconds: int
+    result_limit_bytes: int
+    config: NotRequired[HttpToolConfig | LambdaToolConfig]
+    version: NotRequired[int]
+    created_at: NotRequired[Instant]
+    updated_at: NotRequired[Instant]
+
+
+class ToolSecret(TypedDict):
+    """A secret without its value, which nobody is shown."""
+
+    name: str
+    hosts: list[str]
+    """Where tools may send it; empty: wherever tools may go."""
+    created_at: Instant
+    updated_at: Instant
+    updated_by: str
+
+
+class Prompt(TypedDict):
+    """A version of a managed prompt."""
+
+    name: str
+    version: Annotated[int, Field(ge=1)]
+    content: str
+    comment: str | None
+    created_by: str
+    created_at: Instant | None
+    """null: the release's own text, which was never stored."""
+
+
+class PromptInForce(Prompt):
+    seed_content: str
+    """The release's own text, to compare with or to go back to."""
+
+
+class MemorySource(TypedDict):
+    session_id: NotRequired[str]
+    user: NotRequired[str]
+
+
+class Memory(TypedDict):
+    memory_id: str
+    agent_id: str
+    kind: MemoryKind
+    text: str
+    tags: list[str]
+    source: MemorySource
+    origin: Origin | None
+    """null: a release that did not know it wrote the memory."""
+    shared: bool
+    """false: it is for its user's sessions alone."""
+    created_at: Instant
+    updated_at: Instant
+
+
+class ModelUse(TypedDict):
+    agent_id: str | None
+    """null: the deployment's default."""
+    purpose: str
+
+
+class LongPrice(TypedDict):
+    """What a request with a longer prompt costs as a whole."""
+
+    prompt_tokens: int
+    input: float
+    cached_input: float
+    cache_write: float
+    output: float
+
+
+class ModelPrice(TypedDict):
+    """US dollars per million tokens."""
+
+    input: float
+    cached_input: float
+    cache_write: float
+    output: float
+    above: LongPrice | None
+
+
+class ConfiguredModel(TypedDict):
+    provider: str
+    model: str
+    used_by: list[ModelUse]
+    context_window_tokens: int
+    usd_per_million_tokens: ModelPrice | None
+    """null: not known. A session with a cost budget cannot use the model."""
+
+
+class DefaultModel(TypedDict):
+    provider: str
+    model: str
+
+
+class ProviderKey(TypedDict):
+    provider: str
+    key: Literal["present", "missing", "unreadable", "not_needed"]
+
+
+class ConfiguredModels(TypedDict):
+    default: DefaultModel
+    providers: list[ProviderKey]
+    models: list[ConfiguredModel]
+    priced_at: str
+    """The day of the price list."""
+
+
+class CheckedKey(TypedDict):
+    provider: str
+    status: Literal["works", "refused", "missing", "unreachable", "unchecked"]
+
+
+class CheckedKeys(TypedDict):
+    providers: list[CheckedKey]

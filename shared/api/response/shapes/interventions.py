@@ -1,0 +1,108 @@
+"""Questions to people, and their decisions."""
+
+from typing import Any, Literal, NotRequired
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+from shared.api.response.shapes.formats import Instant
+from shared.domain.interventions.intervention import InterventionState
+from shared.domain.interventions.options_and_defaults import InterventionType
+
+
+class PendingCall(TypedDict):
+    """A tool call that is decided on."""
+
+    name: str
+    """The tool's."""
+    input: dict[str, Any]
+    """Exactly what would run. Where it is `shortened`, its beginning; all of it is at `input_url`."""
+    input_hash: str
+    """Of the whole input. A decision is valid for this input and no other."""
+    shortened: bool
+    input_url: str | None
+    """A path of this API; null where nothing was left out."""
+
+
+class ReviewedCall(PendingCall):
+    """One of the calls that run when a review is answered with `continue`."""
+
+    call_id: str
+
+
+class Outage(TypedDict):
+    """What a session has been waiting for."""
+
+    reason: str
+    code: str
+    since: str
+
+
+@with_config(ConfigDict(extra="allow"))
+class Context(TypedDict):
+    """What the person is shown. Types of questions have fields of their own beside these."""
+
+    asked_by: NotRequired[Literal["acta", "agent"]]
+    """Whose words the question is in."""
+    question: NotRequired[str]
+    """Of a long one its two ends; `message_id` then names the message that has all of it."""
+    agent_said: NotRequired[str]
+    """What the agent wrote beside it: its own words, and nothing else."""
+    message_id: NotRequired[str]
+    reason: NotRequired[str]
+    """Why a call needs an approval."""
+    effect_id: NotRequired[str]
+    """Of a call whose end is not known."""
+    calls: NotRequired[list[ReviewedCall | str]]
+    """Of a review: what runs when it is answered with `continue`. Reviews of earlier releases have names alone."""
+    outage: NotRequired[Outage]
+
+
+class Intervention(TypedDict):
+    """A question that waits for a person, or has been decided. One decision counts, the first."""
+
+    intervention_id: str
+    session_id: str
+    type: InterventionType
+    context: Context
+    tool_call: PendingCall | None
+    role: str | None
+    """The role that may decide; null: any member of the tenant, or who may start sessions of the agent."""
+    approver_must_differ: bool
+    """Nobody who asked for the call may let it run."""
+    options: list[str]
+    """What `resolve` takes."""
+    default_action: str
+    """The option that holds when nobody decides until `timeout_at`."""
+    timeout_at: Instant | None
+    """null: it waits until somebody decides."""
+    state: InterventionState
+    resolution: str | None
+    """The option that was chosen; at an expiry, `default_action`."""
+    amended: bool
+    """The call runs with `input`, which a person gave."""
+    input: dict[str, Any] | None
+    comment: str | None
+    resolved_by: str | None
+    """The subject of the person who decided. An expiry has none."""
+    resolved_at: Instant | None
+    created_at: Instant
+    truncated: NotRequired[bool]
+    """Its texts were cut, because one page could not hold it."""
+
+
+class DecidedOfDeleted(TypedDict):
+    """The answer to a repeated decision whose session was deleted meanwhile."""
+
+    session_id: str
+    intervention_id: str
+
+
+class CallInput(TypedDict):
+    """The whole input of a call that is decided on."""
+
+    name: str
+    """The tool's."""
+    input: dict[str, Any]
+    input_hash: str
+    """The decision is bound to it."""

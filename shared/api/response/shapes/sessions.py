@@ -1,0 +1,184 @@
+"""A session, and what is told of it while it runs."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from shared.api.response.shapes.formats import Counter, Instant
+from shared.api.response.shapes.interventions import Intervention
+from shared.api.response.shapes.plans import Plan
+from shared.domain.session.commit import EventType
+from shared.domain.session.head import SessionState, Visibility
+
+
+class Run(TypedDict):
+    """The work on one goal: from the message that begins it to its end. A session may have several in turn."""
+
+    run_id: str
+    generation: int
+    iteration: Counter
+    """Turns that have been taken, planning apart."""
+    max_steps: int
+    """The run ends gracefully at so many iterations."""
+
+
+class Usage(TypedDict):
+    """What the session has used since its beginning. It equals the sums of its step log."""
+
+    input_tokens: Counter
+    """Those read from the provider's cache included."""
+    output_tokens: Counter
+    cached_input_tokens: Counter
+    total_tokens: Counter
+    """Input and output."""
+    llm_calls: Counter
+    tool_calls: Counter
+    cost_usd: float | None
+    """null: the price of a model that was used is not known."""
+
+
+class Budget(TypedDict):
+    token_budget: Counter
+    """Of a window of time, which renews."""
+    tokens_used: int
+    """Of the window."""
+    tokens_left: Counter
+    renews_at: Instant | None
+    vanished_tokens: int
+    """Charged for model calls that failed and told no usage."""
+    cost_budget_usd: float | None
+    """null: there is none."""
+
+
+class Result(TypedDict):
+    goal_met: bool
+    """false: the run ended as it should, without reaching its goal (`reason` says why)."""
+    answer: str | None
+    """The beginning of the final answer, up to 4,000 characters; the conversation has all of it."""
+    reason: str
+    """`goal_complete`, `plan_completed`, `max_steps`, `budget_exceeded` …"""
+
+
+class RunError(TypedDict):
+    """Why a run has failed. A message to the session starts the next run."""
+
+    code: str
+    """`PLAN_FAILED`, `MODEL_REFUSED`, `CONTEXT_TOO_LONG`, `PRICE_UNKNOWN`, `PROVIDER_KEY_REFUSED`,
+    `PROVIDER_QUOTA_EXCEEDED`, `PROVIDER_REJECTED`, `MODEL_NOT_ALLOWED`, `AGENT_NOT_FOUND`, `STEP_FAILED`.
+    """
+    message: str
+
+
+class Cause(TypedDict):
+    """What a session waits for that no person decides: a provider, a key, AWS. It goes on by itself."""
+
+    code: str
+    message: str
+
+
+class Held(TypedDict):
+    """How a paused run ends once it is resumed."""
+
+    state: Literal["completed", "failed"]
+    goal_met: bool
+    reason: str
+
+
+class Session(TypedDict):
+    """A goal, and where the work on it is."""
+
+    session_id: str
+    agent_id: str
+    created_by: str
+    """The subject of the person who started it."""
+    visibility: Visibility
+    state: SessionState
+    state_reason: str | None
+    """`paused`, the type of the open question, or what is waited for (`waiting_for_provider` …)."""
+    retry_at: Instant | None
+    """While it waits for the world: when it tries again."""
+    cause: Cause | None
+    goal: str
+    """The beginning of the message that began the run, up to 1,000 characters."""
+    created_at: Instant
+    updated_at: Instant
+    run: Run | None
+    """null: nobody has given it a goal yet."""
+    plan: Plan | None
+    usage: Usage
+    budget: Budget
+    interventions: list[Intervention]
+    """The open ones."""
+    result: Result | None
+    """Of a run that is `completed`."""
+    error: RunError | None
+    """Of a run that has `failed`."""
+    held: Held | None
+    last_seq: Counter
+    """The number of its newest event."""
+    metadata: dict[str, str]
+    """What was given at its start."""
+    truncated: NotRequired[bool]
+    """Its texts were cut, because one page could not hold it."""
+
+
+class CancelledSession(Session):
+    in_flight: list[str]
+    """Ids of calls that had started before the cancel and may still have their effect."""
+
+
+class HiddenSession(TypedDict):
+    """Of somebody else's private session an admin who cancels it is told no more."""
+
+    session_id: str
+    state: SessionState
+    in_flight: list[str]
+
+
+class DeletedSession(TypedDict):
+    """The answer to a repeated request whose session was deleted meanwhile."""
+
+    session_id: str
+
+
+class Event(TypedDict):
+    """What happened. Events are numbered without gaps over the session."""
+
+    seq: Annotated[int, Field(ge=1)]
+    at: Instant
+    type: EventType
+    """Later releases may add types: skip one that you do not know."""
+    step_number: int | None
+    """The row of the step log that it belongs to."""
+    data: dict[str, Any]
+    """By type, at least: `state.changed` from, to, reason · `plan.created` and `plan.revised` version, plan ·
+    `plan.step` plan_step, from, status · `plan.closed` version, status · `plan.rejected` action, code, message ·
+    `tool.*` call_id, effect_id, name, input_hash, and `tool.finished` ok, duration_ms, bytes · `intervention.*`
+    intervention_id, type, and `intervention.resolved` option, resolved_by · `message.*` and `thought` message_id,
+    text · `llm.retried` wait_seconds.
+    """
+
+
+class Partial(TypedDict):
+    """The end of what the model is writing just now. It is for people who watch: nothing depends on it."""
+
+    text: str
+    kind: Literal["plan", "think"]
+    iteration: Counter
+    at: Instant
+
+
+class Snapshot(TypedDict):
+    """The session as it is, and what has happened since the cursor."""
+
+    session: Session
+    events: list[Event]
+    cursor: str
+    """Send it as `after` of the next request."""
+    has_more: bool
+    """There are further events already: ask again at once."""
+    poll_after_ms: Counter
+    """Milliseconds to wait before the next request; 0 where `has_more`."""
+    partial: NotRequired[Partial]
+    """Only where the deployment tells running text (`ACTA_PARTIAL_TEXT_MS`), while a model writes."""
