@@ -32,8 +32,8 @@ TOOL = {
     "input_schema": "JSON Schema 2020-12 of an object. What it does not name is refused unless it says "
     "`additionalProperties` itself.",
     "kind": "How it is called.",
-    "effect": "What becomes of a call whose end is not known: `read` runs again, `idempotent` runs again under the same "
-    "id, `once` never runs again without a person.",
+    "effect": "What becomes of a call whose end is not known: `read` runs again, `idempotent` runs again under the "
+    "same id, `once` never runs again without a person.",
     "risk": "What it touches.",
     "high_stakes": "A person approves each call. Absent: by its name, effect and risk.",
     "approver_role": "The role that decides on its calls, whichever agent makes them.",

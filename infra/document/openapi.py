@@ -198,11 +198,10 @@ def _json_body(route: Route, body: Parameter, operation: Operation, schemas: _Sc
 
 def _answer(answer: Answer, schemas: _Schemas) -> Json:
     made: Json = {"description": answer.says}
-    headers = {
-        name: {"$ref": f"#/components/headers/{name}"} for name in (*answer.headers, *answer.sometimes)
+    headers: dict[str, Json] = {
+        **{name: {**RESPONSE_HEADERS[name], "required": True} for name in answer.headers},
+        **{name: {"$ref": f"#/components/headers/{name}"} for name in answer.sometimes},
     }
-    for name in answer.headers:
-        headers[name] = {**RESPONSE_HEADERS[name], "required": True}
     if headers:
         made["headers"] = headers
     content: Json = {kind: {"schema": schema} for kind, schema in answer.raw.items()}

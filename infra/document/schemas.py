@@ -5,7 +5,7 @@ A rule that only a validator's code has is added here where JSON Schema can say 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
@@ -15,7 +15,9 @@ from typing_extensions import is_typeddict
 from infra.document.fields import BODIES
 from shared.api.request import bodies, definition_bodies
 from shared.api.response.shapes import definitions, history, interventions, plans, records, sessions
-from shared.domain.definitions.tool_secret import MAX_VALUE_CHARS, MIN_VALUE_CHARS
+from shared.domain.definitions import tool
+from shared.domain.definitions.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
+from shared.domain.definitions.tool_secret import MAX_VALUE_CHARS, MIN_VALUE_CHARS, NAME_PATTERN
 
 Json = dict[str, Any]
 REF = "#/components/schemas/{model}"
@@ -99,10 +101,41 @@ def _without_titles(schema: Any) -> None:
 def _tool(properties: dict[str, Json]) -> None:
     """Of kind `mcp` there are none yet, and `config` depends on the kind."""
     properties["kind"] = {"type": "string", "enum": ["http", "lambda"]}
-    properties["config"] = {
-        "description": "Of kind `http` the first, of kind `lambda` the second.",
-        "anyOf": [{"$ref": REF.format(model=name)} for name in ("HttpToolConfig", "LambdaToolConfig")],
-    }
+    properties["config"] = {"anyOf": [HTTP_CONFIG, LAMBDA_CONFIG]}
 
 
+SECRET: Json = {
+    "type": "object",
+    "description": "The secret that has the value.",
+    "properties": {"secret": {"type": "string", "pattern": NAME_PATTERN}},
+    "required": ["secret"],
+    "additionalProperties": False,
+}
+HTTP_CONFIG: Json = {
+    "type": "object",
+    "description": "Of kind `http`.",
+    "properties": {
+        "url": {"type": "string", "minLength": 1, "maxLength": tool.MAX_URL_CHARS},
+        "method": {"type": "string", "enum": list(get_args(tool.Method))},
+        "headers": {
+            "type": "object",
+            "maxProperties": tool.MAX_HEADERS,
+            "propertyNames": {"pattern": tool.HEADER_PATTERN},
+            "additionalProperties": {
+                "anyOf": [{"type": "string", "pattern": tool.HEADER_VALUE_PATTERN}, SECRET]
+            },
+        },
+    },
+    "required": ["url", "method"],
+    "additionalProperties": False,
+}
+LAMBDA_CONFIG: Json = {
+    "type": "object",
+    "description": "Of kind `lambda`.",
+    "properties": {
+        "function": {"type": "string", "pattern": FUNCTION_PATTERN, "maxLength": MAX_FUNCTION_CHARS}
+    },
+    "required": ["function"],
+    "additionalProperties": False,
+}
 CHANGES: Mapping[str, Callable[[dict[str, Json]], None]] = {"CreateTool": _tool, "PutTool": _tool}

@@ -263,8 +263,8 @@ class PlanRefused(ModelFeedback):
 class CallerError(ActaError):
     """Something went wrong on Acta's side. Sending it again may help; with an `Idempotency-Key` it does no harm.
 
-    The HTTP answer is an error envelope. `details`: by field, sentences about what is wrong with it. The first paragraph
-    of a class with a `code` of its own stands in the catalogue of errors (docs/api.md).
+    The HTTP answer is an error envelope. `details`: by field, sentences about what is wrong with it. The first
+    paragraph of a class with a `code` of its own stands in the catalogue of errors (docs/api.md).
     """
 
     code = "INTERNAL_ERROR"
@@ -296,7 +296,7 @@ class CursorInvalid(ValidationFailed):
 
 
 class Unauthorized(CallerError):
-    """There is no token, or it names no usable subject. Without a valid token the gateway itself answers, in its own form."""
+    """There is no token, or it names no usable subject. To one that is not valid the gateway itself answers."""
 
     code = "UNAUTHORIZED"
 

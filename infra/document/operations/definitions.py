@@ -78,8 +78,8 @@ TOOLS = {
         "Tools",
         "Add a tool",
         (ok(Tool, says="The tool.", status=201, headers=("Location",)),),
-        about="Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything runs. A header's "
-        "value is a text only where its name and value are plain; all else refers to a secret.",
+        about="Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything runs. A "
+        "header's value is a text only where its name and value are plain; all else refers to a secret.",
         codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),
         bodies={

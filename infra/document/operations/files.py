@@ -4,8 +4,8 @@ from infra.document.operations.operation import NOTHING, PAGING, Answer, Operati
 from shared.api.response.shapes.records import File, FileVersion, WrittenFile
 
 PATH = {
-    "path": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a file. Only "
-    "the plain spelling is taken: no `..`, no empty part, no control characters, no backslash, at most 1,024 bytes."
+    "path": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a file. "
+    "Only the plain spelling is taken: no `..`, no empty part, no control character, no backslash, at most 1,024 bytes."
 }
 BYTES = {"application/octet-stream": {"type": "string", "format": "binary"}}
 

@@ -56,8 +56,8 @@ INTERVENTIONS = {
             ),
         ),
         about="One of the intervention's `options`. Some take an `input`: `modify` the tool's whole input, `answer` "
-        "`{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` `{hint?}`. A second or late "
-        "decision is 409 with the recorded one.",
+        "`{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` `{hint?}`. A second or "
+        "late decision is 409 with the recorded one.",
         codes=(
             "SESSION_NOT_FOUND",
             "INTERVENTION_NOT_FOUND",

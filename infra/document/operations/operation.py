@@ -31,7 +31,8 @@ class Answer:
 class Operation:
     """`name`: the operationId, stable. `codes`: of the errors that are this route's own; what every route may answer is
     added. `takes`: request headers. `bodies`: examples by name, each of which a test sends. `parameters`: words about
-    path variables and query parameters; `values`: the schemas of those that a handler checks itself. `sends`: content type -> schema of a body that is no JSON.
+    path variables and query parameters; `values`: the schemas of those that a handler checks itself. `sends`: content
+    type -> schema of a body that is no JSON.
     """
 
     name: str

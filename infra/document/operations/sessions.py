@@ -76,8 +76,8 @@ SESSIONS = {
                 304, "Nothing has changed since the answer with this ETag.", form="empty", headers=("ETag",)
             ),
         ),
-        about="The polling endpoint. Send the `cursor` of the last answer as `after`; with `wait` the answer comes when "
-        "something happens, or after so many seconds. Then wait `poll_after_ms` and ask again. One read, no write.",
+        about="The polling endpoint. Send the `cursor` of the last answer as `after`; with `wait` the answer comes "
+        "when something happens, or after so many seconds. Then wait `poll_after_ms` and ask again.",
         codes=("SESSION_NOT_FOUND",),
         takes=("If-None-Match",),
         parameters={

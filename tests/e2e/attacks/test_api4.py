@@ -13,7 +13,15 @@ FAR_TOO_MUCH = {"token_budget": 100_000_000, "cost_budget_usd": 1_000_000}
 CAPPED = {"agent_id": "capped", "name": "Capped", "caps": {"max_steps": 10, "token_budget": 20_000}}
 
 
-@pytest.mark.parametrize(("path", "key"), [("/nothing", "$default"), ("/healthz", "GET /healthz")])
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("/nothing", "$default"),
+        ("/healthz", "GET /healthz"),
+        ("/v1/openapi.json", "GET /v1/openapi.json"),
+        ("/v1/docs", "GET /v1/docs"),
+    ],
+)
 def test_strangers_use_up_their_own_rate_and_people_go_on(
     deployed: Deployed, behind: Behind, ann: Person, path: str, key: str
 ) -> None:

@@ -1,0 +1,213 @@
+"""The OpenAPI document: everything that is there is in it, and what is in it holds together."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from functions.fallback.document import DOCUMENT, PAGE, PARTS, takes_gzip
+from functions.fallback.routes import build
+from infra.document.__main__ import made
+from infra.document.catalogue import PAGE as PAGE_OF_THE_API
+from infra.document.catalogue import with_catalogue
+from infra.document.fields import BODIES
+from infra.document.openapi import document
+from infra.document.operations.every import OPERATIONS
+from infra.packaging.bundle import ROOT
+from shared.api.routes import ROUTES
+from shared.settings import Settings
+from tests.unit.api.gateway import Answer, Gateway
+
+METHODS = ("get", "post", "put", "delete")
+Json = dict[str, Any]
+
+
+def operations() -> Iterator[tuple[str, Json]]:
+    for path, each in document()["paths"].items():
+        for method, operation in each.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def inside(value: Any) -> Iterator[Json]:
+    """Every object in it."""
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from inside(each)
+
+
+def test_every_route_is_in_the_document_and_the_document_has_no_other() -> None:
+    described = {key for key, _ in operations()}
+    assert described == {str(route).replace("+}", "}") for route in ROUTES} == set(OPERATIONS)
+    assert len({operation["operationId"] for _, operation in operations()}) == len(ROUTES)
+
+
+def test_what_needs_no_token_says_so_and_all_else_needs_one() -> None:
+    opened = {str(route) for route in ROUTES if route.role is None}
+    assert {key for key, operation in operations() if operation.get("security") == []} == opened
+    assert document()["security"] == [{"token": []}]
+
+
+def test_every_reference_leads_somewhere_and_every_schema_is_one() -> None:
+    for each in inside(document()):
+        reference = each.get("$ref")
+        found: Any = document()
+        for part in reference.removeprefix("#/").split("/") if reference else ():
+            found = found[part]
+    for name, schema in document()["components"]["schemas"].items():
+        Draft202012Validator.check_schema(schema)
+        assert schema.get("description") or name in UNTOLD, f"{name} says nothing"
+
+
+UNTOLD = {
+    "Agent", "Budget", "CancelledSession", "CheckedKey", "CheckedKeys", "ConfiguredModel", "ConfiguredModels",
+    "DefaultModel", "FallbackModel", "File", "FileVersion", "Health", "Memory", "MemorySource", "ModelUse", "PlanStep",
+    "PromptInForce", "ProviderKey", "Result", "SecretReference", "WrittenFile",
+}  # fmt: skip
+"""Their names and fields say enough."""
+
+
+def test_every_parameter_and_every_field_of_a_body_is_explained() -> None:
+    schemas = document()["components"]["schemas"]
+    for key, operation in operations():
+        for parameter in operation["parameters"]:
+            assert parameter["description"], f"{key}: {parameter['name']}"
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        if body is not None:
+            name = body["schema"]["$ref"].rpartition("/")[2]
+            assert name in BODIES, f"{name} has no words"
+            assert all(field["description"] for field in schemas[name]["properties"].values())
+
+
+@pytest.mark.parametrize("key", [key for key, each in OPERATIONS.items() if each.bodies])
+def test_an_example_fits_its_schema(key: str) -> None:
+    (body,) = (
+        operation["requestBody"]["content"]["application/json"]
+        for each, operation in operations()
+        if each == key
+    )
+    schema = {**body["schema"], "components": document()["components"]}
+    for name, example in body["examples"].items():
+        assert not list(Draft202012Validator(schema).iter_errors(example["value"])), name
+
+
+def test_every_json_body_has_an_example() -> None:
+    for key, operation in operations():
+        body = (
+            operation.get("requestBody", {}).get("content", {}).get("application/json", {"examples": "none"})
+        )
+        assert body.get("examples"), key
+
+
+def test_a_body_names_all_its_fields_and_an_answer_may_get_more() -> None:
+    schemas = document()["components"]["schemas"]
+    assert schemas["StartSession"]["additionalProperties"] is False
+    assert "additionalProperties" not in schemas["Session"]
+
+
+def test_a_field_that_is_there_to_be_refused_is_not_described() -> None:
+    schemas = document()["components"]["schemas"]
+    assert "default_action" not in schemas["PutTool"]["properties"]
+    assert "version" not in schemas["CreateTool"]["properties"]
+    assert schemas["PutTool"]["properties"]["kind"]["enum"] == ["http", "lambda"]
+
+
+def test_nothing_of_the_inside_is_in_it() -> None:
+    text = json.dumps(document())
+    for word in ("shared/", "functions/", "dynamodb", "arn:aws", ".py"):
+        assert word not in text.lower()
+
+
+def test_two_processes_make_the_same_bytes(tmp_path: Path) -> None:
+    for seed in ("1", "2"):
+        (tmp_path / seed).mkdir()
+        command = [sys.executable, "-m", "infra.document", str(tmp_path / seed)]
+        subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed})
+    first, second = (sorted((tmp_path / seed).iterdir()) for seed in ("1", "2"))
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert [path.name for path in first] == sorted(f"{name}.gz" for name in (DOCUMENT, PAGE, *PARTS))
+
+
+@pytest.mark.parametrize("function", ["start", "status", "intervene", "admin", "step", "fallback"])
+def test_no_function_imports_the_shapes_of_its_answers_while_it_runs(function: str) -> None:
+    """They are for mypy and for the document; a cold start does not wait for them."""
+    code = (
+        f"import functions.{function}.routes, sys\n"
+        "print([name for name in sys.modules if name.startswith('shared.api.response.shapes')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Gateway:
+    for name, content in made().items():
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content))
+    return Gateway(build(Settings(env="test", table="table", bucket="bucket"), tmp_path).handler, token=None)
+
+
+def sent(answer: Answer) -> bytes:
+    packed = answer.headers.get("Content-Encoding") == "gzip"
+    return gzip.decompress(answer.body) if packed else answer.body
+
+
+@pytest.mark.parametrize("accepted", ["", "gzip, deflate, br", "identity", "gzip;q=0"])
+def test_the_document_needs_no_token_and_is_packed_for_who_takes_that(
+    stranger: Gateway, accepted: str
+) -> None:
+    answer = stranger.request("GET", "/v1/openapi.json", headers={"Accept-Encoding": accepted})
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
+    assert ("Content-Encoding" in answer.headers) == (accepted == "gzip, deflate, br")
+    assert answer.headers["Vary"] == "Accept-Encoding"
+    assert json.loads(sent(answer)) == document()
+
+
+def test_the_page_is_made_of_files_of_its_own_and_may_load_no_other(stranger: Gateway) -> None:
+    page = stranger.request("GET", "/v1/docs")
+    text = page.body.decode()
+    assert (page.status, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert "://" not in text
+    assert "<script>" not in text
+    for name, kind in PARTS.items():
+        assert (f'"docs/{name}"' in text) is True
+        part = stranger.request("GET", f"/v1/docs/{name}")
+        assert (part.status, part.headers["Content-Type"]) == (200, kind)
+        assert part.headers["Content-Security-Policy"] == page.headers["Content-Security-Policy"]
+    policy = page.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert page.headers["X-Content-Type-Options"] == "nosniff"
+    assert "validatorUrl: null" in stranger.request("GET", "/v1/docs/start.js").body.decode()
+
+
+@pytest.mark.parametrize("name", ["page.html", "openapi.json", "start.js.gz", "..", "routes.py", "x"])
+def test_no_other_file_is_answered(stranger: Gateway, name: str) -> None:
+    answer = stranger.request("GET", f"/v1/docs/{name}")
+    assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("accepted", "taken"),
+    [
+        ("gzip", True), ("GZIP ; q=0.5", True), ("br, gzip;q=1.0", True), ("gzip; q=0", False),
+        ("gzip;q=0.000", False), ("", False), ("*", False), ("x-gzip", False),
+    ],
+)  # fmt: skip
+def test_who_takes_gzip_says_so(accepted: str, taken: bool) -> None:
+    assert takes_gzip(accepted) is taken
+
+
+def test_the_catalogue_of_errors_is_that_of_the_classes() -> None:
+    """`python -m infra.document.catalogue` writes it anew."""
+    page = PAGE_OF_THE_API.read_text(encoding="utf-8")
+    assert page == with_catalogue(page)
