@@ -13,7 +13,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo house test test-thorough test-model faults mixed-fleet check format bench picture lock audit \
+.PHONY: help setup demo house test test-thorough test-api test-model faults mixed-fleet check format bench picture lock audit \
 	sbom clean
 
 help: ## show this list
@@ -26,10 +26,15 @@ demo: setup ## a real agent run on a local AWS, from deploy to the finished file
 	@$(BIN)/acta demo
 
 test: setup ## the tests, the deployed end-to-end ones included, in 8 minutes
+	@$(BIN)/python -m infra.local.toolchain api
 	@$(BIN)/pytest --numprocesses 3 -m "not thorough"
 
 test-thorough: setup ## what `test` has a sample of: the rest of the local AWS's contract, every provider's wire
 	@$(BIN)/pytest --numprocesses 3 -m thorough
+
+test-api: setup ## schemathesis asks a deployed API whatever its document allows and forbids, 10 minutes
+	@$(BIN)/python -m infra.local.toolchain api
+	@ACTA_TEST_API=1 $(BIN)/pytest tests/e2e/api/test_schemathesis.py -s
 
 test-model: setup ## the provider's protocol against a real server with a real small model
 	@ACTA_TEST_MODEL=1 $(BIN)/pytest tests/model
@@ -72,6 +77,7 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@$(UV_COMPILE) $(UPGRADE) requirements/bench.in -o requirements/bench.txt
 	@$(UV_COMPILE) $(UPGRADE) --no-deps requirements/model.in -o requirements/model.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
+	@$(UV_COMPILE) $(UPGRADE) requirements/api.in -o requirements/api.txt
 	@echo "lock: done"
 
 audit: setup ## ask public advisories about every pinned package (needs the network)
@@ -81,4 +87,4 @@ sbom: setup ## what each zip and the tools contain, as CycloneDX JSON in build/s
 	@$(BIN)/python -m infra.packaging.sbom
 
 clean: ## remove everything that was made, the local stack's data included
-	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit node_modules build cdk.out .acta
+	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit .venv-api node_modules build cdk.out .acta

@@ -23,6 +23,11 @@ CDK = ROOT / "node_modules" / ".bin" / "cdk"
 LOCKS = ROOT / "requirements"
 STAMP = ".acta-stamp"
 TAIL_LINES = 15
+ASKED_FOR = {
+    "audit": "Python environment of the audit",
+    "api": "Python environment of the API's tests",
+}
+"""Environments that are made by their name."""
 
 
 class SetupFailed(Exception):
@@ -160,11 +165,12 @@ def make_all() -> None:
 
 
 def main() -> int:
-    """With the word `audit`: that environment alone, which no other target needs."""
+    """With a word of `ASKED_FOR`: that environment alone, which few targets need."""
     try:
         with only_one():
-            if sys.argv[1:] == ["audit"]:
-                make_side_environment("audit", "Python environment of the audit")
+            if sys.argv[1:]:
+                name = sys.argv[1]
+                make_side_environment(name, ASKED_FOR[name])
             else:
                 make_all()
     except SetupFailed as error:
