@@ -1,0 +1,147 @@
+"""The document that the API serves of itself, and its page."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from infra.document.openapi import document
+from infra.document.operations.every import OPERATIONS
+from shared.api.routes import ROUTES
+from tests.conftest import Deployed
+from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.browser import OPTIONS, Browser, NoBrowser, browser
+from tests.e2e.support.document import NotDescribed, checked
+from tests.e2e.support.person import Person, carries_the_headers
+
+PATIENCE_SECONDS = 60
+Json = dict[str, Any]
+
+
+def stranger(deployed: Deployed, path: str, **headers: str) -> httpx.Response:
+    return checked(httpx.get(deployed.url + path, headers=headers, timeout=60, trust_env=False))
+
+
+def test_the_document_is_served_without_a_token_and_says_of_every_route(deployed: Deployed) -> None:
+    for accepted in ("gzip", "identity"):
+        answer = stranger(deployed, "/v1/openapi.json", **{"Accept-Encoding": accepted})
+        assert answer.headers.get("content-encoding") == ("gzip" if accepted == "gzip" else None)
+        assert answer.json() == document()
+        carries_the_headers(answer)
+
+
+def test_the_page_and_its_files_are_served_without_a_token(deployed: Deployed) -> None:
+    for path in ("/v1/docs", "/v1/docs/start.js", "/v1/docs/swagger-ui.css", "/v1/docs/swagger-ui-bundle.js"):
+        answer = stranger(deployed, path)
+        assert answer.status_code == 200
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'; ")
+        carries_the_headers(answer)
+    assert stranger(deployed, "/v1/docs/routes.py").status_code == 404
+
+
+def test_the_page_shows_every_operation_in_a_browser_that_reaches_nothing_but_the_api(
+    deployed: Deployed, tmp_path: Path
+) -> None:
+    try:
+        chromium = browser()
+    except NoBrowser as missing:
+        pytest.skip(str(missing))
+    shown = dom(chromium, f"{deployed.url}/v1/docs", tmp_path)
+    for key, operation in OPERATIONS.items():
+        method, _, path = key.partition(" ")
+        assert f'data-path="{path}"' in shown, key
+        assert f"operations-{operation.tag}-{operation.name}" in shown, key
+        assert method in shown
+    assert "Failed to load" not in shown
+
+
+def dom(chromium: Browser, url: str, folder: Path) -> str:
+    """The page as it is once its scripts have run."""
+    environ = {**os.environ, "HOME": str(folder)}
+    if chromium.libraries is not None:
+        environ["LD_LIBRARY_PATH"] = str(chromium.libraries)
+    options = (*OPTIONS, "--virtual-time-budget=20000", "--dump-dom", f"--user-data-dir={folder / 'profile'}")
+    ran = subprocess.run(
+        [chromium.executable, *options, url],
+        env=environ, capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS,
+    )  # fmt: skip
+    return ran.stdout
+
+
+def test_an_answer_that_the_document_does_not_have_is_found(ann: Person) -> None:
+    """That the comparison compares: a field more, a status, a header less, another content type."""
+    answer = ann.get("/v1/files")
+    body = answer.json()
+
+    def changed(status: int = 200, kind: str = "application/json", **data: Any) -> httpx.Response:
+        told = {"success": True, "data": {**body["data"], **data}}
+        return httpx.Response(status, json=told, headers={"Content-Type": kind}, request=answer.request)
+
+    checked(changed())
+    for wrong in (changed(more=1), changed(next_cursor=3), changed(status=206), changed(kind="text/html")):
+        with pytest.raises(NotDescribed):
+            checked(wrong)
+    polled = ann.get(f"/v1/sessions/{ann.start()}")
+    with pytest.raises(NotDescribed, match="without ETag"):
+        checked(httpx.Response(200, content=polled.content, request=polled.request))
+
+
+@pytest.fixture
+def boss(admit: Admit) -> Person:
+    return admit(role="admin", user="boss")
+
+
+def example(key: str, name: str) -> Json:
+    body: Json = OPERATIONS[key].bodies[name]
+    return body
+
+
+def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> None:
+    sent: set[tuple[str, str]] = set()
+
+    def send(key: str, name: str, /, **variables: str) -> httpx.Response:
+        method, _, path = key.partition(" ")
+        answer = boss.http.request(method, path.format(**variables), json=example(key, name))
+        assert answer.is_success, f"{key}, {name}: {answer.text}"
+        sent.add((key, name))
+        return answer
+
+    send("POST /v1/sessions", "goal")
+    send("POST /v1/sessions", "limits")
+    idle = send("POST /v1/sessions", "idle").json()["data"]["session_id"]
+    send("POST /v1/sessions/{session_id}/messages", "message", session_id=idle)
+
+    send("POST /v1/agents", "researcher")
+    send("POST /v1/agents", "careful")
+    send("PUT /v1/agents/{agent_id}", "researcher", agent_id="researcher")
+    send("POST /v1/tools", "http")
+    send("PUT /v1/tools/{name}", "http", name=example("POST /v1/tools", "http")["name"])
+    send("PUT /v1/tool-secrets/{name}", "token", name="token")
+    memory = send("POST /v1/memories", "fact").json()["data"]["memory_id"]
+    send("PUT /v1/memories/{memory_id}", "shared", memory_id=memory)
+    prompt = "agent_planning_system"
+    send("PUT /v1/admin/prompts/{name}", "version", name=prompt)
+    restore = "POST /v1/admin/prompts/{name}/versions/{version}/restore"
+    send(restore, "restored", name=prompt, version="1")
+
+    resolve = "POST /v1/sessions/{session_id}/interventions/{intervention_id}/resolve"
+    for decision in OPERATIONS[resolve].bodies:
+        boss.put_file("copy.md", "A copy")
+        session_id = boss.start("Delete copy.md")
+        (asked,) = boss.asked(session_id).session["interventions"]
+        send(resolve, decision, session_id=session_id, intervention_id=asked["intervention_id"])
+
+    assert sent == {(key, name) for key, each in OPERATIONS.items() for name in each.bodies}
+
+
+def test_the_document_names_exactly_the_routes_of_the_gateway(behind: Behind) -> None:
+    gateway = behind.client("apigatewayv2")
+    (api,) = gateway.get_apis()["Items"]
+    deployed = {route["RouteKey"] for route in gateway.get_routes(ApiId=api["ApiId"])["Items"]} - {"$default"}
+    described = {f"{method.upper()} {path}" for path, each in document()["paths"].items() for method in each}
+    assert {key.replace("+}", "}") for key in deployed} == described
+    assert len(described) == len(ROUTES)
