@@ -126,7 +126,7 @@ def _operation(
         made["requestBody"] = _json_body(route, body, operation, schemas)
     elif operation.sends:
         made["requestBody"] = {
-            "required": True,
+            "required": False,
             "content": {kind: {"schema": schema} for kind, schema in operation.sends.items()},
         }
     made["responses"] = {
@@ -147,7 +147,7 @@ def _path_variables(
         name = part.strip("{}")
         schema: Json = schemas.by_key[f"{route} {name}"] if name in typed else {"type": "string"}
         if schema == {"type": "string"}:
-            schema = {"type": "string", "minLength": 1}
+            schema = operation.values.get(name, {"type": "string", "minLength": 1})
         found.append(
             {
                 "name": name,

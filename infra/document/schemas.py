@@ -102,6 +102,7 @@ def _tool(properties: dict[str, Json]) -> None:
     """Of kind `mcp` there are none yet, and `config` depends on the kind."""
     properties["kind"] = {"type": "string", "enum": ["http", "lambda"]}
     properties["config"] = {"anyOf": [HTTP_CONFIG, LAMBDA_CONFIG]}
+    properties["name"] = {"type": "string", "pattern": tool.TOOL_NAME_PATTERN}
 
 
 SECRET: Json = {

@@ -4,6 +4,7 @@ It lists what is there: the libraries in a zip by their metadata in it, after wh
 """
 
 import base64
+import gzip
 import json
 import re
 import sys
@@ -29,9 +30,9 @@ def main() -> int:
     OUT.mkdir(parents=True, exist_ok=True)
     bundler = Bundler(target_of(DEV))
     for function in get_args(FunctionName):
-        _write(
-            f"function-{function}", document(f"acta-{function}", *python_packages(bundler.build(function)))
-        )
+        built = bundler.build(function)
+        components = (*python_packages(built), *page_packages(built))
+        _write(f"function-{function}", document(f"acta-{function}", *components))
     for name, environment in TOOLS.items():
         (installed,) = (ROOT / environment).glob("lib/python*/site-packages")
         _write(name, document(f"acta-{name}", *python_packages(installed)))
@@ -60,6 +61,17 @@ def python_packages(folder: Path) -> Iterator[Json]:
         name = re.sub(r"[-_.]+", "-", headers["Name"]).lower()
         url = f"pkg:pypi/{name}@{headers['Version']}"
         yield _library(name, headers["Version"], url, **_licence(headers))
+
+
+def page_packages(folder: Path) -> Iterator[Json]:
+    """What the page of the API's document is made of. Its bundle says which version it is."""
+    for packed in sorted(folder.rglob("swagger-ui-bundle.js.gz")):
+        text = gzip.decompress(packed.read_bytes()).decode()
+        version = text.partition('PACKAGE_VERSION:"')[2].partition('"')[0]
+        if not version:
+            raise ValueError(f"{packed.name} does not say which version it is")
+        licence = {"licenses": [{"expression": "Apache-2.0"}]}
+        yield _library("swagger-ui-dist", version, f"pkg:npm/swagger-ui-dist@{version}", **licence)
 
 
 def npm_packages(lock: Mapping[str, Any]) -> Iterator[Json]:

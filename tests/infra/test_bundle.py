@@ -1,6 +1,8 @@
 """What is in a zip, what is not, and how large it is."""
 
+import gzip
 import io
+import json
 import os
 import subprocess
 import sys
@@ -11,10 +13,13 @@ from typing import get_args
 
 import pytest
 
+from functions.fallback.document import DOCUMENT, PAGE, PARTS
+from infra.document.openapi import document
 from infra.environments import select
 from infra.packaging.asset import target_of
 from infra.packaging.bundle import KEPT, ROOT, Bundler
 from infra.packaging.install import InstallFailed, Target
+from infra.packaging.made import NotMade
 from infra.sizing import FunctionName
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
@@ -199,3 +204,39 @@ def test_the_cache_keeps_a_bounded_number_of_bundles(small_tree: Path) -> None:
     left = list((small_tree / "build" / "bundle").glob("start-*"))
     assert len(left) == KEPT
     assert newest in left
+
+
+def test_the_document_of_the_api_is_in_the_zip_of_who_serves_it_and_in_no_other() -> None:
+    names = {f"{name}.gz" for name in (DOCUMENT, PAGE, *PARTS)}
+    for function in FUNCTIONS:
+        found = {path.name for path in Bundler(HOST).build(function).rglob("*.gz")}
+        assert found == (names if function == "fallback" else set())
+    made = Bundler(HOST).build("fallback") / "functions" / "fallback" / "made"
+    served = json.loads(gzip.decompress((made / f"{DOCUMENT}.gz").read_bytes()))
+    assert served == document()
+
+
+def test_what_strangers_reach_is_a_small_zip_all_the_same() -> None:
+    assert zipped(Bundler(CLOUD).build("fallback")) <= LIMIT
+
+
+def test_another_document_is_another_bundle(tmp_path: Path) -> None:
+    def key(text: str) -> str:
+        maker = tmp_path / "infra" / "document"
+        maker.mkdir(parents=True, exist_ok=True)
+        for package in ("infra", "infra/document", "functions", "functions/fallback"):
+            (tmp_path / package).mkdir(parents=True, exist_ok=True)
+            (tmp_path / package / "__init__.py").touch()
+        (maker / "__main__.py").write_text(
+            f"import pathlib, sys\n(pathlib.Path(sys.argv[1]) / 'x.gz').write_text({text!r})\n"
+        )
+        for name in ("pyproject.toml", "requirements/dev.txt", "requirements/functions.txt"):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text("# nothing\n")
+        return Bundler(HOST, tmp_path).key("fallback")
+
+    assert key("one") != key("two")
+    assert key("one") == key("one")
+    (tmp_path / "infra" / "document" / "__main__.py").write_text("raise SystemExit('no such route')")
+    with pytest.raises(NotMade, match="no such route"):
+        Bundler(HOST, tmp_path).key("fallback")

@@ -1,11 +1,14 @@
 """`make sbom`: the documents name what is there."""
 
 import base64
+import gzip
 import json
+import re
 from pathlib import Path
 
+from infra.document.page import page
 from infra.packaging.bundle import ROOT
-from infra.packaging.sbom import document, npm_packages, python_packages
+from infra.packaging.sbom import document, npm_packages, page_packages, python_packages
 
 
 def installed(folder: Path, name: str, *headers: str) -> None:
@@ -34,6 +37,13 @@ def test_the_same_content_gives_the_same_document(tmp_path: Path) -> None:
     installed(tmp_path, "attrs")
     twice = [json.dumps(document("x", *python_packages(tmp_path))) for _ in range(2)]
     assert twice[0] == twice[1]
+
+
+def test_the_page_of_the_api_names_its_version(tmp_path: Path) -> None:
+    (tmp_path / "swagger-ui-bundle.js.gz").write_bytes(gzip.compress(page()["swagger-ui-bundle.js"]))
+    (only,) = document("acta-fallback", *page_packages(tmp_path))["components"]
+    assert re.fullmatch(r"pkg:npm/swagger-ui-dist@5\.\d+\.\d+", only["purl"])
+    assert only["licenses"] == [{"expression": "Apache-2.0"}]
 
 
 def test_npm_s_packages_are_those_of_its_lock_with_their_hashes() -> None:

@@ -2,6 +2,7 @@
 
 from infra.document.operations.operation import NOTHING, PAGING, Operation, ok, page_of
 from shared.api.response.shapes.definitions import Agent, Memory, Prompt, PromptInForce, Tool, ToolSecret
+from shared.domain.definitions.tool_secret import NAME_PATTERN
 
 AGENT = {"agent_id": "The agent's id."}
 TOOL = {"name": "The tool's name."}
@@ -146,6 +147,7 @@ TOOLS = {
         codes=("CONFLICT",),
         bodies={"token": {"value": "example-value-0123456789", "hosts": ["api.example.com"]}},
         parameters=SECRET,
+        values={"name": {"type": "string", "pattern": NAME_PATTERN}},
     ),
     "DELETE /v1/tool-secrets/{name}": Operation(
         "deleteToolSecret",

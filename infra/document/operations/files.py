@@ -42,7 +42,7 @@ FILES = {
             ok(WrittenFile, says="There was such a file; this is its newest version now."),
             ok(WrittenFile, says="The file is new.", status=201),
         ),
-        about="The body is the file, at most 4 MB, whatever its Content-Type.",
+        about="The body is the file, at most 4 MB, whatever its Content-Type. Without a body the file is empty.",
         codes=("PAYLOAD_TOO_LARGE",),
         sends=BYTES,
         parameters=PATH,

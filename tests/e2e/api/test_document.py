@@ -118,8 +118,9 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
     send("POST /v1/agents", "researcher")
     send("POST /v1/agents", "careful")
     send("PUT /v1/agents/{agent_id}", "researcher", agent_id="researcher")
-    send("POST /v1/tools", "http")
-    send("PUT /v1/tools/{name}", "http", name=example("POST /v1/tools", "http")["name"])
+    with behind.configured("admin", ACTA_HTTP_TOOL_HOSTS="api.example.com"):
+        send("POST /v1/tools", "http")
+        send("PUT /v1/tools/{name}", "http", name=example("POST /v1/tools", "http")["name"])
     send("PUT /v1/tool-secrets/{name}", "token", name="token")
     memory = send("POST /v1/memories", "fact").json()["data"]["memory_id"]
     send("PUT /v1/memories/{memory_id}", "shared", memory_id=memory)

@@ -5,6 +5,7 @@ import pytest
 
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person, Seen, refused
 from tests.e2e.support.samples import DELETION, OLD
 
@@ -99,7 +100,7 @@ def test_two_authorizations_in_one_request_open_nothing(
     """Whichever the gateway reads, only a signed token counts, and never two of them."""
     ann.put_file("secret.txt", "hers")
     both = [("Authorization", f"Bearer {stranger.token}"), ("Authorization", f"Bearer {ann.token}")]
-    answer = httpx.get(f"{deployed.url}/v1/files", headers=both, trust_env=False)
+    answer = checked(httpx.get(f"{deployed.url}/v1/files", headers=both, trust_env=False))
     assert answer.status_code in (200, 401)
     if answer.status_code == 200:
         assert answer.json()["data"]["items"] == []

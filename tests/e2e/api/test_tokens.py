@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from shared.api.routes import ROUTES, Route
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import Json, refused
 
 GATEWAY_REFUSAL = {"message": "Unauthorized"}
@@ -43,7 +44,8 @@ def mint(deployed: Deployed) -> Mint:
 def knock(deployed: Deployed) -> Callable[[str | None], httpx.Response]:
     def get(authorization: str | None) -> httpx.Response:
         headers = {} if authorization is None else {"Authorization": authorization}
-        return httpx.get(f"{deployed.url}/v1/sessions", headers=headers, timeout=60, trust_env=False)
+        url = f"{deployed.url}/v1/sessions"
+        return checked(httpx.get(url, headers=headers, timeout=60, trust_env=False))
 
     return get
 
@@ -186,9 +188,9 @@ def test_a_member_is_forbidden_what_is_an_admin_s(admit: Admit, route: Route) ->
 )
 def test_a_route_is_closed_to_whoever_has_no_token(deployed: Deployed, route: Route) -> None:
     url = deployed.url + re.sub(r"\{\w+\+?\}", "x", route.path)
-    turned_away(httpx.request(route.method, url, timeout=60, trust_env=False))
+    turned_away(checked(httpx.request(route.method, url, timeout=60, trust_env=False)))
 
 
 def test_health_needs_no_token(deployed: Deployed) -> None:
-    health = httpx.get(f"{deployed.url}/healthz", timeout=60, trust_env=False)
+    health = checked(httpx.get(f"{deployed.url}/healthz", timeout=60, trust_env=False))
     assert (health.status_code, health.json()["success"]) == (200, True)

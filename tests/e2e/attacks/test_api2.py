@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person, refused
 
 CLAIMS = {"sub": "ann", "tenant": "acme", "roles": "[admin]"}
@@ -22,7 +23,7 @@ API_FUNCTIONS = ("start", "status", "step", "intervene", "admin", "fallback")
 
 def ask(deployed: Deployed, path: str, **headers: str) -> httpx.Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.get(deployed.url + path, headers=named, timeout=60, trust_env=False)
+    return checked(httpx.get(deployed.url + path, headers=named, timeout=60, trust_env=False))
 
 
 def test_a_good_token_in_another_place_opens_nothing(deployed: Deployed, ann: Person) -> None:

@@ -6,6 +6,7 @@ import pytest
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person, refused
 
 AT_ONCE = 5
@@ -27,7 +28,9 @@ def test_strangers_use_up_their_own_rate_and_people_go_on(
 ) -> None:
     """With a rate that a test can use up. How high it is in AWS: `tests/infra/test_api.py`."""
     with behind.throttled(key, at_once=AT_ONCE):
-        answers = [httpx.get(deployed.url + path, timeout=60, trust_env=False) for _ in range(AT_ONCE + 3)]
+        answers = [
+            checked(httpx.get(deployed.url + path, timeout=60, trust_env=False)) for _ in range(AT_ONCE + 3)
+        ]
         assert [answer.status_code for answer in answers[AT_ONCE:]] == [429] * 3
         assert 429 not in {answer.status_code for answer in answers[:AT_ONCE]}
         assert ann.get("/v1/sessions").status_code == 200

@@ -68,6 +68,8 @@ class Step(TypedDict):
     estimated_tokens: int
     """Charged for an attempt that told no usage; below 0: taken back, because it has answered after all."""
     estimated_cost_usd: float
+    fused: bool
+    """The worker of the step before went on by itself."""
     truncated: NotRequired[bool]
 
 

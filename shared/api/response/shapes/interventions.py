@@ -42,8 +42,10 @@ class Outage(TypedDict):
 class Context(TypedDict):
     """What the person is shown. Types of questions have fields of their own beside these."""
 
-    asked_by: NotRequired[Literal["acta", "agent"]]
+    asked_by: NotRequired[Literal["acta", "agent", "person"]]
     """Whose words the question is in."""
+    requested_by: NotRequired[str]
+    """Of a pause: the subject who asked for it."""
     question: NotRequired[str]
     """Of a long one its two ends; `message_id` then names the message that has all of it."""
     agent_said: NotRequired[str]

@@ -1,0 +1,58 @@
+"""schemathesis sends what the document allows and what it forbids, and checks every answer.
+
+A bounded part of it is in every run; `make test-api` runs all of it. What it is not asked for, and why, is in
+schemathesis.toml.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from infra.packaging.bundle import ROOT
+from tests.conftest import Deployed
+from tests.e2e.conftest import Admit
+
+WHOLE = "ACTA_TEST_API"
+PROGRAM = ROOT / ".venv-api" / "bin" / "schemathesis"
+CONFIG = Path(__file__).with_name("schemathesis.toml")
+PART = ("--phases", "examples,coverage", "--max-time", "15")
+ALL = ("--phases", "examples,coverage,fuzzing,stateful", "--max-examples", "25", "--max-time", "480")
+MISSING = "there is no .venv-api: make it with `.venv/bin/python -m infra.local.toolchain api`"
+
+
+def ask(deployed: Deployed, admit: Admit, folder: Path, *options: str) -> None:
+    """An admin of a new tenant asks, always the same, with all checks."""
+    assert PROGRAM.exists(), MISSING
+    boss = admit(role="admin", user="boss")
+    environ = {**os.environ, "ACTA_API_URL": deployed.url, "ACTA_TOKEN": boss.token, "NO_PROXY": "127.0.0.1"}
+    command = [
+        str(PROGRAM), "--config-file", str(CONFIG), "run", f"{deployed.url}/v1/openapi.json",
+        "--checks", "all", "--workers", "2", "--no-color", "--generation-database", "none", *options,
+    ]  # fmt: skip
+    ran = subprocess.run(
+        command,
+        env=environ,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    print(ran.stdout[-3_000:])
+    assert ran.returncode == 0, ran.stdout[-20_000:]
+
+
+@pytest.mark.skipif(bool(os.environ.get(WHOLE)), reason="all of it is run")
+def test_a_part_of_what_the_document_allows_and_forbids_is_answered_as_it_says(
+    deployed: Deployed, admit: Admit, tmp_path: Path
+) -> None:
+    ask(deployed, admit, tmp_path, *PART)
+
+
+@pytest.mark.skipif(not os.environ.get(WHOLE), reason="`make test-api` runs it")
+def test_all_that_the_document_allows_and_forbids_is_answered_as_it_says(
+    deployed: Deployed, admit: Admit, tmp_path: Path
+) -> None:
+    ask(deployed, admit, tmp_path, *ALL)
