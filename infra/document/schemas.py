@@ -14,14 +14,22 @@ from typing_extensions import is_typeddict
 
 from infra.document.fields import BODIES
 from shared.api.request import bodies, definition_bodies
-from shared.api.response.shapes import definitions, history, interventions, plans, records, sessions
+from shared.api.response.shapes import definitions, history, interventions, plans, receipts, records, sessions
 from shared.domain.definitions import tool
 from shared.domain.definitions.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
 from shared.domain.definitions.tool_secret import MAX_VALUE_CHARS, MIN_VALUE_CHARS, NAME_PATTERN
 
 Json = dict[str, Any]
 REF = "#/components/schemas/{model}"
-SHAPES: Sequence[ModuleType] = (plans, interventions, sessions, history, definitions, records)
+SHAPES: Sequence[ModuleType] = (
+    plans,
+    interventions,
+    sessions,
+    history,
+    receipts,
+    definitions,
+    records,
+)
 
 MIDDLE = f"{{{MIN_VALUE_CHARS - 2},{MAX_VALUE_CHARS - 2}}}"
 VISIBLE = {"pattern": r"\S"}

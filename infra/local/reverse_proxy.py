@@ -142,7 +142,8 @@ class FrontHandler(BaseHTTPRequestHandler):
             answer = gateway_answer(HTTPStatus.SERVICE_UNAVAILABLE, "Service Unavailable")
         self.reply(answer)
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do  # noqa: N815
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do  # noqa: N815
+    do_TRACE = do_QUERY = do  # noqa: N815
 
     def read_body(self) -> bytes:
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
-from shared.api.response.shapes import history, sessions
+from shared.api.response.shapes import history, receipts, sessions
 from shared.domain.session.head import SessionState
 
 SESSION = {"session_id": "The session's id, as its start answered."}
@@ -135,6 +135,14 @@ SESSIONS = {
         (page_of(history.TraceRow, "Rows, oldest first."),),
         codes=("SESSION_NOT_FOUND",),
         parameters={**SESSION, **PAGING},
+    ),
+    "GET /v1/sessions/{session_id}/receipt": Operation(
+        "readReceipt",
+        "Sessions",
+        "What it has cost, up to its last commit",
+        (ok(receipts.Receipt, says="The receipt."),),
+        codes=("SESSION_NOT_FOUND",),
+        parameters=SESSION,
     ),
     "POST /v1/sessions/{session_id}/messages": Operation(
         "postMessage",

@@ -1,15 +1,18 @@
 """A session's receipt as JSON (design §3)."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from shared.api.response.views import instant, instant_or_none
 from shared.domain.session.head import Head
 from shared.domain.spending.receipt import NOT_COUNTED, Receipt
 
-Json = dict[str, Any]
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import receipts
 
 
-def cost_view(receipt: Receipt) -> Json:
+def cost_view(receipt: Receipt) -> receipts.Cost:
     """The sums alone, in the snapshot."""
     return {
         "models_usd": receipt.models_usd,
@@ -19,7 +22,7 @@ def cost_view(receipt: Receipt) -> Json:
     }
 
 
-def receipt_view(head: Head, receipt: Receipt) -> Json:
+def receipt_view(head: Head, receipt: Receipt) -> receipts.Receipt:
     stores, prices = receipt.stores, receipt.prices
     return {
         "session_id": head.session_id,

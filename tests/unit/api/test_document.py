@@ -69,9 +69,10 @@ def test_every_reference_leads_somewhere_and_every_schema_is_one() -> None:
 
 
 UNTOLD = {
-    "Agent", "Budget", "CancelledSession", "CheckedKey", "CheckedKeys", "ConfiguredModel", "ConfiguredModels",
-    "DefaultModel", "FallbackModel", "File", "FileVersion", "Health", "Memory", "MemorySource", "ModelUse", "PlanStep",
-    "PromptInForce", "ProviderKey", "Result", "SecretReference", "WrittenFile",
+    "Agent", "AwsCost", "AwsPrices", "Budget", "CancelledSession", "CheckedKey", "CheckedKeys", "ConfiguredModel",
+    "ConfiguredModels", "DefaultModel", "FallbackModel", "File", "FileVersion", "FunctionCost", "Health", "Memory",
+    "MemorySource", "ModelCost", "ModelPrices", "ModelUse", "PlanStep", "PromptInForce", "ProviderKey", "Result",
+    "SecretReference", "WrittenFile",
 }  # fmt: skip
 """Their names and fields say enough."""
 

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from shared.api.response.shapes.formats import Counter, Instant
 from shared.api.response.shapes.interventions import Intervention
 from shared.api.response.shapes.plans import Plan
+from shared.api.response.shapes.receipts import Cost
 from shared.domain.session.commit import EventType
 from shared.domain.session.head import SessionState, Visibility
 
@@ -173,6 +174,7 @@ class Snapshot(TypedDict):
     """The session as it is, and what has happened since the cursor."""
 
     session: Session
+    cost: Cost
     events: list[Event]
     cursor: str
     """Send it as `after` of the next request."""
