@@ -24,6 +24,7 @@ AGENT = {
     "high_stakes": "Tools that a person must approve, beside those that the registry marks.",
     "start_roles": "One of these roles is needed to start its sessions and to write to them. Empty: any member may.",
     "protocol": "`native` tool calling, or `react` for models without it.",
+    "background": "The provider makes its answers by itself and keeps them until they are fetched.",
     "interventions": "How people are asked, by type of question.",
 }
 TOOL = {

@@ -29,8 +29,8 @@ GATEWAY: Json = {
 }
 BY_GATEWAY = (401, 403, 404, 413, 429, 500, 503, 504)
 """Statuses that the gateway answers with by itself, too."""
-EVERYWHERE = ("INTERNAL_ERROR", "UNAVAILABLE")
-WITH_TOKEN = ("UNAUTHORIZED", "FORBIDDEN")
+EVERYWHERE = ("FORBIDDEN", "INTERNAL_ERROR", "UNAVAILABLE")
+WITH_TOKEN = ("UNAUTHORIZED",)
 
 
 class Undescribed(Exception):
@@ -204,7 +204,7 @@ def _answer(answer: Answer, schemas: _Schemas) -> Json:
     }
     if headers:
         made["headers"] = headers
-    content: Json = {kind: {"schema": schema} for kind, schema in answer.raw.items()}
+    content: Json = {kind: {"schema": schema} if schema else {} for kind, schema in answer.raw.items()}
     if answer.form in ("data", "page"):
         content["application/json"] = {"schema": _envelope(answer, schemas)}
     if content:

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
+from infra.document.operations.operation import NOTHING, PAGING, Answer, Json, Operation, ok, page_of
 from shared.api.response.shapes import history, receipts, sessions
 from shared.domain.session.head import SessionState
 
@@ -13,9 +13,7 @@ CONTROLLED = Answer(
     "answered with its id alone.",
     (sessions.Session, sessions.DeletedSession),
 )
-STREAM = {
-    "text/event-stream": {"type": "string", "description": "Server-sent events: `id`, `event`, `data`."}
-}
+STREAM: dict[str, Json] = {"text/event-stream": {}}
 
 SESSIONS = {
     "POST /v1/sessions": Operation(
@@ -93,7 +91,8 @@ SESSIONS = {
         (
             Answer(
                 200,
-                "The stream so far. It ends as soon as there are events: connect again.",
+                "Server-sent events. The `data` of each is an Event as JSON, its `id` a cursor. The stream ends as "
+                "soon as there are events: connect again.",
                 form="raw",
                 raw=STREAM,
             ),

@@ -10,6 +10,7 @@ from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.s3.objects import MISSING, read_metadata, read_object
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.keys import FILES, tenant_prefix
+from shared.domain.errors import AwsDenied
 from shared.domain.private_files import after_unlisted, listed_path, stored_path
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.files import MAX_VERSIONS, FileExists, FileInfo, FileMissing, FilePage, FileVersion
@@ -144,6 +145,10 @@ class S3Files:
             if refused.code in _NO_VERSION:
                 raise FileMissing("no such version") from None
             raise
+        except AwsDenied:  # S3 says so, too, of a version that is not there of a file that is
+            if any(one.version_id == version_id for one in self.versions(tenant, path)):
+                raise
+            raise FileMissing("no such version") from None
         self.write(tenant, path, body)
         return len(body)
 

@@ -16,6 +16,7 @@ from infra.environments import select
 from infra.packaging.asset import target_of
 from infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK
 from infra.packaging.install import InstallFailed, install
+from infra.packaging.made import made_for
 from infra.packaging.zip_contents import OURS
 from tests.doubles.http_sink import Sink
 from tests.e2e.conftest import Admit
@@ -64,6 +65,7 @@ def is_bytecode_of(source: bytes, bytecode: bytes) -> bool:
 def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
     behind: Behind, function: str
 ) -> None:
+    made = {place.as_posix(): path.read_bytes() for path, place in made_for(function, ROOT)}
     with deployed(behind, function) as code:
         names = [name for name in code.namelist() if not name.endswith("/")]
         ours = [name for name in names if name.partition("/")[0] in OURS]
@@ -74,7 +76,8 @@ def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
                 source = (ROOT / folder / f"{file.partition('.')[0]}.py").read_bytes()
                 assert is_bytecode_of(source, code.read(name)), name
             else:
-                assert code.read(name) == (ROOT / name).read_bytes(), name
+                assert code.read(name) == (made.get(name) or (ROOT / name).read_bytes()), name
+        assert made.keys() <= set(names)
         parse = email.parser.HeaderParser().parsestr
         metadata = [parse(code.read(name).decode()) for name in names if name.endswith(".dist-info/METADATA")]
     libraries = {(re.sub(r"[-_.]+", "-", each["Name"]).lower(), each["Version"]) for each in metadata}

@@ -21,7 +21,7 @@ from tests.e2e.support.stage import Stage
 
 PROMPT = "agent_planning_system"
 SECRET = "the-salaries"
-BY_ID = [route for route in ROUTES if "{" in route.path]
+BY_ID = [route for route in ROUTES if "{" in route.path and route.role is not None]
 OF_EVERYBODY = {
     "PUT /v1/files/{path+}", "GET /v1/admin/prompts/{name}", "PUT /v1/admin/prompts/{name}",
     "GET /v1/admin/prompts/{name}/versions", "PUT /v1/tool-secrets/{name}",

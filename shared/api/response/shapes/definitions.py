@@ -77,6 +77,8 @@ class Agent(TypedDict):
     start_roles: list[str]
     """One of them is needed to start a session and to write to it. Empty: any member may."""
     protocol: Protocol
+    background: bool
+    """The provider makes its answers by itself and keeps them until they are fetched."""
     interventions: dict[InterventionType, AskingPolicy]
     version: Counter
     """0: the built-in agent."""

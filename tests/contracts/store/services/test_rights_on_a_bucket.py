@@ -79,6 +79,16 @@ def test_a_file_that_is_there_costs_no_listing(aws: Aws, narrow: Narrow, tenant:
     assert narrow.listed == 0
 
 
+@pytest.mark.parametrize("version", ["0", "3sL4kqtJlcpXroDTDmJ+rmSpXd3dIbrHY"])
+def test_a_version_that_a_file_does_not_have_is_missing_to_who_may_not_list_the_bucket(
+    aws: Aws, narrow: Narrow, tenant: str, version: str
+) -> None:
+    files = S3Files(aws.bucket, narrow)
+    files.write(tenant, "notes.md", b"there")
+    with pytest.raises(FileMissing):
+        files.restore(tenant, "notes.md", version)
+
+
 def test_what_a_role_may_not_read_is_not_taken_for_missing(aws: Aws, tenant: str) -> None:
     S3Files(aws.bucket, aws.s3).write(tenant, "notes.md", b"there")
     files = S3Files(aws.bucket, Narrow(aws.s3, "files/", frozenset({f"files/{tenant}/notes.md"})))
