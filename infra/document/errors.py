@@ -35,8 +35,12 @@ def answered() -> list[Entry]:
 
 
 def of_runs() -> list[tuple[str, str, str]]:
-    """Code, what happened, and what a person can do, of `error` in a session."""
-    found = {each.code: (each.code, _words(each), each.remedy) for each in _below(SessionError)}
+    """Code, what happened, and what a person can do, of `error` in a session: of the class that names the code."""
+    found = {
+        each.code: (each.code, _words(each), each.remedy)
+        for each in _below(SessionError)
+        if "code" in vars(each)
+    }
     return [found[code] for code in sorted(found)]
 
 
