@@ -29,7 +29,8 @@ GATEWAY: Json = {
 }
 BY_GATEWAY = (401, 403, 404, 413, 429, 500, 503, 504)
 """Statuses that the gateway answers with by itself, too."""
-EVERYWHERE = ("FORBIDDEN", "INTERNAL_ERROR", "UNAVAILABLE")
+EVERYWHERE = ("VALIDATION_ERROR", "FORBIDDEN", "INTERNAL_ERROR", "UNAVAILABLE")
+"""`VALIDATION_ERROR`: of a query parameter that the route does not have, at least."""
 WITH_TOKEN = ("UNAUTHORIZED",)
 
 
@@ -131,7 +132,7 @@ def _operation(
         }
     made["responses"] = {
         **{str(answer.status): _answer(answer, schemas) for answer in operation.answers},
-        **_errors(route, operation, takes_json=body is not None, takes_anything=bool(made["parameters"])),
+        **_errors(route, operation, takes_json=body is not None),
     }
     return made
 
@@ -225,13 +226,11 @@ def _object(properties: Json) -> Json:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _errors(route: Route, operation: Operation, *, takes_json: bool, takes_anything: bool) -> Json:
+def _errors(route: Route, operation: Operation, *, takes_json: bool) -> Json:
     """By status, the shared answers, with this route's codes."""
     codes = [*operation.codes, *EVERYWHERE]
     if route.role is not None:
         codes += WITH_TOKEN
-    if takes_anything or takes_json or operation.sends:
-        codes.append("VALIDATION_ERROR")
     if "{" in route.path:
         codes.append("NOT_FOUND")
     if takes_json:

@@ -4,6 +4,7 @@
 
 A parameter that the route's path names is a variable of the path. One whose type is a `RequestBody` is the JSON body.
 Every other one is a query parameter; `from_` is called `from` in a query, because Python has that word for itself.
+What a query has beside them is refused (ADR 66).
 Modules with handlers keep real annotations (no `from __future__ import annotations`), so that local types can be read.
 """
 
@@ -47,13 +48,14 @@ class Arguments:
             Parameter(name, _where(route, name, hints[name]), TypeAdapter(hints[name]), parameter.default)
             for name, parameter in inspect.signature(handle).parameters.items()
         )
+        self.query = tuple(one.name.removesuffix("_") for one in self.parameters if one.where == "query")
 
     def bind(self, request: Request) -> dict[str, Any]:
-        """Raises ValidationFailed naming every parameter, and every field of the body, that is wrong; NotFound where a
-        variable of the path has a character that no name has.
+        """Raises ValidationFailed naming every parameter, and every field of the body, that is wrong or that the route
+        does not have; NotFound where a variable of the path has a character that no name has.
         """
         bound: dict[str, Any] = {}
-        errors: list[tuple[str, Mapping[str, Any]]] = []
+        errors = [(field_name([name]), self._unknown) for name in request.query if name not in self.query]
         for name, where, adapter, default in self.parameters:
             sent_as = name.removesuffix("_")
             value = _value(request, where, sent_as)
@@ -73,6 +75,12 @@ class Arguments:
             details = details_of(errors)
             raise FieldsInvalid(details)
         return bound
+
+    @property
+    def _unknown(self) -> Mapping[str, Any]:
+        """Of a query parameter, in the form of pydantic's errors."""
+        taken = f"It takes {', '.join(self.query)}." if self.query else "It takes none."
+        return {"type": "unknown_parameter", "msg": f"There is no such query parameter here. {taken}"}
 
 
 def _where(route: Route, name: str, type_: Any) -> Where:

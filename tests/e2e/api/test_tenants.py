@@ -83,15 +83,19 @@ def test_a_tenant_or_owner_in_a_body_is_an_unknown_field(ann: Person, stranger: 
     assert stranger.items("/v1/sessions") == []
 
 
-def test_a_tenant_in_query_headers_or_cookies_has_no_effect(
+def test_a_tenant_in_headers_or_cookies_has_no_effect_and_one_in_the_query_is_refused(
     ann: Person, stranger: Person, hers: Seen
 ) -> None:
     names = ("X-Tenant", "X-Tenant-Id", "Tenant", "X-Forwarded-User", "X-Amzn-Oidc-Data", "Cookie")
     forged = {name: f"tenant={ann.tenant}" if name == "Cookie" else ann.tenant for name in names}
-    page = stranger.get("/v1/sessions", forged, tenant=ann.tenant, tenant_id=ann.tenant)
-    assert page.json()["data"]["items"] == []
+    assert stranger.get("/v1/sessions", forged).json()["data"]["items"] == []
     path = f"/v1/sessions/{hers.session['session_id']}"
-    refused(stranger.get(path, forged, tenant=ann.tenant), 404, "SESSION_NOT_FOUND")
+    refused(stranger.get(path, forged), 404, "SESSION_NOT_FOUND")
+    for asked in ("/v1/sessions", path):
+        error = refused(
+            stranger.get(asked, forged, tenant=ann.tenant, tenant_id=ann.tenant), 400, "VALIDATION_ERROR"
+        )
+        assert set(error["details"]) == {"tenant", "tenant_id"}
 
 
 def test_two_authorizations_in_one_request_open_nothing(

@@ -32,9 +32,7 @@ def bind(variables: dict[str, str], text: str, **query: list[str]) -> dict[str, 
 
 
 def test_each_parameter_is_taken_from_path_query_or_body_and_typed() -> None:
-    bound = bind(
-        {"name": "x", "version": "2"}, '{"content": "hi"}', needed=["n"], kind=["b"], limit=["7"], more=["1"]
-    )
+    bound = bind({"name": "x", "version": "2"}, '{"content": "hi"}', needed=["n"], kind=["b"], limit=["7"])
     assert bound == {
         "name": "x",
         "version": 2,
@@ -64,6 +62,38 @@ def test_a_query_parameter_that_is_sent_twice_is_refused() -> None:
         bind({"name": "x", "version": "2"}, '{"content": "hi"}', needed=["n", "n"], limit=["1", "1"])
     assert refused.value.details is not None
     assert set(refused.value.details) == {"needed", "limit"}
+
+
+def test_a_query_parameter_that_the_route_does_not_have_is_refused_and_those_that_it_has_are_named() -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        bind({"name": "x", "version": "2"}, '{"content": "hi"}', needed=["n"], limits=["7"], name=["y"])
+    sentence = "There is no such query parameter here. It takes needed, kind, limit."
+    assert refused.value.details == {"limits": [sentence], "name": [sentence]}
+
+
+def test_a_parameter_that_python_has_another_word_for_is_taken_by_its_own_name_alone() -> None:
+    def since(from_: str | None = None) -> Response:
+        return no_content()
+
+    def bound(**query: list[str]) -> dict[str, Any]:
+        route = Route("GET", "/v1/things", "admin")
+        request = Request(route, "/v1/things", {}, query, {}, b"", "", None)
+        return Arguments(route, since).bind(request)
+
+    assert bound(**{"from": ["2026"]}) == {"from_": "2026"}
+    with pytest.raises(ValidationFailed):
+        bound(from_=["2026"])
+
+
+def test_a_route_without_query_parameters_takes_none() -> None:
+    def read(name: str) -> Response:
+        return no_content()
+
+    route = Route("GET", "/v1/things/{name}", "admin")
+    request = Request(route, "/v1/things/x", {"name": "x"}, {"n" * 500: ["1"]}, {}, b"", "", None)
+    with pytest.raises(ValidationFailed) as refused:
+        Arguments(route, read).bind(request)
+    assert refused.value.details == {"n" * 100: ["There is no such query parameter here. It takes none."]}
 
 
 def test_the_parameters_of_a_route_can_be_listed_without_a_request() -> None:

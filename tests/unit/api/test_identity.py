@@ -75,14 +75,12 @@ def test_without_verified_claims_nobody_is_identified(event: dict[str, object]) 
 
 
 def test_the_tenant_comes_from_the_token_and_from_nowhere_else() -> None:
-    answer = Gateway(start_api().handler, token=claims(tenant="mine")).request(
-        "POST",
-        "/v1/sessions",
-        json_body={},
-        headers={"tenant": "theirs", "x-tenant": "theirs"},
-        query="tenant=theirs",
-    )
+    named = {"tenant": "theirs", "x-tenant": "theirs"}
+    mine = Gateway(start_api().handler, token=claims(tenant="mine"))
+    answer = mine.request("POST", "/v1/sessions", json_body={}, headers=named)
     assert answer.data["tenant"] == "mine"
+    refused = mine.request("POST", "/v1/sessions", json_body={}, headers=named, query="tenant=theirs")
+    assert (refused.status, list(refused.error["details"])) == (400, ["tenant"])
 
 
 def test_a_missing_role_is_refused_before_the_body_is_looked_at() -> None:

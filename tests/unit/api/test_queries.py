@@ -13,8 +13,15 @@ POLL = "/v1/sessions/ses_01"
 
 
 def test_query_values_reach_the_handler_typed() -> None:
-    answer = Gateway(status_api().handler).request("GET", POLL, query="after=3.7&wait=20&unknown=1")
+    answer = Gateway(status_api().handler).request("GET", POLL, query="after=3.7&wait=20")
     assert answer.data == {"session_id": "ses_01", "after": "3.7", "wait": 20}
+
+
+def test_a_query_parameter_that_there_is_not_is_named_with_those_that_there_are() -> None:
+    answer = Gateway(status_api().handler).request("GET", POLL, query="after=3.7&waits=20")
+    assert (answer.status, answer.error["code"]) == (400, "VALIDATION_ERROR")
+    sentence = "There is no such query parameter here. It takes after, wait."
+    assert answer.error["details"] == {"waits": [sentence]}
 
 
 def test_a_comma_in_a_query_value_is_part_of_it() -> None:
