@@ -10,6 +10,7 @@ from shared.api.app import Api
 from shared.api.response.envelope import Response, page, success
 from shared.api.response.views import instant, plan_view, step_view
 from shared.domain.errors import PlanNotFound
+from shared.domain.rules.goal_marker import for_people
 from shared.domain.session.conversation import AssistantEntry, ToolEntry
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
@@ -64,7 +65,9 @@ def message_view(one: PositionedEntry) -> "shapes.Message":
         "seq": one.seq,
         "at": instant(one.at),
         "role": entry.kind,
-        "content": entry.content.loaded,
+        "content": for_people(entry.content.loaded)
+        if isinstance(entry, AssistantEntry)
+        else entry.content.loaded,
     }
     if isinstance(entry, AssistantEntry) and entry.calls:
         view["tool_calls"] = [

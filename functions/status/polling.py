@@ -51,7 +51,11 @@ def add_polling(
         tag = etag(session_id, after, seen.cursor, seen.head.updated_at.timestamp(), *partial_at)
         if matches(api.request.headers.get("if-none-match"), tag):
             return not_modified(tag)
-        poll_after_ms = 0 if seen.has_more else limit.pause_ms(api.settings.poll_after_ms)
+        is_over = seen.head.is_over
+        # The answer that tells the end is the last one that anybody waits for; only a later one is not held.
+        comes_at_once = seen.has_more or (is_over and bool(seen.events))
+        pause_ms = limit.pause_ms(api.settings.poll_after_ms, 0 if is_over else wait)
+        poll_after_ms = 0 if comes_at_once else pause_ms
         view: sessions.Snapshot = {
             "session": session_view(seen.head),
             "cost": cost_view(receipt.of(seen.head)),
@@ -63,7 +67,7 @@ def add_polling(
         if partial is not None:
             view["partial"] = partial_view(partial, seen.head)
         headers = {"ETag": tag}
-        if not seen.head.is_over:
+        if not is_over:
             headers["Retry-After"] = str(-(-poll_after_ms // 1000))
         return success(view, headers=headers)
 

@@ -192,6 +192,10 @@ def retried(data: Data) -> str | None:
     return None
 
 
+def hinted(data: Data) -> str:
+    return f"hint to the model: {one_line(data.get('text') or 'it seems stuck', TEXT_LIMIT)}"
+
+
 EVENT_LINES: Mapping[str, Callable[[Data], str | None]] = {
     "run.started": lambda _: "run started",
     "run.finished": lambda _: "run finished",
@@ -210,7 +214,7 @@ EVENT_LINES: Mapping[str, Callable[[Data], str | None]] = {
     "intervention.warned": lambda _: "a decision is due soon",
     "intervention.resolved": resolved,
     "intervention.expired": expired,
-    "hint.injected": lambda _: "seems stuck: a hint was given",
+    "hint.injected": hinted,
     "budget.warning": lambda _: "the budget is nearly used",
     "llm.retried": retried,
     "context.compacted": lambda _: "older turns were summarised",

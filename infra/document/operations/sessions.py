@@ -75,7 +75,8 @@ SESSIONS = {
             ),
         ),
         about="The polling endpoint. Send the `cursor` of the last answer as `after`; with `wait` the answer comes "
-        "when something happens, or after so many seconds. Then wait `poll_after_ms` and ask again.",
+        "when something happens, or after so many seconds. Then wait `poll_after_ms`, which is 0 where `wait` was a "
+        "second or more and Acta is not under load, and ask again.",
         codes=("SESSION_NOT_FOUND",),
         takes=("If-None-Match",),
         parameters={

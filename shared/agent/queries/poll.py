@@ -4,8 +4,9 @@ import re
 from typing import NamedTuple
 
 from shared.domain.errors import CursorInvalid, SessionNotFound
+from shared.domain.rules.goal_marker import for_people
 from shared.domain.session.commit import Commit, Event
-from shared.domain.session.conversation import INLINE_BYTES, AssistantEntry, Content, UserEntry
+from shared.domain.session.conversation import INLINE_BYTES, AssistantEntry, Content, ToolCall, UserEntry
 from shared.domain.session.head import Head
 from shared.ports.clock import Clock
 from shared.ports.log import SessionLog
@@ -101,20 +102,24 @@ def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snaps
 
 
 def _visible(commit: Commit) -> tuple[Event, ...]:
-    """The commit's events, each with the text of its message where that is short enough to be in the commit."""
-    texts = {
-        entry.message_id: _said(entry)
-        for entry in commit.entries
-        if isinstance(entry, UserEntry | AssistantEntry)
-    }
-    return tuple(_with_text(event, texts) for event in commit.events)
+    """The commit's events, each with the text of its message, or the input of its call, where that is short enough to
+    be in the commit.
+    """
+    texts, calls = {}, {}
+    for entry in commit.entries:
+        if isinstance(entry, UserEntry | AssistantEntry):
+            texts[entry.message_id] = _said(entry)
+        if isinstance(entry, AssistantEntry):
+            calls.update({call.call_id: call for call in entry.calls})
+    return tuple(_with_input(_with_text(event, texts), calls) for event in commit.events)
 
 
 def _said(entry: UserEntry | AssistantEntry) -> Content:
-    """Of a reply without text: the beginning of what the model thought."""
-    if isinstance(entry, AssistantEntry) and not entry.content.bytes:
-        return Content.of(entry.thinking[:INLINE_BYTES])
-    return entry.content
+    """As people see it. Of a reply without text: the beginning of what the model thought."""
+    if isinstance(entry, UserEntry):
+        return entry.content
+    said = entry.content if entry.content.bytes else Content.of(entry.thinking[:INLINE_BYTES])
+    return said if said.text is None else Content.of(for_people(said.text))
 
 
 def _with_text(event: Event, texts: dict[str, Content]) -> Event:
@@ -123,3 +128,11 @@ def _with_text(event: Event, texts: dict[str, Content]) -> Event:
         return event
     data = event.data | {"content": content.text, "bytes": content.bytes}
     return event.model_copy(update={"data": data})
+
+
+def _with_input(event: Event, calls: dict[str, ToolCall]) -> Event:
+    """What a call asks for, told once: where it is asked for."""
+    call = calls.get(event.data.get("call_id", "")) if event.type == "tool.requested" else None
+    if call is None or call.input is None:
+        return event
+    return event.model_copy(update={"data": event.data | {"input": call.input}})

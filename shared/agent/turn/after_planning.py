@@ -1,6 +1,7 @@
 """What follows a planning turn: Think with the plan, planning again, or a question to a person (design §2, §4)."""
 
-from shared.agent.interventions.opening import AskedBy, open_question, wait_for_people
+from shared.agent.interventions.excerpt import ends
+from shared.agent.interventions.opening import MAX_SAID_CHARS, AskedBy, open_question, wait_for_people
 from shared.agent.model_call.turn_context import TurnContext
 from shared.agent.session.engine_decision import position, wait_decision
 from shared.agent.session.repository import CommitDraft
@@ -42,7 +43,8 @@ def after_planning(
     attempts = progress.planning_attempts + 1
     if attempts > PLAN_RETRIES + 1:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
-        return _ask(context, change, applied, STUCK_QUESTION, "acta")
+        refused = change.newest("plan.rejected") or {}
+        return _ask(context, change, applied, STUCK_QUESTION, "acta", cause=refused.get("message", ""))
     change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
     hint(change, advice(reply, progress.cut_offs, planning=True))
     if change.head.interventions:
@@ -51,8 +53,16 @@ def after_planning(
 
 
 def _ask(
-    context: TurnContext, change: Change, applied: AppliedReply, question: str, by: AskedBy
+    context: TurnContext,
+    change: Change,
+    applied: AppliedReply,
+    question: str,
+    by: AskedBy,
+    *,
+    cause: str = "",
 ) -> CommitDraft:
+    """`cause`: why there is no plan."""
+    more = {"cause": ends(cause, MAX_SAID_CHARS)} if cause else {}
     open_question(
         change,
         "clarification_needed",
@@ -61,6 +71,7 @@ def _ask(
         asked_by=by,
         said=applied.text,
         message_id=applied.message_id,
+        **more,
     )
     wait_for_people(change)
     return CommitDraft(change, wait_decision(change.head, context.timeouts))

@@ -16,6 +16,7 @@ from shared.domain.interventions.intervention import (
 )
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
 from shared.domain.rules.budget import tokens_left, tokens_used
+from shared.domain.rules.goal_marker import for_people, in_words, running_for_people
 from shared.domain.rules.outage_causes import explained
 from shared.domain.session.commit import Event, EventType, StepRecord
 from shared.domain.session.head import Ending, Head
@@ -109,7 +110,7 @@ def _cause(head: Head) -> sessions.Cause | None:
 def partial_view(partial: Partial, head: Head) -> sessions.Partial:
     """The end of the running turn's text; `iteration` as in the session's `run`."""
     return {
-        "text": partial.text,
+        "text": running_for_people(partial.text),
         "kind": cast("Literal['plan', 'think']", partial.key.rpartition("/")[2]),
         "iteration": head.run.iteration if head.run is not None else 0,
         "at": instant(partial.at),
@@ -170,7 +171,9 @@ def event_view(event: Event) -> sessions.Event:
 
 
 def _event_data(event: Event) -> dict[str, Any]:
-    """A plan in an event has the same form as anywhere else."""
+    """A plan in an event has the same form as anywhere else, and a hint is in words for people."""
+    if event.type == "hint.injected":
+        return event.data | {"text": in_words(str(event.data.get("text", "")))}
     plan = event.data.get("plan")
     if event.type not in ("plan.created", "plan.revised") or plan is None:
         return event.data
@@ -228,6 +231,9 @@ def _context(one: Intervention) -> interventions.Context:
         {"call_id": call.call_id, **pending_call_view(one, call, f"?call_id={quote(call.call_id, safe='')}")}
         for call in reviewed_calls(one)
     ]
+    for name in ("agent_said", "question"):
+        if isinstance(texts.get(name), str):
+            texts[name] = for_people(texts[name])
     shown = visible_throughout(texts) | ({"calls": calls} if calls else {})
     return cast("interventions.Context", shown)
 

@@ -25,9 +25,12 @@ class LongPolls(NamedTuple):
     def seconds(self, asked: float) -> float:
         return asked * self.share
 
-    def pause_ms(self, usual: int) -> int:
-        """When to come again. `usual`: without load."""
-        return usual + round((1 - self.share) * MOST_EXTRA_MS)
+    def pause_ms(self, usual: int, asked: float = 0.0) -> int:
+        """When to come again. `usual`: without load. `asked`: the seconds that the poll would wait. They are a part of
+        that pause: who is held until something happens may come again at once.
+        """
+        rest = max(0, usual - round(self.seconds(asked) * 1_000))
+        return rest + round((1 - self.share) * MOST_EXTRA_MS)
 
 
 def after_measuring(before: LongPolls, load: float) -> LongPolls:

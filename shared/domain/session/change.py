@@ -94,6 +94,10 @@ class Change:
             draft = draft.model_copy(update={"data": {**draft.data, "fused": True}})
         self._drafts.append((draft, self._step.step_number if self._step else None))
 
+    def newest(self, type: EventType) -> dict[str, Any] | None:
+        """The data of this change's newest event of that type."""
+        return next((draft.data for draft, _ in reversed(self._drafts) if draft.type == type), None)
+
     def entry(self, entry: Entry) -> None:
         """Adds an entry to the conversation."""
         self._entries.append(entry)

@@ -153,7 +153,7 @@ def test_an_answer_that_was_cut_off_is_gone_on_with_and_shown_whole(ann: Person,
     assert seen.session["result"]["answer"] == "The answer is forty."
     said = ann.items(f"/v1/sessions/{seen.session['session_id']}/messages")
     first, rest = [one for one in said if one["role"] == "assistant" and one["content"]]
-    assert (first["content"], rest["content"]) == ("GOAL_COMPLETE\nThe answer is fo", "rty.")
+    assert (first["content"], rest["content"]) == ("The answer is fo", "rty.")
     assert rest["continues"] == first["message_id"]
 
 

@@ -53,6 +53,8 @@ class Context(TypedDict):
     message_id: NotRequired[str]
     reason: NotRequired[str]
     """Why a call needs an approval."""
+    cause: NotRequired[str]
+    """Why no usable plan came about: what was wrong with the last one."""
     effect_id: NotRequired[str]
     """Of a call whose end is not known."""
     calls: NotRequired[list[ReviewedCall | str]]

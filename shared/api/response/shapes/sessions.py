@@ -155,9 +155,10 @@ class Event(TypedDict):
     data: dict[str, Any]
     """By type, at least: `state.changed` from, to, reason · `plan.created` and `plan.revised` version, plan ·
     `plan.step` plan_step, from, status · `plan.closed` version, status · `plan.rejected` action, code, message ·
-    `tool.*` call_id, effect_id, name, input_hash, and `tool.finished` ok, duration_ms, bytes · `intervention.*`
-    intervention_id, type, and `intervention.resolved` option, resolved_by · `message.*` and `thought` message_id,
-    text · `llm.retried` wait_seconds.
+    `tool.*` call_id, effect_id, name, input_hash, `tool.requested` input too and `tool.finished` ok, duration_ms, bytes
+    · `intervention.*` intervention_id, type, and `intervention.resolved` option, resolved_by · `message.*` and
+    `thought` message_id, content, bytes · `hint.injected` text: what the model was told · `llm.retried` wait_seconds.
+    An input or content of more than 4 KB is in the conversation alone.
     """
 
 
@@ -181,6 +182,8 @@ class Snapshot(TypedDict):
     has_more: bool
     """There are further events already: ask again at once."""
     poll_after_ms: Counter
-    """Milliseconds to wait before the next request; 0 where `has_more`."""
+    """Milliseconds to wait before the next request. 0 where `has_more`, where `wait` holds the next request, and in
+    the answer that tells the end of a run.
+    """
     partial: NotRequired[Partial]
     """Only where the deployment tells running text (`ACTA_PARTIAL_TEXT_MS`), while a model writes."""

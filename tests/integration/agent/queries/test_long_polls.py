@@ -56,13 +56,26 @@ def watched() -> Watched:
 
 def test_without_load_a_poll_waits_as_it_asks_and_nothing_is_written(watched: Watched) -> None:
     assert watched.measure(0.3) is None
-    assert watched.waited(20) == (20, 1_000)
+    assert watched.waited(20) == (20, 0)
     assert watched.limits.puts == 0
+
+
+def test_a_wait_is_a_part_of_the_pause_and_a_short_one_a_short_part(watched: Watched) -> None:
+    assert [watched.waited(wait) for wait in (0, 1, 20)] == [(0, 1_000), (1, 0), (20, 0)]
+    assert watched.poll(after=watched.cursor, wait="0.4").data["poll_after_ms"] == 600
+
+
+def test_nobody_waits_after_the_answer_that_tells_the_end_and_who_asks_again_does(watched: Watched) -> None:
+    watched.house.cancel(watched.session)
+    told = watched.poll(after=watched.cursor, wait="20").data
+    assert (told["session"]["state"], told["poll_after_ms"]) == ("cancelled", 0)
+    again = watched.poll(after=told["cursor"], wait="20").data
+    assert (again["events"], again["poll_after_ms"]) == ([], 1_000)
 
 
 def test_under_high_load_it_waits_half_and_comes_again_later(watched: Watched) -> None:
     watched.measure(0.7)
-    assert watched.waited(20) == (10, 5_500)
+    assert watched.waited(20) == (10, 4_500)
 
 
 def test_at_full_load_it_is_answered_at_once(watched: Watched) -> None:
@@ -103,7 +116,7 @@ def test_where_nobody_measures_any_more_the_limit_ends(watched: Watched) -> None
     watched.clock.advance(LIMIT_LIFE.total_seconds())
     assert watched.measure(None) is None
     assert watched.waited(0) == (0, 1_000)
-    assert watched.waited(5) == (5, 1_000)
+    assert watched.waited(5) == (5, 0)
 
 
 UNREADABLE = [StoreThrottled("get_item"), StoreUnavailable("get_item"), AwsDenied("get_item")]
@@ -119,13 +132,13 @@ def test_a_limit_that_cannot_be_read_fails_no_poll_and_the_last_one_goes_on_as_l
     watched.clock.advance(2 * KEPT.total_seconds())
     assert watched.waited(5) == (0, 10_000)
     watched.clock.advance(LIMIT_LIFE.total_seconds())
-    assert watched.waited(5) == (5, 1_000)
+    assert watched.waited(5) == (5, 0)
 
 
 @pytest.mark.parametrize("failure", UNREADABLE)
 def test_where_no_limit_was_ever_read_a_poll_waits_as_it_asks(watched: Watched, failure: Exception) -> None:
     watched.limits.failure = failure
-    assert watched.waited(5) == (5, 1_000)
+    assert watched.waited(5) == (5, 0)
 
 
 def test_when_the_load_is_gone_the_limit_is_lifted_step_by_step_and_then_written_no_more(

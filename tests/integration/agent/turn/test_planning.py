@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from shared.agent.interventions.opening import MAX_SAID_CHARS
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.session.commit import Event
@@ -91,9 +92,23 @@ def test_each_retry_says_more_then_one_asks_for_less_then_a_person_is_asked() ->
     (asked,) = house.head(session).interventions
     assert (asked.type, asked.options) == ("clarification_needed", ("answer", "cancel"))
     assert len(rejected(house, session)) == 5
+    assert asked.context["cause"] == rejected(house, session)[-1].data["message"]
     run_now = house.head(session).run
     assert run_now is not None
     assert run_now.iteration == 0, "planning is no turn"
+
+
+def test_a_person_who_is_asked_for_a_plan_is_told_that_none_was_made() -> None:
+    house, _, session = run(*[says("Well.")] * 5)
+    (asked,) = house.head(session).interventions
+    assert asked.context["cause"] == "The reply made no plan."
+
+
+def test_a_cause_of_any_length_is_shortened() -> None:
+    bad = made(steps=[{"description": "x", "tool": "n" * 50_000}])
+    house, _, session = run(*[bad] * 5)
+    (asked,) = house.head(session).interventions
+    assert 0 < len(asked.context["cause"]) <= MAX_SAID_CHARS
 
 
 def test_an_answer_gives_planning_all_its_retries_again() -> None:
