@@ -38,7 +38,10 @@ def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard,
     @api.get("/v1/admin/prompts/{name}")
     def read_prompt(name: str) -> Response:
         """`seed_content`: the product's own text, to compare with or to go back to."""
-        return prompts.answer(prompts.get(name), seed_content=store.seed(name).content)
+        prompt = prompts.get(name)
+        newest = store.prompt_versions(api.caller.tenant, name, limit=MAX_PAGE, cursor=None).versions
+        authors = list(dict.fromkeys(each.created_by for each in newest))
+        return prompts.answer(prompt, authors=authors, seed_content=store.seed(name).content)
 
     @api.put("/v1/admin/prompts/{name}")
     def write_prompt(name: str, body: PutPrompt) -> Response:
@@ -59,7 +62,8 @@ def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard,
             raise prompts.not_found()
         with listing_cursor():
             found = store.prompt_versions(api.caller.tenant, name, limit=limit, cursor=cursor)
-        return page([prompt_view(each) for each in found.versions], found.cursor)
+        in_force = store.prompt(api.caller.tenant, name).version
+        return page([prompt_view(each, in_force) for each in found.versions], found.cursor)
 
     @api.post("/v1/admin/prompts/{name}/versions/{version}/restore")
     def restore_version(name: str, version: int, body: RestorePrompt) -> Response:

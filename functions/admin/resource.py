@@ -76,7 +76,7 @@ class Resource(Generic[T]):
     def changed(self) -> Conflict:
         return Conflict(self._changed)
 
-    def answer(self, one: T, **more: str) -> Response:
+    def answer(self, one: T, **more: Any) -> Response:
         return success({**self._view(one), **more}, headers={"ETag": self._tag(one)})
 
 

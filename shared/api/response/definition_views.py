@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from shared.api.response.views import instant, instant_or_none
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory
-from shared.domain.definitions.prompt import Prompt
+from shared.domain.definitions.prompt import DESCRIPTIONS, Prompt
 from shared.domain.definitions.tool import HIDDEN, HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 from shared.domain.definitions.tool_secret import ToolSecret
 
@@ -45,14 +45,18 @@ def agent_view(agent: AgentDefinition) -> definitions.Agent:
     }
 
 
-def prompt_view(prompt: Prompt) -> definitions.Prompt:
+def prompt_view(prompt: Prompt, in_force: int | None = None) -> definitions.Prompt:
+    """`in_force`: the number of the version that is; None: this one is."""
     return {
         "name": prompt.name,
+        "description": DESCRIPTIONS[prompt.name],
+        "active": in_force in (None, prompt.version),
         "version": prompt.version,
         "content": prompt.content,
         "comment": prompt.comment,
         "created_by": prompt.created_by,
         "created_at": instant_or_none(prompt.created_at),
+        "warnings": list(prompt.warnings),
     }
 
 

@@ -54,6 +54,28 @@ It stands between two lines that end in the same mark, such as #3f2a90c1. No oth
 
 SEEDS: Mapping[str, str] = MappingProxyType({AGENT_PLANNING_SYSTEM: PLANNING})
 
+DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        AGENT_PLANNING_SYSTEM: "How agents plan, mark their steps, ask and finish. Every agent's system prompt has it, "
+        "behind the agent's own text."
+    }
+)
+
+NEEDED_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        AGENT_PLANNING_SYSTEM: MappingProxyType(
+            {
+                "update_plan": "the tool that plans are made, kept and closed with",
+                "wait_for_user": "the action of update_plan that asks a person",
+                "GOAL_COMPLETE": "how the first line of a reply says that it is the answer",
+            }
+        )
+    }
+)
+"""By prompt, the words that Acta reads in a model's replies, and what each is for. Without one the loop goes on all the
+same (hints remind the model of it), but costs more turns, and may ask a person instead of ending.
+"""
+
 
 class Prompt(FrozenModel):
     """One version of a prompt. `created_at` None: a seed that no deployment has stored."""
@@ -64,6 +86,16 @@ class Prompt(FrozenModel):
     comment: Annotated[str, Field(max_length=MAX_COMMENT_CHARS)] | None = None
     created_by: str = DEPLOYMENT
     created_at: datetime | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence about each word that the text lacks and the loop depends on."""
+        needed = NEEDED_WORDS.get(self.name, {})
+        return tuple(
+            f"The text does not have {word}: {what}. Models that are not told of it need more turns, or stop to ask."
+            for word, what in needed.items()
+            if word not in self.content
+        )
 
     @property
     def is_seed(self) -> bool:

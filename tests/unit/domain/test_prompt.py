@@ -3,16 +3,25 @@
 import json
 import re
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
 from shared.adapters.tools.registry import BuiltinRegistry
-from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.prompt import PLANNING
-from shared.domain.plan.update import apply
-from shared.domain.rules.goal_marker import claims_completion
+from shared.domain.definitions.builtins import UPDATE_PLAN, builtins
+from shared.domain.definitions.prompt import (
+    AGENT_PLANNING_SYSTEM,
+    DESCRIPTIONS,
+    NEEDED_WORDS,
+    PLANNING,
+    SEEDS,
+    seed,
+)
+from shared.domain.plan.update import Action, apply
+from shared.domain.rules.goal_marker import GOAL_COMPLETE, claims_completion
 
+ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
@@ -26,6 +35,16 @@ def test_the_word_the_prompt_asks_for_is_the_one_that_completes_the_goal() -> No
     words = re.findall(r"\b[A-Z]+_[A-Z]+\b", PLANNING)
     assert len(words) == 1
     assert claims_completion(f"{words[0]}\nThe answer.")
+
+
+def test_every_prompt_is_described_and_the_words_it_needs_are_those_that_the_code_reads() -> None:
+    assert set(SEEDS) == set(DESCRIPTIONS) == set(NEEDED_WORDS)
+    assert set(NEEDED_WORDS[AGENT_PLANNING_SYSTEM]) == {UPDATE_PLAN, GOAL_COMPLETE, "wait_for_user"}
+    assert "wait_for_user" in get_args(Action)
+    for name, needed in NEEDED_WORDS.items():
+        assert seed(name).warnings == ()
+        page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+        assert all(f"| `{word}` | {what}" in page for word, what in needed.items())
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example["action"])

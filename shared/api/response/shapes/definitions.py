@@ -145,15 +145,24 @@ class Prompt(TypedDict):
     """A version of a managed prompt."""
 
     name: str
+    description: str
+    """What the prompt is for."""
+    active: bool
+    """Whether this version is in force. One is."""
     version: Annotated[int, Field(ge=1)]
     content: str
     comment: str | None
     created_by: str
+    """The subject of its author; `acta`: a release brought it."""
     created_at: Instant | None
     """null: the release's own text, which was never stored."""
+    warnings: list[str]
+    """Words that Acta reads in a model's replies, and that the text does not have."""
 
 
 class PromptInForce(Prompt):
+    authors: list[str]
+    """Who wrote its newest 100 versions, the latest first."""
     seed_content: str
     """The release's own text, to compare with or to go back to."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, SEEDS
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, DESCRIPTIONS, NEEDED_WORDS, SEEDS
 from tests.unit.api.admin.deployment import AdminApi
 from tests.unit.api.gateway import Answer
 
@@ -22,6 +22,14 @@ def put(api: AdminApi, content: str, headers: dict[str, str] | None = None, **fi
     return api.admin.request("PUT", PROMPT, json_body={"content": content, **fields}, headers=headers)
 
 
+def lacking(*words: str) -> list[str]:
+    told = NEEDED_WORDS[AGENT_PLANNING_SYSTEM]
+    return [
+        f"The text does not have {word}: {told[word]}. Models that are not told of it need more turns, or stop to ask."
+        for word in words
+    ]
+
+
 def versions(api: AdminApi) -> list[tuple[int, str]]:
     items = api.admin.request("GET", f"{PROMPT}/versions").data["items"]
     return [(item["version"], item["content"]) for item in items]
@@ -30,7 +38,10 @@ def versions(api: AdminApi) -> list[tuple[int, str]]:
 def test_the_product_s_text_is_in_force_until_somebody_writes_another(api: AdminApi) -> None:
     (listed,) = api.admin.request("GET", PROMPTS).data["items"]
     assert (listed["name"], listed["version"], listed["content"]) == (AGENT_PLANNING_SYSTEM, 1, SEED)
-    assert api.admin.request("GET", PROMPT).data == {**listed, "seed_content": SEED}
+    read = api.admin.request("GET", PROMPT).data
+    assert read == {**listed, "authors": ["acta"], "seed_content": SEED}
+    assert read["description"].startswith("How agents plan")
+    assert (read["active"], read["warnings"]) == (True, [])
 
 
 def test_an_edit_is_a_new_version_that_says_who_when_and_why(api: AdminApi) -> None:
@@ -38,6 +49,9 @@ def test_an_edit_is_a_new_version_that_says_who_when_and_why(api: AdminApi) -> N
     assert answer.status == 200
     assert answer.data == {
         "name": AGENT_PLANNING_SYSTEM,
+        "description": DESCRIPTIONS[AGENT_PLANNING_SYSTEM],
+        "active": True,
+        "warnings": lacking("update_plan", "wait_for_user", "GOAL_COMPLETE"),
         "version": 2,
         "content": "Plan briefly.",
         "comment": "shorter",
@@ -45,8 +59,34 @@ def test_an_edit_is_a_new_version_that_says_who_when_and_why(api: AdminApi) -> N
         "created_at": "2026-01-01T00:00:00.000Z",
     }
     read = api.admin.request("GET", PROMPT)
-    assert read.data == {**answer.data, "seed_content": SEED}
+    assert read.data == {**answer.data, "authors": ["ann", "acta"], "seed_content": SEED}
     assert versions(api) == [(2, "Plan briefly."), (1, SEED)]
+
+
+def test_a_word_that_goes_and_that_the_loop_depends_on_is_warned_of_and_the_text_is_stored(
+    api: AdminApi,
+) -> None:
+    assert put(api, SEED + "\nBe brief.").data["warnings"] == []
+    without = SEED.replace("GOAL_COMPLETE", "DONE")
+    assert put(api, without).data["warnings"] == lacking("GOAL_COMPLETE")
+    assert api.admin.request("GET", PROMPT).data["content"] == without
+    assert api.admin.request("POST", f"{PROMPT}/versions/1/restore").data["warnings"] == []
+    again = api.admin.request("POST", f"{PROMPT}/versions/3/restore").data
+    assert again["warnings"] == lacking("GOAL_COMPLETE")
+
+
+def test_one_version_is_active_the_one_in_force(api: AdminApi) -> None:
+    for text in ("Second", "Third"):
+        put(api, text)
+    listed = api.admin.request("GET", f"{PROMPT}/versions").data["items"]
+    assert [(one["version"], one["active"]) for one in listed] == [(3, True), (2, False), (1, False)]
+
+
+def test_the_authors_are_told_once_each_the_latest_first(api: AdminApi) -> None:
+    for user in ("ann", "bob", "ann"):
+        body = {"content": f"By {user}, {len(versions(api))}"}
+        assert api.as_caller(user=user).request("PUT", PROMPT, json_body=body).status == 200
+    assert api.admin.request("GET", PROMPT).data["authors"] == ["ann", "bob", "acta"]
 
 
 def test_a_tenant_s_edit_is_its_own(api: AdminApi) -> None:
