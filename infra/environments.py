@@ -13,6 +13,8 @@ from typing import Literal, get_args
 
 from infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall, check_boundary
 from infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
+from shared.domain.definitions.function_names import EVERY_TENANT
+from shared.domain.limits.tenant_limits import NO_LIMITS, TenantLimits
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.spending.aws_prices import AwsPrices
 
@@ -84,6 +86,11 @@ ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
 """Names of functions have the environment in them. With a part `tool` they could be those of another one's tools."""
 
 
+ORIGIN_PATTERN = r"https://[a-z0-9.-]+(:[0-9]{1,5})?|http://(localhost|127\.0\.0\.1)(:[0-9]{1,5})?"
+"""As a browser sends it: lower case, nothing after host and port. Source: WHATWG Fetch, "serializing a request
+origin"."""
+
+
 @dataclass(frozen=True)
 class SessionCaps:
     """What one session may be given at most, by an admin too. None: as in `shared/settings.py`. An agent may have lower
@@ -99,6 +106,16 @@ class SessionCaps:
     @property
     def settings(self) -> Mapping[str, "SettingValue"]:
         return {f"cap_{name}": value for name, value in vars(self).items() if value is not None}
+
+
+USUAL_LIMITS = TenantLimits(starts_per_minute=120, open_sessions=500, requests_per_second=50, long_polls=200)
+"""Of one tenant. Its requests are half of what the gateway lets through of all tenants to one route, and its long polls
+a fifth of the concurrent executions of a usual account."""
+
+
+def usual_but(**different: int | None) -> TenantLimits:
+    """The usual limits, those named here excepted."""
+    return USUAL_LIMITS._replace(**different)
 
 
 @dataclass(frozen=True)
@@ -131,6 +148,8 @@ class Environment:
     """A name in the claim of the roles -> the role that it grants; "": none, but the name is known. Without a map every
     name is the role of that name."""
     cors_origins: tuple[str, ...] = ()
+    """Web pages of these origins may call the API from a browser: `https://app.example.com`. `*` alone: of every one.
+    They send the token as a header, never a cookie, so no answer allows credentials."""
     rate_limit: int = 100
     burst_limit: int = 200
     open_rate_limit: int = 10
@@ -154,6 +173,10 @@ class Environment:
     default_visibility: Literal["private", "tenant"] = "tenant"
     """Who may see a session whose start does not say so: its owner alone, or every member of its tenant."""
     caps: SessionCaps = SessionCaps()
+    limits: TenantLimits = USUAL_LIMITS
+    """Of each tenant that `tenant_limits` does not name. None: no such limit."""
+    tenant_limits: Mapping[str, TenantLimits] = field(default_factory=dict)
+    """Tenant -> its limits, all of them: `{"acme": usual_but(open_sessions=1_000)}` changes one of the usual."""
     allowed_models: tuple[str, ...] = ()
     """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
     like one of its provider's (`shared/domain/rules/allowed_models.py`)."""
@@ -189,7 +212,23 @@ class Environment:
             raise ValueError(
                 "an environment's name is of lower-case letters, digits and single hyphens, and no part of it is tool"
             )
+        self._check_origins()
         self._check_options()
+
+    @property
+    def limits_by_tenant(self) -> Mapping[str, TenantLimits]:
+        """`Settings.tenant_limits`, as values."""
+        return {EVERY_TENANT: self.limits, **self.tenant_limits}
+
+    def _check_origins(self) -> None:
+        """Raises ValueError. `*` beside others, a path or a slash at the end would let nobody in, and say nothing."""
+        for origin in self.cors_origins:
+            if origin == "*" and len(self.cors_origins) == 1:
+                continue
+            if not re.fullmatch(ORIGIN_PATTERN, origin):
+                raise ValueError(
+                    f"an origin is https://host or https://host:port, http for localhost alone, not {origin!r}"
+                )
 
     def _check_options(self) -> None:
         """Raises ValueError for options that do not go together."""
@@ -304,6 +343,7 @@ LOCAL = Environment(
     retry_base_seconds=1,
     write_version=CURRENT,
     turns_per_step=1,
+    limits=NO_LIMITS,
 )
 DEV = _own_pool(
     "dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False, turns_per_step=1
@@ -316,6 +356,7 @@ PROD = _own_pool(
     log_retention_days=365,
     rate_limit=500,
     burst_limit=1_000,
+    limits=usual_but(open_sessions=1_000, requests_per_second=100),
 )
 
 ENVIRONMENTS: Mapping[str, Environment] = MappingProxyType(

@@ -31,6 +31,7 @@ from shared.domain.definitions.function_names import (
     function_prefix,
 )
 from shared.domain.interventions.options_and_defaults import ROLE_PATTERN
+from shared.domain.limits.tenant_limits import LimitsByTenant, TenantLimits
 from shared.domain.rules.allowed_models import AllowedModels
 from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.rules.background import MOST_SECONDS
@@ -43,11 +44,12 @@ PREFIX = "ACTA_"
 SESSION_BUCKET_SINCE = 2
 """The schema version with which texts of sessions go into `session_bucket`."""
 
-MAX_JSON_CHARS = {"tenant_tools": 2_048, "tool_approvers": 512}
+MAX_JSON_CHARS = {"tenant_tools": 2_048, "tool_approvers": 512, "tenant_limits": 640}
 """All variables of a Lambda have 4 KB together."""
 AS_JSON = {
     "tenant_tools": '{"acme": ["acta-prod-tool-refund"]}',
     "tool_approvers": '{"*": {"delete_file": "records"}}',
+    "tenant_limits": '{"*": {"starts_per_minute": 60, "open_sessions": 100}}',
     "role_map": '{"Billing admin": "finance", "Everyone": ""}',
     "aws_prices": '{"region": "eu-central-1", "as_of": "2026-11-20", "source": "contract", "transition": 25000000}',
 }
@@ -125,6 +127,13 @@ class Settings(BaseModel):
     """Tenant -> names of functions that its tools of kind `lambda` may call; `*`: those of every tenant. As JSON."""
     tool_approvers: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
     """Tenant, or `*` for every tenant -> name of a tool -> the role that decides on its calls. As JSON."""
+
+    tenant_limits: Mapping[str, Mapping[str, Annotated[int, Field(ge=1)] | None]] = Field(
+        default_factory=dict
+    )
+    """Tenant, or `*` for every other tenant -> its limits (`shared/domain/limits/tenant_limits.py`); one that is not
+    named or null is none. As JSON.
+    """
 
     notify_webhook_url: str = ""
     """The URL that gets notifications, with https unless local. Empty: none."""
@@ -251,6 +260,17 @@ class Settings(BaseModel):
         _check_size(value, info)
         return value
 
+    @field_validator("tenant_limits")
+    @classmethod
+    def _names_limits(
+        cls, value: Mapping[str, Mapping[str, int | None]], info: ValidationInfo
+    ) -> Mapping[str, Mapping[str, int | None]]:
+        for name in (name for limits in value.values() for name in limits):
+            if name not in TenantLimits._fields:
+                raise ValueError(f"a limit is one of {', '.join(TenantLimits._fields)}, not {name}")
+        _check_size(value, info)
+        return value
+
     @field_validator("tenant_tools")
     @classmethod
     def _of_this_environment(
@@ -294,6 +314,11 @@ class Settings(BaseModel):
             token_budget=self.cap_token_budget,
             cost_budget_usd=self.cap_cost_budget_usd,
         )
+
+    @property
+    def limits(self) -> LimitsByTenant:
+        """What tenants may use."""
+        return LimitsByTenant({tenant: TenantLimits(**each) for tenant, each in self.tenant_limits.items()})
 
     @property
     def allowed(self) -> AllowedModels:

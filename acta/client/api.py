@@ -22,6 +22,8 @@ RETRIED_STATUSES = (429, 502, 503, 504)
 MAX_ATTEMPTS = 4
 FIRST_PAUSE_SECONDS = 0.25
 MAX_PAUSE_SECONDS = 10.0
+MAX_TOLD_SECONDS = 65.0
+"""The longest that a limit's `Retry-After` is waited for: a little more than the longest one of a tenant's limits."""
 ANSWER_TIMEOUT_SECONDS = 40.0
 """Above the longest long poll (20 s, `functions/status/polling.py`) and above the gateway's own limit (30 s)."""
 
@@ -131,9 +133,12 @@ def backoff(attempt: int) -> float:
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """Seconds the server asks to wait, at most `MAX_PAUSE_SECONDS`; None where it does not say."""
+    """Seconds the server asks to wait, at most `MAX_PAUSE_SECONDS`, of a limit `MAX_TOLD_SECONDS`; None where it does
+    not say.
+    """
     text = response.headers.get("Retry-After", "")
-    return min(float(text), MAX_PAUSE_SECONDS) if text.isascii() and text.isdigit() else None
+    most = MAX_TOLD_SECONDS if response.status_code == 429 else MAX_PAUSE_SECONDS
+    return min(float(text), most) if text.isascii() and text.isdigit() else None
 
 
 def reason(error: httpx.TransportError) -> str:
@@ -170,6 +175,8 @@ def gateway_message(status: int) -> str:
         return "the token was refused; it may have expired: get a new one (`acta token` for a local stack)"
     if status == 403:
         return "the token does not allow this"
+    if status == 429:
+        return "too many requests at once: wait a moment and try again"
     if status == 413:
         return "that is more than the API takes at once"
     return f"the API answered with status {status}"

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from acta.client.api import Client, session_path
-from acta.client.errors import Unreachable
+from acta.client.errors import ApiError, Unreachable
 from acta.client.interventions import open_interventions
 
 ENDED_STATES = ("completed", "failed", "cancelled")
@@ -67,16 +67,20 @@ def follow(
     Ends after the update that brings the last event of an ended or idle session. The first poll returns at once; the
     server holds each later one until there is something new, `LONG_POLL_SECONDS` at most. Between polls it pauses as
     long as the server says (`Settings.poll_after_ms`). An outage is waited out, but not before the first answer: then
-    the address may be wrong. `pause` takes seconds.
+    the address may be wrong. So is a limit of the tenant's that the client has waited for in vain. `pause` takes
+    seconds.
     """
     wait = 0
     outages = 0
     while True:
         try:
             answer = client.get(session_path(session_id), after=cursor, wait=wait)
-        except Unreachable:
+        except (Unreachable, ApiError) as error:
+            is_limit = isinstance(error, ApiError) and error.status == 429
+            if isinstance(error, ApiError) and not is_limit:
+                raise
             outages += 1
-            if cursor == 0 or outages > MAX_OUTAGES:
+            if (cursor == 0 and not is_limit) or outages > MAX_OUTAGES:
                 raise
             pause(OUTAGE_PAUSE_SECONDS)
             continue

@@ -6,12 +6,14 @@ from typing import NamedTuple
 from shared.adapters.audit.configured import audit
 from shared.adapters.aws.tool_secrets import ToolSecretStore
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
+from shared.api.limiter import Limiter, limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock
@@ -33,6 +35,7 @@ class Dependencies(NamedTuple):
     idempotency: IdempotencyGuard
     clock: Clock
     audit: Audit
+    limiter: Limiter | None = None
 
 
 @cache
@@ -50,4 +53,5 @@ def dependencies() -> Dependencies:
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         clock=clock,
         audit=audit(chosen, clock),
+        limiter=limiter_of(chosen.limits, DynamoRateLeases(chosen.table), clock),
     )

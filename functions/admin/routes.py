@@ -15,7 +15,7 @@ from shared.api.app import Api
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("admin", deps.settings, audit=deps.audit)
+    api = Api("admin", deps.settings, audit=deps.audit, limiter=deps.limiter)
     add_files(api, deps.files, deps.settings)
     settings = deps.settings
     reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))

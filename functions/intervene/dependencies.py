@@ -7,6 +7,7 @@ from shared.adapters.audit.configured import audit
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
@@ -17,6 +18,7 @@ from shared.agent.outages.handle_error import ErrorDeps
 from shared.agent.outages.wait_out import OutageRules
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
+from shared.api.limiter import Limiter, limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.domain.definitions.agent import policies_of
 from shared.domain.interventions.options_and_defaults import Policies
@@ -36,6 +38,7 @@ class Dependencies(NamedTuple):
     timeouts: Timeouts
     errors: ErrorDeps
     audit: Audit
+    limiter: Limiter | None = None
 
 
 @cache
@@ -50,7 +53,14 @@ def dependencies() -> Dependencies:
     def policies(tenant: str, agent_id: str) -> Policies:
         return policies_of(definitions.snapshot(tenant).agent(agent_id))
 
-    repository = SessionRepository(log, blobs, clock, write_version=chosen.write_version, meter=METER)
+    repository = SessionRepository(
+        log,
+        blobs,
+        clock,
+        write_version=chosen.write_version,
+        limits=chosen.limits,
+        meter=METER,
+    )
     return Dependencies(
         settings=chosen,
         deps=ResolveDeps(
@@ -75,4 +85,5 @@ def dependencies() -> Dependencies:
             policies,
         ),
         audit=audit(chosen, clock),
+        limiter=limiter_of(chosen.limits, DynamoRateLeases(chosen.table), clock),
     )

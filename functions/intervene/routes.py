@@ -27,7 +27,7 @@ Json = Mapping[str, Any]
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("intervene", deps.settings, audit=deps.audit)
+    api = Api("intervene", deps.settings, audit=deps.audit, limiter=deps.limiter)
     repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.session_index
     definitions = deps.deps.definitions
 

@@ -11,6 +11,7 @@ from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
+from shared.agent.recovery.count_open import Known
 from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
 from shared.domain.rules.outage import OutageLimits
@@ -42,6 +43,8 @@ class Dependencies(NamedTuple):
     long_polls: LongPollStore
     load: LoadMeter | None
     limits: OutageLimits = OutageLimits()
+    known_counted: Known | None = None
+    """Sessions that this process has seen in their tenants' counts."""
 
 
 @cache
@@ -50,7 +53,9 @@ def dependencies() -> Dependencies:
     clock = SystemClock()
     log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.session_buckets)
     return Dependencies(
-        repository=SessionRepository(log, blobs, clock, write_version=chosen.write_version),
+        repository=SessionRepository(
+            log, blobs, clock, write_version=chosen.write_version, limits=chosen.limits
+        ),
         session_index=DynamoIndex(chosen.table, clock),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         execution_events=StatusChanges(),
@@ -66,4 +71,5 @@ def dependencies() -> Dependencies:
         if chosen.measure_load
         else None,
         limits=chosen.outage_limits,
+        known_counted=Known(),
     )

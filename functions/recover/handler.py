@@ -22,6 +22,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationEr
 from functions.recover.dependencies import Dependencies, dependencies
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
 from shared.agent.queries.long_polls import limit_long_polls
+from shared.agent.recovery.count_open import CountDeps, count_open
 from shared.agent.recovery.ended import recover_ended
 from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repair_each
 from shared.agent.recovery.recover import repair
@@ -119,6 +120,11 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
     )
     counts = tally._asdict()
     telemetry.logger.info("swept", extra={"everything": everything, **counts})
+    counted = count_open(
+        CountDeps(deps.repository, deps.session_index, time_is_left, _told), deps.known_counted
+    )
+    if counted:
+        telemetry.logger.info("counted", extra={"sessions": counted})
     erased = erase_again(
         ErasureDeps(
             deps.log,

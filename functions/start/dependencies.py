@@ -6,11 +6,13 @@ from typing import NamedTuple
 from shared.adapters.audit.configured import audit
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
+from shared.api.limiter import Limiter, limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.invocation_meter import METER
 from shared.ports.audit import Audit
@@ -28,6 +30,7 @@ class Dependencies(NamedTuple):
     log: SessionLog
     definitions: Definitions
     audit: Audit
+    limiter: Limiter | None = None
 
 
 @cache
@@ -39,10 +42,16 @@ def dependencies() -> Dependencies:
         settings=chosen,
         log=log,
         repository=SessionRepository(
-            log, S3Blobs(chosen.session_buckets), clock, write_version=chosen.write_version, meter=METER
+            log,
+            S3Blobs(chosen.session_buckets),
+            clock,
+            write_version=chosen.write_version,
+            limits=chosen.limits,
+            meter=METER,
         ),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         definitions=DynamoDefinitions(chosen.table, clock),
         audit=audit(chosen, clock),
+        limiter=limiter_of(chosen.limits, DynamoRateLeases(chosen.table), clock),
     )

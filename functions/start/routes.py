@@ -23,7 +23,7 @@ Json = Mapping[str, Any]
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("start", deps.settings, audit=deps.audit)
+    api = Api("start", deps.settings, audit=deps.audit, limiter=deps.limiter)
     repository, workflow = deps.repository, deps.workflow
 
     @api.post("/v1/sessions")

@@ -5,6 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 from shared.adapters.audit.configured import audit
+from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
 from shared.adapters.dynamodb.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -12,6 +13,7 @@ from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.queries.long_polls import LongPollLimit
+from shared.api.limiter import Limiter, limiter_of
 from shared.domain.spending.aws_prices import AwsPrices, prices_in
 from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
@@ -34,6 +36,7 @@ class Dependencies(NamedTuple):
     prices: AwsPrices = prices_in("")
     architecture: str = "arm64"
     """Of the functions, as the system names it: its time has a price of its own."""
+    limiter: Limiter | None = None
 
 
 @cache
@@ -51,4 +54,5 @@ def dependencies() -> Dependencies:
         prices=chosen.aws_prices or prices_in(os.environ.get("AWS_REGION", "")),
         architecture=os.uname().machine,
         audit=audit(chosen, clock),
+        limiter=limiter_of(chosen.limits, DynamoRateLeases(chosen.table), clock),
     )

@@ -37,15 +37,41 @@ def add_polling(
     long_polls: LongPollLimit,
     receipt: ReceiptMaker,
 ) -> None:
-    def read(session_id: str, after: str, wait: float) -> Snapshot:
-        return bounded(poll(log, clock, api.caller.tenant, session_id, Cursor.parse(after), wait))
+    def read(session_id: str, after: str, wait: float) -> tuple[Snapshot, bool]:
+        """Also whether it could wait, where it was to. One that finds no place for it is answered at once: a browser's
+        event stream that is refused never comes back.
+        """
+        tenant, limiter = api.caller.tenant, api.limiter
+        cursor = Cursor.parse(after)
+
+        def look(seconds: float) -> Snapshot:
+            return bounded(poll(log, clock, tenant, session_id, cursor, seconds))
+
+        if limiter is None:
+            return look(wait), True
+        if wait <= 0:
+            limiter.spend(tenant)
+            return look(0), True
+        limiter.check(tenant)
+        if not limiter.may_wait(tenant):
+            limiter.spend(tenant)
+            return look(0), False
+        began = clock.now()
+        try:
+            return look(wait), True
+        finally:
+            limiter.polled(tenant, (clock.now() - began).total_seconds())
+
+    def pause_ms(usual: int, *, waited: bool) -> int:
+        limiter = api.limiter
+        return usual if limiter is None else limiter.pause_ms(api.caller.tenant, usual, waited=waited)
 
     @api.get("/v1/sessions/{session_id}")
     def snapshot(
         session_id: str, after: str = "0", wait: Annotated[float, Field(ge=0, le=20)] = 0
     ) -> Response:
         limit = long_polls.now(reading=wait > 0)
-        seen = read(session_id, after, limit.seconds(wait))
+        seen, waited = read(session_id, after, limit.seconds(wait))
         partial = running_text(partials, seen.head) if api.settings.partial_text_ms else None
         partial_at = () if partial is None else (int(partial.at.timestamp() * 1000),)
         tag = etag(session_id, after, seen.cursor, seen.head.updated_at.timestamp(), *partial_at)
@@ -54,8 +80,8 @@ def add_polling(
         is_over = seen.head.is_over
         # The answer that tells the end is the last one that anybody waits for; only a later one is not held.
         comes_at_once = seen.has_more or (is_over and bool(seen.events))
-        pause_ms = limit.pause_ms(api.settings.poll_after_ms, 0 if is_over else wait)
-        poll_after_ms = 0 if comes_at_once else pause_ms
+        usual = limit.pause_ms(api.settings.poll_after_ms, 0 if is_over else wait)
+        poll_after_ms = 0 if comes_at_once else pause_ms(usual, waited=waited)
         view: sessions.Snapshot = {
             "session": session_view(seen.head),
             "cost": cost_view(receipt.of(seen.head)),
@@ -76,8 +102,9 @@ def add_polling(
         """Server-sent events. An event's id is the cursor after it, so `Last-Event-ID` makes a client go on there."""
         last = api.request.headers.get("last-event-id", "")
         limit = long_polls.now(reading=True)
-        seen = read(session_id, last or after, limit.seconds(STREAM_WAIT_SECONDS))
-        lines = [f"retry: {RETRY_ENDED_MS if seen.head.is_over else limit.pause_ms(RETRY_MS)}", ""]
+        seen, waited = read(session_id, last or after, limit.seconds(STREAM_WAIT_SECONDS))
+        pause = pause_ms(limit.pause_ms(RETRY_MS), waited=waited)
+        lines = [f"retry: {RETRY_ENDED_MS if seen.head.is_over else pause}", ""]
         for event, cursor in seen.events:
             body = json.dumps(event_view(event), ensure_ascii=False, separators=(",", ":"))
             lines += [f"id: {cursor}", f"event: {event.type}", f"data: {body}", ""]

@@ -35,6 +35,7 @@ from shared.settings import Settings, settings
 if TYPE_CHECKING:
     from shared.adapters.llm.configured_models import ConfiguredModels
     from shared.agent.tools.execute import ToolRuntime
+    from shared.api.limiter import Limiter
 
 
 @cache
@@ -51,6 +52,7 @@ def turn_deps() -> TurnDeps:
         S3Blobs(chosen.session_buckets),
         clock,
         write_version=chosen.write_version,
+        limits=chosen.limits,
         meter=METER,
     )
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
@@ -133,13 +135,22 @@ class ModelsDeps(NamedTuple):
     definitions: DefinitionStore
     audit: Audit | None = None
     """For the pseudonyms in its log: what it does is not recorded."""
+    limiter: "Limiter | None" = None
 
 
 @cache
 def models_deps() -> ModelsDeps:
     # Turns do not pay for the API's part.
     from shared.adapters.audit.configured import audit
+    from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
     from shared.adapters.llm.configured_models import ConfiguredModels
+    from shared.api.limiter import limiter_of
 
     configured, clock = ConfiguredModels(settings(), os.environ, secret_text), SystemClock()
-    return ModelsDeps(configured, DynamoDefinitions(settings().table, clock), audit(settings(), clock))
+    leases = DynamoRateLeases(settings().table)
+    return ModelsDeps(
+        configured,
+        DynamoDefinitions(settings().table, clock),
+        audit(settings(), clock),
+        limiter_of(settings().limits, leases, clock),
+    )

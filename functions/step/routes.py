@@ -19,7 +19,7 @@ PAGE = 100
 
 
 def build(settings: Settings, deps: ModelsDeps) -> Api:
-    api, configured = Api("step", settings, audit=deps.audit), deps.configured
+    api, configured = Api("step", settings, audit=deps.audit, limiter=deps.limiter), deps.configured
 
     @api.get("/v1/models")
     def models() -> Response:

@@ -40,6 +40,7 @@ def runtime() -> ToolRuntime:
             S3Blobs(chosen.session_buckets),
             clock,
             write_version=chosen.write_version,
+            limits=chosen.limits,
             meter=METER,
         ),
         registry=TenantRegistry(

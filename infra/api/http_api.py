@@ -50,7 +50,9 @@ exist does, and cannot be told from it.
 REQUEST_HEADERS = [
     "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
 ]  # fmt: skip
-RESPONSE_HEADERS = ["etag", "location", "retry-after"]
+RESPONSE_HEADERS = [
+    "allow", "etag", "location", "ratelimit", "ratelimit-policy", "retry-after",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

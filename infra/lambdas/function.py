@@ -4,6 +4,7 @@ Memory, timeout and reserved concurrency of each: `SIZES` in `infra/sizing.py`.
 """
 
 import json
+from collections.abc import Mapping
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_lambda as lambda_
@@ -11,7 +12,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.environments import SNAP_START_SINCE, Environment
-from infra.lambdas.grants import GRANTS
+from infra.lambdas.grants import CHANGE, GRANTS
 from infra.lambdas.roles import Resources, roles_of
 from infra.log_retention import retention
 from infra.names import (
@@ -23,6 +24,7 @@ from infra.names import (
 )
 from infra.packaging.asset import code_of
 from infra.sizing import FunctionName
+from shared.domain.limits.tenant_limits import TenantLimits
 from shared.settings import PREFIX, Settings
 
 KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
@@ -140,6 +142,10 @@ class ActaFunction(Construct):
             values["tenant_tools"] = environment.tenant_tools
         if name in KNOW_APPROVERS and environment.tool_approvers:
             values["tool_approvers"] = environment.tool_approvers
+        if GRANTS[name].leases or GRANTS[name].table >= CHANGE:
+            limits = _named(environment.limits_by_tenant)
+            if limits:
+                values.setdefault("tenant_limits", limits)
         if tenant_role:
             values["tenant_role"] = tenant_role
         if GRANTS[name].load:
@@ -166,6 +172,15 @@ class ActaFunction(Construct):
             values |= resources.delivery.settings
         Settings.model_validate(values)
         return {f"{PREFIX}{field.upper()}": _text(value) for field, value in values.items()}
+
+
+def _named(limits: Mapping[str, TenantLimits]) -> dict[str, dict[str, int]]:
+    """Without those that are none. A tenant whose limits are all none stands there as such, unless all are."""
+    named = {
+        tenant: {name: most for name, most in each._asdict().items() if most is not None}
+        for tenant, each in limits.items()
+    }
+    return named if any(named.values()) else {}
 
 
 def _text(value: object) -> str:

@@ -22,6 +22,12 @@ SESSIONS = "sessions/*"
 DEPLOYMENT = "D"
 """The partition key of the table's items that belong to no tenant (`docs/data.md`)."""
 
+LEASES = "T#*#=Q"
+"""Partition keys of the shares of tenants' rates. No name in a key has a `#` or a `=`."""
+CHANGE = frozenset({"dynamodb:UpdateItem"})
+"""A tenant's counts are changed in transactions with other items of it, which a narrower grant would refuse: a
+transaction's keys are those of all its items. Who has it may put all those items anyway."""
+
 GET_ITEM = frozenset({"dynamodb:GetItem"})
 READ = GET_ITEM | {"dynamodb:Query"}
 COMMIT = READ | {"dynamodb:PutItem"}
@@ -74,6 +80,7 @@ class Grants:
 
     - `by_tenant`: the function has a second role, and `table`, `files`, `sessions` and `audit` are granted to that one
     - `table`; `index`: the table's index of live sessions
+    - `leases`: takes shares of a tenant's rate (ADR 65), and changes these items alone
     - `deployment`: items of the table that belong to no tenant
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
@@ -89,6 +96,7 @@ class Grants:
 
     by_tenant: bool = True
     table: frozenset[str] = frozenset()
+    leases: bool = False
     deployment: frozenset[str] = frozenset()
     index: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
@@ -109,13 +117,19 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # A message starts a run or answers the question that an execution waits for. A
         # question that expired may have ended the run, and then the execution is stopped.
         "start": Grants(
-            table=COMMIT, sessions=PUT, audit=PUT_RECORD, pseudonyms=True, engine=START | WAKE | STOP
+            table=COMMIT | CHANGE,
+            leases=True,
+            sessions=PUT,
+            audit=PUT_RECORD,
+            pseudonyms=True,
+            engine=START | WAKE | STOP,
         ),
         # It records nothing, but its log names by pseudonym who was refused. So does that of `step`.
-        "status": Grants(table=READ, deployment=GET_ITEM, sessions=GET, pseudonyms=True),
+        "status": Grants(table=READ, leases=True, deployment=GET_ITEM, sessions=GET, pseudonyms=True),
         # It makes calls of the built-in tools for files and memories itself (ADR 57). It deletes no file.
         "step": Grants(
-            table=REMEMBER,
+            table=REMEMBER | CHANGE,
+            leases=True,
             deployment=GET_ITEM,
             files=PUT,
             sessions=PUT,
@@ -124,17 +138,27 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             bedrock=True,
         ),
         "tool": Grants(
-            table=REMEMBER, files=EDIT, sessions=PUT, tool_secrets=READ_SECRETS, tenant_functions=True
+            table=REMEMBER | CHANGE,
+            files=EDIT,
+            sessions=PUT,
+            tool_secrets=READ_SECRETS,
+            tenant_functions=True,
         ),
         # A decision wakes the execution, a roll-over starts the next one, a cancel stops it. A deletion removes the
         # session's items and objects.
         "intervene": Grants(
-            table=DELETE, sessions=ERASE, audit=PUT_RECORD, pseudonyms=True, engine=START | WAKE | STOP
+            table=DELETE | CHANGE,
+            leases=True,
+            sessions=ERASE,
+            audit=PUT_RECORD,
+            pseudonyms=True,
+            engine=START | WAKE | STOP,
         ),
         # Agents, tools, prompts and memories, written with the tenant's revision. All but prompts can be deleted. At a
         # deployment it stores the release's prompts. Admins read the audit trail.
         "admin": Grants(
             table=REMEMBER,
+            leases=True,
             deployment=GET_ITEM | {"dynamodb:PutItem"},
             files=EDIT_EARLIER,
             tool_secrets=SET_SECRETS,
@@ -147,7 +171,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # more.
         "recover": Grants(
             by_tenant=False,
-            table=RECOVER,
+            table=RECOVER | CHANGE,
             index=frozenset({"dynamodb:Query"}),
             sessions=ERASE,
             engine=START | WAKE | LIST_EXECUTIONS,

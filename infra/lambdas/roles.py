@@ -15,6 +15,7 @@ from constructs import Construct
 from infra.environments import Environment
 from infra.hardening.audit_trail import CHANGES, AuditTrail
 from infra.lambdas.grants import (
+    CHANGE,
     CLAUDE_MODELS,
     CLAUDE_PROFILES,
     DEPLOYMENT,
@@ -23,6 +24,7 @@ from infra.lambdas.grants import (
     FILES,
     GRANTS,
     INVOKE_CLAUDE,
+    LEASES,
     MEASURE,
     ON_EXECUTIONS,
     SESSIONS,
@@ -111,6 +113,9 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
         # which keys they are is what the session policy says
         conditions = WITH_KEYS if grants.by_tenant else None
         yield _allow("Table", grants.table, resources.table.table_arn, conditions=conditions)
+    if grants.leases:
+        of_rates = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [LEASES]}, **WITH_KEYS}
+        yield _allow("Leases", CHANGE, resources.table.table_arn, conditions=of_rates)
     if grants.audit:
         yield _allow("Records", grants.audit, resources.audit.table.table_arn, conditions=WITH_KEYS)
         yield _no_changes("RecordsStay", resources)

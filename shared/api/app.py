@@ -15,21 +15,30 @@ were taken from path, query and body and validated (`arguments.py`). Where the r
 it (`recorder.py`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
 
 from shared.api.arguments import Arguments
+from shared.api.limiter import Limiter
 from shared.api.recorder import Missing, Recorder
 from shared.api.request.identity import Caller, claimed
 from shared.api.request.incoming import Request, read_request
 from shared.api.response import errors
 from shared.api.response.envelope import Response
+from shared.api.response.rate_limit import POLICY
 from shared.api.routes import ROUTES, Function, Route
 from shared.bound_tenant import bound_to
-from shared.domain.errors import NotFound, NotYours, SessionHidden, TransientError, Unauthorized
+from shared.domain.errors import (
+    LimitReached,
+    NotFound,
+    NotYours,
+    SessionHidden,
+    TransientError,
+    Unauthorized,
+)
 from shared.domain.session.visibility import Viewer
 from shared.ports.audit import Audit
 from shared.settings import Settings
@@ -50,11 +59,17 @@ class Api:
         telemetry: Telemetry | None = None,
         *,
         audit: Audit | None = None,
+        limiter: Limiter | None = None,
     ) -> None:
-        """`audit`: a function has none if all its routes change nothing, and nobody is known by a token."""
+        """`audit`: a function has none if all its routes change nothing, and nobody is known by a token. `limiter`:
+        None where no tenant has limits.
+        """
         self.function = function
         self.settings = settings
         self.telemetry = telemetry or Telemetry(function)
+        self.limiter = limiter
+        if limiter is not None:
+            limiter.told = self._lease_failed
         self._audit = audit
         self._recorder = None if audit is None else Recorder(audit, self._not_recorded)
         self.handlers: dict[Route, RouteHandler] = {}
@@ -108,7 +123,7 @@ class Api:
 
     def _handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         self._request = None
-        response = self._answered(event, lambda: self._dispatch(event))
+        response = self._with_limits(self._answered(event, lambda: self._dispatch(event)))
         self._count(response.status)
         return response.to_gateway()
 
@@ -120,6 +135,8 @@ class Api:
             response = errors.answer(error)
             if errors.caller_error(error) is None:
                 self.telemetry.failure(error, route=self._route)
+            if isinstance(error, LimitReached):
+                self._limit_reached(error)
             is_hidden = isinstance(error, SessionHidden)
             if is_hidden:
                 self.telemetry.session_hidden()
@@ -132,20 +149,43 @@ class Api:
         handle = self.handlers.get(request.route)
         if handle is None:
             raise NotFound("There is nothing at this path.")
-        if request.route not in self._arguments:
-            self._arguments[request.route] = Arguments(request.route, handle)
-        arguments = self._arguments[request.route].bind(request)
         if request.caller is None:
-            return handle(**arguments)
+            return handle(**self._arguments_of(request, handle))
         tenant, user, roles = request.caller
         viewer = Viewer(user, roles, request.route.private)
 
         with bound_to(tenant, viewer):
+            if self.limiter is not None:
+                self.limiter.admit(tenant, request.route)
+            arguments = self._arguments_of(request, handle)
             if self._recorder is None or request.route.action is None:
                 return handle(**arguments)
             return self._recorder.recorded(
                 request, arguments, lambda: self._answered(event, lambda: handle(**arguments))
             )
+
+    def _arguments_of(self, request: Request, handle: RouteHandler) -> Mapping[str, Any]:
+        """Raises ValidationFailed."""
+        if request.route not in self._arguments:
+            self._arguments[request.route] = Arguments(request.route, handle)
+        return self._arguments[request.route].bind(request)
+
+    def _with_limits(self, response: Response) -> Response:
+        """With what is known of the tenant's limits, unless the answer is about one."""
+        request = self._request
+        if self.limiter is None or request is None or request.caller is None or POLICY in response.headers:
+            return response
+        limits = self.limiter.headers(request.caller.tenant, request.route)
+        return response._replace(headers={**response.headers, **limits})
+
+    def _limit_reached(self, error: LimitReached) -> None:
+        """The gateway's log counts it. Only what was begun and then met a limit is recorded."""
+        request = self._request
+        if self.limiter is not None and request is not None and request.caller is not None:
+            self.limiter.reached(request.caller.tenant, error)
+
+    def _lease_failed(self, error: Exception) -> None:
+        self.telemetry.failure(error, route=self._route, at="rate_lease")
 
     def _log_refusal(self, event: dict[str, Any], error: Exception, code: str | None) -> None:
         """Who asked, by the pseudonyms of the audit trail, as far as the token says and the key is there. Whoever asks

@@ -40,6 +40,11 @@ Action = Literal[
 ]
 """What the audit trail calls it. Names are stored, so they stay as they are."""
 
+Rated = Literal["request", "poll", "never"]
+"""`poll`: a request, unless it waits. `never`: it stops things or settles what waits for a person, and is not refused
+for a rate.
+"""
+
 
 class MethodNotAllowed(CallerError):
     """The path takes other methods, which the header `Allow` names."""
@@ -61,6 +66,8 @@ class Route(NamedTuple):
     """What the audit trail has of a request to it. None: it changes nothing, and is not recorded."""
     private: Reach = "owner"
     """Who may use it on a private session, beside its owner (ADR 50)."""
+    rated: Rated = "request"
+    """What it takes of its tenant's rate (ADR 65)."""
 
     def __str__(self) -> str:
         """As API Gateway names it in an event's `routeKey`."""
@@ -81,8 +88,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/v1/sessions", "start", action="session.start"),
     Route("POST", "/v1/sessions/{session_id}/messages", "start", action="session.message"),
     Route("GET", "/v1/sessions", "status"),
-    Route("GET", "/v1/sessions/{session_id}", "status"),
-    Route("GET", "/v1/sessions/{session_id}/events", "status"),
+    Route("GET", "/v1/sessions/{session_id}", "status", rated="poll"),
+    Route("GET", "/v1/sessions/{session_id}/events", "status", rated="poll"),
     Route("GET", "/v1/sessions/{session_id}/messages", "status"),
     Route("GET", "/v1/sessions/{session_id}/plan", "status"),
     Route("GET", "/v1/sessions/{session_id}/steps", "status"),
@@ -97,16 +104,31 @@ ROUTES: tuple[Route, ...] = (
         private="decider",
     ),
     Route("GET", "/v1/interventions", "status"),
-    Route("POST", "/v1/sessions/{session_id}/pause", "intervene", action="session.pause"),
+    Route("POST", "/v1/sessions/{session_id}/pause", "intervene", action="session.pause", rated="never"),
     Route("POST", "/v1/sessions/{session_id}/resume", "intervene", action="session.resume"),
-    Route("POST", "/v1/sessions/{session_id}/cancel", "intervene", action="session.cancel", private="admin"),
-    Route("DELETE", "/v1/sessions/{session_id}", "intervene", action="session.delete", private="admin"),
+    Route(
+        "POST",
+        "/v1/sessions/{session_id}/cancel",
+        "intervene",
+        action="session.cancel",
+        private="admin",
+        rated="never",
+    ),
+    Route(
+        "DELETE",
+        "/v1/sessions/{session_id}",
+        "intervene",
+        action="session.delete",
+        private="admin",
+        rated="never",
+    ),
     Route(
         "POST",
         "/v1/sessions/{session_id}/interventions/{intervention_id}/resolve",
         "intervene",
         action="intervention.resolve",
         private="decider",
+        rated="never",
     ),
     Route("GET", "/v1/files", "admin"),
     Route("GET", "/v1/files/{path+}", "admin"),

@@ -21,6 +21,7 @@ Any of these messages may reach a log, so no message quotes prompts, replies, pl
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from shared.domain.untrusted.quoting import OutsideText
 
@@ -416,3 +417,26 @@ class Unavailable(CallerError):
     """The storage cannot be reached just now. Try again after `Retry-After` seconds."""
 
     code = "UNAVAILABLE"
+
+
+class Quota(NamedTuple):
+    """A limit as clients are told of it: how much there is in `window` seconds; None: at once."""
+
+    name: str
+    most: int
+    window: int | None = None
+
+
+class LimitReached(CallerError):
+    """The tenant has used up what it may (ADR 65). `retry_after`: whole seconds until it is worth trying again."""
+
+    code = "RATE_LIMITED"
+
+    def __init__(self, message: str, quota: Quota, retry_after: int) -> None:
+        super().__init__(message)
+        self.quota = quota
+        self.retry_after = retry_after
+
+
+class TooManyOpenSessions(LimitReached):
+    code = "TOO_MANY_OPEN_SESSIONS"

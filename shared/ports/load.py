@@ -1,7 +1,9 @@
-"""How much of the functions' concurrency is in use, and what follows from it for long polls."""
+"""How much of the functions' concurrency is in use and what follows from it for long polls; and where the workers of a
+tenant share its rate of requests and its long polls (ADR 65).
+"""
 
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from shared.domain.rules.long_polls import LongPolls
 
@@ -25,3 +27,27 @@ class LongPollStore(Protocol):
         ...
 
     def put(self, limit: LongPolls, now: datetime) -> None: ...
+
+
+class Taken(NamedTuple):
+    """The requests from number `first` on, counted from 0 in `window`. Nobody else has the same."""
+
+    window: int
+    first: int
+
+
+class RateLeases(Protocol):
+    """Windows are numbered since 1970, each kind by its own length (`shared/domain/limits/leased_rate.py`).
+
+    Both raise StoreThrottled, StoreUnavailable, AwsDenied.
+    """
+
+    def take(self, tenant: str, window: int, size: int) -> Taken:
+        """The next `size` requests of the tenant's window, or of a later one that somebody has taken from already."""
+        ...
+
+    def hold(self, tenant: str, window: int, most: int, *, renews: bool) -> bool:
+        """A place for a long poll that begins in this window. False: `most` are held. `renews`: the caller held one in
+        the window before. A place counts in its window and the next, unless it is renewed there.
+        """
+        ...

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from zlib import crc32
 
 from shared.domain.interventions.intervention import Intervention, InterventionState
+from shared.domain.limits.tenant_limits import Start, TenantCounts
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import CoarseState
 
@@ -63,7 +64,7 @@ class IndexEntry(NamedTuple):
     """A session in its tenant's listing. Written only when its coarse state or what recovery looks for changes.
 
     `live` None: recovery has nothing to look at, or the first release wrote the entry. `private_to`: the session's
-    owner, where it is private.
+    owner, where it is private. `counted`: it is one of its tenant's open sessions (`Places`).
     """
 
     tenant: str
@@ -72,6 +73,7 @@ class IndexEntry(NamedTuple):
     state: CoarseState
     live: Live | None = None
     private_to: str | None = None
+    counted: bool = False
 
 
 class IdempotencyRecord(NamedTuple):
@@ -121,6 +123,18 @@ class LeaseGrant(NamedTuple):
     granted_after: int
 
 
+class Places(NamedTuple):
+    """How a commit changes the counts of its tenant (ADR 65). They are changed with it or not at all.
+
+    `opened`: 1 where the session counts as open from this commit on, -1 where it did until now, else 0. `start`: the
+    limits that a start is refused for; None: this is none, and no limit stops it.
+    """
+
+    tenant: str
+    opened: int = 0
+    start: Start | None = None
+
+
 class Erasure(NamedTuple):
     """A note that a session was deleted `at` this time and is to be erased once more. It stays until that is done
     (ADR 44).
@@ -139,6 +153,7 @@ class TransactionItems(NamedTuple):
     idempotency: IdempotencyRecord | None = None
     lease: LeaseGrant | None = None
     erasure: Erasure | None = None
+    places: Places | None = None
 
 
 NO_ITEMS = TransactionItems()
@@ -214,11 +229,14 @@ class SessionLog(Protocol):
         ...
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
-        """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, GrantChanged."""
+        """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, GrantChanged, and
+        LimitReached for a start that the tenant's limits do not allow.
+        """
         ...
 
     def delete(self, tenant: str, session_id: str) -> None:
-        """Removes the session's content, index entry and interventions. It may be repeated.
+        """Removes the session's content, index entry and interventions. It may be repeated. A session that still counts
+        as open, because its log cannot be read, no longer does.
 
         Readers do not find the session any more. Its commit numbers stay taken for `TOMBSTONE_LIFE`, without content:
         otherwise a late worker could bring the session back. A note of its erasure stays.
@@ -317,6 +335,10 @@ class SessionIndex(Protocol):
 
     def granted_tokens(self, tenant: str, hour: int) -> int:
         """The tokens that all sessions of the tenant were granted in this hour. Strongly consistent."""
+        ...
+
+    def counts(self, tenant: str) -> TenantCounts:
+        """What the tenant has open and has started. Strongly consistent."""
         ...
 
     def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:

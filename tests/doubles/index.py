@@ -8,6 +8,7 @@ from typing import TypeVar
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.documents import skip_damaged, to_intervention
 from shared.domain.interventions.intervention import Intervention, InterventionState
+from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.session.head import CoarseState
 from shared.ports.clock import Clock
 from shared.ports.log import (
@@ -126,6 +127,9 @@ class MemoryIndex:
 
     def granted_tokens(self, tenant: str, hour: int) -> int:
         return self._table.granted.get((tenant, hour), 0)
+
+    def counts(self, tenant: str) -> TenantCounts:
+        return self._table.counts.get(tenant, TenantCounts())
 
     def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
         record = self._table.records.get((tenant, route, key))

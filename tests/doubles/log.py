@@ -11,6 +11,7 @@ from shared.ports.log import (
     KeyTaken,
     LogPage,
     NumberTaken,
+    Places,
     TransactionItems,
 )
 from shared.visible_sessions import check_visible
@@ -54,8 +55,10 @@ class MemoryLog:
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
-        erasure = extra_items.erasure
-        if any(each is not None and each.tenant != tenant for each in (listing, record, lease, erasure)):
+        erasure, places = extra_items.erasure, extra_items.places
+        if any(
+            each is not None and each.tenant != tenant for each in (listing, record, lease, erasure, places)
+        ):
             raise ValueError("what is written with a commit belongs to its tenant")
         body = from_commit(commit)
         with self._table.lock:
@@ -64,9 +67,11 @@ class MemoryLog:
                 raise NumberTaken
             if record is not None and self._is_taken(record):
                 raise KeyTaken
+            granted = None if lease is None else self._table.granted.get((tenant, lease.hour), 0)
+            if lease is not None and granted != lease.granted_before:
+                raise GrantChanged
+            self._table.count(places, self._clock.now())
             if lease is not None:
-                if self._table.granted.get((tenant, lease.hour), 0) != lease.granted_before:
-                    raise GrantChanged
                 self._table.granted[tenant, lease.hour] = lease.granted_after
             ids = tuple(each.intervention_id for each in extra_items.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)
@@ -87,6 +92,9 @@ class MemoryLog:
                 for intervention_id in commit.interventions:
                     self._table.interventions.pop((tenant, intervention_id), None)
             self._table.deleted.add((tenant, session_id))
+            listed = self._table.listing.get((tenant, session_id))
+            if listed is not None and listed.counted:
+                self._table.count(Places(tenant, opened=-1), self._clock.now())
             self._table.remove_listing(tenant, session_id)
             self._table.partials.pop((tenant, session_id), None)
             self._table.markers.pop((tenant, session_id), None)

@@ -9,6 +9,7 @@ from threading import RLock
 from typing import NamedTuple
 
 from shared.domain.definitions.tool_secret import ToolSecret
+from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.schema.versions import CURRENT
 from shared.ports.log import (
     SHARDED_SINCE,
@@ -16,6 +17,7 @@ from shared.ports.log import (
     IndexEntry,
     KeyTaken,
     LiveKind,
+    Places,
     live_shard,
 )
 
@@ -50,6 +52,7 @@ class MemoryTable:
         self.live: dict[tuple[LiveKind, int | None], dict[tuple[str, str], IndexEntry]] = {}
         """Kind and shard -> the entries of the listing that are in it."""
         self.interventions: dict[tuple[str, str], StoredIntervention] = {}
+        self.counts: dict[str, TenantCounts] = {}
         self.granted: dict[tuple[str, int], int] = {}
         self.records: dict[tuple[str, str, str], IdempotencyRecord] = {}
         self.agents: dict[tuple[str, str], StoredDocument] = {}
@@ -78,6 +81,19 @@ class MemoryTable:
         self.listing.pop((tenant, session_id), None)
         for entries in self.live.values():
             entries.pop((tenant, session_id), None)
+
+    def count(self, places: Places | None, now: datetime) -> None:
+        """Inside the lock. Raises LimitReached, before anything else is written."""
+        if places is None:
+            return
+        counts, start = self.counts.get(places.tenant, TenantCounts()), places.start
+        refusal = None if start is None else start.refusal(counts, places.opened, now)
+        if refusal is not None:
+            raise refusal
+        if start is not None and start.most_starts is not None:
+            started = counts.starts + 1 if counts.minute >= start.minute else 1
+            counts = counts._replace(minute=max(start.minute, counts.minute), starts=started)
+        self.counts[places.tenant] = counts._replace(open=counts.open + places.opened)
 
     def take_key(self, record: IdempotencyRecord | None, now: datetime) -> None:
         """Inside the lock. Raises KeyTaken, before anything else is written."""

@@ -117,8 +117,10 @@ class House:
         return Requester(TENANT, self.user, self.roles)
 
     def fresh_repository(self) -> SessionRepository:
-        version = self.settings.write_version
-        return SessionRepository(self.log, self.blobs, self.clock, write_version=version)
+        chosen = self.settings
+        return SessionRepository(
+            self.log, self.blobs, self.clock, write_version=chosen.write_version, limits=chosen.limits
+        )
 
     @property
     def worker(self) -> TurnDeps:

@@ -96,8 +96,10 @@ def test_a_page_of_a_configured_origin_may_call_every_route_and_read_what_it_nee
     allowed = cors(synthesised(replace(PROD, cors_origins=(origin,)), tmp_path))
     assert allowed["AllowOrigins"] == [origin]
     assert set(allowed["AllowMethods"]) == {"DELETE", "GET", "POST", "PUT"}
-    assert {"authorization", "content-type", "idempotency-key"} <= set(allowed["AllowHeaders"])
-    assert {"etag", "location", "retry-after"} == set(allowed["ExposeHeaders"])
+    assert {"authorization", "content-type", "idempotency-key", "if-match"} <= set(allowed["AllowHeaders"])
+    assert {"allow", "etag", "location", "ratelimit", "ratelimit-policy", "retry-after"} == set(
+        allowed["ExposeHeaders"]
+    )
     assert "AllowCredentials" not in allowed, "the token is a header, never a cookie"
 
 

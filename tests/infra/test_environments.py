@@ -1,8 +1,17 @@
 import sys
+from dataclasses import replace
 
 import pytest
 
-from infra.environments import ENVIRONMENTS, UnknownEnvironment, UnusableValue, select
+from infra.environments import (
+    ENVIRONMENTS,
+    PROD,
+    USUAL_LIMITS,
+    UnknownEnvironment,
+    UnusableValue,
+    select,
+    usual_but,
+)
 from infra.sizing import LAMBDA_TIMEOUT, LONGEST_TOOL
 from shared.domain.definitions.tool import MAX_TIMEOUT_SECONDS
 
@@ -38,6 +47,42 @@ def test_production_keeps_what_it_stores() -> None:
 @pytest.mark.parametrize("name", [name for name in ENVIRONMENTS if name != "local"])
 def test_no_environment_in_aws_lets_in_browsers_from_everywhere(name: str) -> None:
     assert [origin for origin in select(name).cors_origins if "*" in origin] == []
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://app.example.com", "https://app.example.com:8443", "http://localhost:3000"]
+)
+def test_an_origin_is_what_a_browser_sends(origin: str) -> None:
+    assert replace(PROD, cors_origins=(origin,)).cors_origins == (origin,)
+
+
+@pytest.mark.parametrize(
+    "origins",
+    [
+        ("https://app.example.com/",),
+        ("https://App.example.com",),
+        ("http://app.example.com",),
+        ("app.example.com",),
+        ("*", "https://app.example.com"),
+        ("https://*.example.com",),
+        ("null",),
+    ],
+)
+def test_an_origin_that_no_browser_sends_is_refused(origins: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="origin is https://host"):
+        replace(PROD, cors_origins=origins)
+
+
+def test_every_tenant_in_aws_has_limits_and_one_on_this_machine_has_none() -> None:
+    for environment in ENVIRONMENTS.values():
+        of_all = environment.limits_by_tenant["*"]
+        assert (None in of_all) == environment.is_local
+
+
+def test_a_tenant_may_have_limits_of_its_own() -> None:
+    limits = replace(PROD, tenant_limits={"acme": usual_but(open_sessions=None)}).limits_by_tenant
+    assert limits["acme"] == USUAL_LIMITS._replace(open_sessions=None)
+    assert limits["*"] == PROD.limits
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "0.5", "two", ""])

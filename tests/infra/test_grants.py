@@ -11,6 +11,7 @@ from tests.infra.conftest import Synthesised, listed
 READ = {"dynamodb:GetItem", "dynamodb:Query"}
 COMMIT = READ | {"dynamodb:PutItem"}
 REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
+COUNT = {"dynamodb:UpdateItem"}
 GET = {"s3:GetObject"}
 PUT = GET | {"s3:PutObject"}
 EDIT = PUT | {"s3:DeleteObject"}
@@ -48,6 +49,12 @@ FILES = "Files.Arn/files/*"
 LIST_FILES = 'Files.Arn if {"StringLike": {"s3:prefix": "files/*"}}'
 WITH_KEYS = 'Table.Arn if {"Null": {"dynamodb:LeadingKeys": "false"}}'
 """Which keys is what the session policy says."""
+
+TAKE_OF_THE_RATE = {
+    'Table.Arn if {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["T#*#=Q"]}, '
+    '"Null": {"dynamodb:LeadingKeys": "false"}}': {"dynamodb:UpdateItem"}
+}
+"""The shares of a tenant's rate. All that `status` may write."""
 OF_NO_TENANT = (
     'Table.Arn if {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["D"]}, '
     '"Null": {"dynamodb:LeadingKeys": "false"}}'
@@ -89,26 +96,38 @@ OWN: Mapping[str, Granted] = {
 test_notifications.py.
 """
 DATA: Mapping[str, Granted] = {
-    "start": {WITH_KEYS: COMMIT, **on_sessions(PUT), **RECORDED},
-    "status": {WITH_KEYS: READ, **on_sessions(GET)},
-    "step": {WITH_KEYS: REMEMBER, **on_sessions(PUT), FILES: PUT, LIST_FILES: LIST},
+    "start": {WITH_KEYS: COMMIT | COUNT, **TAKE_OF_THE_RATE, **on_sessions(PUT), **RECORDED},
+    "status": {WITH_KEYS: READ, **TAKE_OF_THE_RATE, **on_sessions(GET)},
+    "step": {
+        WITH_KEYS: REMEMBER | COUNT,
+        **TAKE_OF_THE_RATE,
+        **on_sessions(PUT),
+        FILES: PUT,
+        LIST_FILES: LIST,
+    },
     "tool": {
-        WITH_KEYS: REMEMBER,
+        WITH_KEYS: REMEMBER | COUNT,
         **on_sessions(PUT),
         FILES: EDIT,
         LIST_FILES: LIST,
         TOOL_SECRETS: READ_KEY,
     },
-    "intervene": {WITH_KEYS: COMMIT | {"dynamodb:BatchWriteItem"}, **on_sessions(ERASE), **RECORDED},
+    "intervene": {
+        WITH_KEYS: COMMIT | COUNT | {"dynamodb:BatchWriteItem"},
+        **TAKE_OF_THE_RATE,
+        **on_sessions(ERASE),
+        **RECORDED,
+    },
     "admin": {
         WITH_KEYS: REMEMBER,
+        **TAKE_OF_THE_RATE,
         FILES: EDIT | {"s3:GetObjectVersion"},
         LIST_FILES: LIST | LIST_VERSIONS,
         TOOL_SECRETS: SET_SECRETS,
         **READ_RECORDS,
     },
     "recover": {
-        TABLE: COMMIT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Scan"},
+        TABLE: COMMIT | COUNT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Scan"},
         f"{TABLE}/index/live": {"dynamodb:Query"},
         **on_sessions(ERASE),
     },

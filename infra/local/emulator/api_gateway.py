@@ -129,9 +129,26 @@ def throttle_routes(settings: Settings) -> None:
     gateway._handle_execute_in_scope = execute_in_time
 
 
+def answer_pages(settings: Settings) -> None:
+    """The API's CORS configuration holds as a template has it: ministack reads the names of the API alone.
+
+    Source: API Gateway developer guide, "Configure CORS for HTTP APIs". Patches:
+    `services.apigateway._cors_response_headers`, `services.apigateway._cors_preflight_response`.
+    """
+    gateway = module("services.apigateway")
+    headers, preflight = gateway._cors_response_headers, gateway._cors_preflight_response
+    gateway._cors_response_headers = lambda configured, origin: headers(_named(configured), origin)
+    gateway._cors_preflight_response = lambda configured, origin: preflight(_named(configured), origin)
+
+
+def _named(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A template's names begin with a capital letter, the API's do not."""
+    return {name[:1].lower() + name[1:]: value for name, value in given.items()}
+
+
 def _limits(given: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Rate and burst. A template's names begin with a capital letter, the API's do not. None: no limit."""
-    named = {name[:1].lower() + name[1:]: value for name, value in given.items()}
+    """Rate and burst. None: no limit."""
+    named = _named(given)
     try:
         return float(named["throttlingRateLimit"]), float(named["throttlingBurstLimit"])
     except (KeyError, TypeError, ValueError):

@@ -42,6 +42,7 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     definitions.check_transitions,
     api_gateway.require_expiry,
     api_gateway.answer_failures,
+    api_gateway.answer_pages,
     api_gateway.throttle_routes,
     dynamodb.keep_streams,
     transactions.refuse_conflicts,

@@ -13,6 +13,7 @@ from shared.adapters.storage.documents import skip_damaged
 from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.interventions.intervention import Intervention, InterventionState
+from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.session.head import CoarseState
 from shared.domain.session.visibility import Viewer
 from shared.ports.clock import Clock
@@ -176,6 +177,9 @@ class DynamoIndex:
     def granted_tokens(self, tenant: str, hour: int) -> int:
         item = self._get(items.lease_key(tenant, hour))
         return 0 if item is None else int(item["g"]["N"])
+
+    def counts(self, tenant: str) -> TenantCounts:
+        return items.item_counts(self._get(items.counts_key(tenant)) or {})
 
     def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
         """None, too, for a record whose time is over and that DynamoDB has not deleted yet."""

@@ -1,6 +1,7 @@
 """The session log on DynamoDB: a commit is one item, an append one conditional put (design §6.1)."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
@@ -8,8 +9,16 @@ from shared.adapters.aws.consumed import write_units
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.delete_session_items import delete_session
+from shared.adapters.dynamodb.limits.tenant_counts import DynamoCounts
 from shared.adapters.dynamodb.query import query
-from shared.adapters.dynamodb.transaction import FREE, Action, put, put_record
+from shared.adapters.dynamodb.transaction import (
+    FREE,
+    Action,
+    ConditionFailed,
+    put,
+    put_record,
+    transact,
+)
 from shared.domain.session.commit import Commit
 from shared.domain.spending.spent import SPENT_SINCE
 from shared.invocation_meter import METER
@@ -22,11 +31,14 @@ from shared.ports.log import (
     LeaseGrant,
     LogPage,
     NumberTaken,
+    Places,
     TransactionItems,
 )
 from shared.visible_sessions import check_visible
 
 _FAILED = "ConditionalCheckFailed"
+COUNT_ATTEMPTS = 3
+"""The first may guess the minute wrong, and the second meet the last start of it."""
 _Part = tuple[Action, type[Exception] | None]
 """An action of a transaction, and what its failed condition means."""
 
@@ -39,6 +51,10 @@ class _Encoded(NamedTuple):
     units: int
 
 
+class _CountsDiffer(Exception):
+    """The tenant's counts are not as the update takes them to be."""
+
+
 class DynamoLog:
     """`client`: a botocore DynamoDB client, where it is not this process's own."""
 
@@ -48,6 +64,7 @@ class DynamoLog:
         self._dynamodb = Service("dynamodb", client)
         self._usual_units: dict[str, int] = {}
         self._encoded: _Encoded | None = None
+        self._counts = DynamoCounts(table, clock, self._dynamodb)
 
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         if since > items.LAST_NUMBER:  # DynamoDB refuses a range whose end comes before its beginning
@@ -103,6 +120,7 @@ class DynamoLog:
             return commit
         kind = commit.step.kind if commit.step is not None else ""
         others = sum(write_units(action["Put"]["Item"]) for action, _ in self._beside(commit, extra_items))
+        others += extra_items.places is not None  # an item far below a unit
         for _ in range(3):  # at a limit of a unit the number itself may be what passes it
             units = self._usual_units.get(kind, 1)
             written = units if extra_items == NO_ITEMS else 2 * (units + others)
@@ -133,7 +151,27 @@ class DynamoLog:
             METER.note(writes=-1, wcu=-encoded.units)  # the commit itself has counted it
 
     def delete(self, tenant: str, session_id: str) -> None:
+        self._uncount(tenant, session_id)
         delete_session(self._dynamodb, self._table, self._clock, tenant, session_id)
+
+    def _uncount(self, tenant: str, session_id: str) -> None:
+        """What is deleted by a commit is counted no longer. This is for a session whose log cannot be read."""
+        answer = self._dynamodb.call(
+            "get_item",
+            TableName=self._table,
+            Key=items.listing_key(tenant, session_id),
+            ConsistentRead=True,
+        )
+        listed = answer.get("Item", {})
+        if not items.is_counted(listed):
+            return
+        uncounted = {name: value for name, value in listed.items() if name != "ct"}
+        actions = [
+            put(self._table, uncounted, "attribute_exists(ct)"),
+            self._counts.update(Places(tenant, opened=-1)),
+        ]
+        with suppress(ConditionFailed):  # somebody else deletes it at this moment
+            transact(self._dynamodb, self._clock, actions)
 
     def note_erasure(self, erasure: Erasure) -> None:
         self._dynamodb.call("put_item", TableName=self._table, Item=items.erasure_item(erasure))
@@ -153,8 +191,10 @@ class DynamoLog:
         """What is written in one transaction with the commit. Raises ValueError for what is not its tenant's."""
         tenant = commit.head.tenant
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
-        erasure = extra_items.erasure
-        if any(each is not None and each.tenant != tenant for each in (listing, record, lease, erasure)):
+        erasure, places = extra_items.erasure, extra_items.places
+        if any(
+            each is not None and each.tenant != tenant for each in (listing, record, lease, erasure, places)
+        ):
             raise ValueError("what is written with a commit belongs to its tenant")
         parts: list[_Part] = []
         if record is not None:
@@ -171,11 +211,32 @@ class DynamoLog:
 
     def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
         # The first failed condition decides. The number comes first: who lost it has to read again in any case.
-        actions = [(put(self._table, item, FREE), NumberTaken), *self._beside(commit, extra_items)]
+        parts: list[_Part] = [
+            (put(self._table, item, FREE), NumberTaken),
+            *self._beside(commit, extra_items),
+        ]
+        if extra_items.places is None:
+            self._write(parts)
+        else:
+            self._write_counted(parts, extra_items.places)
+
+    def _write_counted(self, parts: Sequence[_Part], places: Places) -> None:
+        """The counts come last: who repeats a request that succeeded is told so, and not that a limit is reached."""
+        for _ in range(COUNT_ATTEMPTS):
+            try:
+                self._write([*parts, (self._counts.update(places), _CountsDiffer)])
+            except _CountsDiffer:
+                self._counts.check(places)
+            else:
+                self._counts.made(places)
+                return
+        raise NumberTaken  # others are faster; the caller pauses
+
+    def _write(self, parts: Sequence[_Part]) -> None:
         try:
-            self._dynamodb.call("transact_write_items", TransactItems=[action for action, _ in actions])
+            self._dynamodb.call("transact_write_items", TransactItems=[action for action, _ in parts])
         except AwsRefused as refused:
-            raise _cancelled(refused, [lost for _, lost in actions]) from None
+            raise _cancelled(refused, [lost for _, lost in parts]) from None
 
 
 def _item(commit: Commit, extra_items: TransactionItems) -> items.Item:

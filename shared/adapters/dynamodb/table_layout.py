@@ -10,7 +10,7 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         erased a second time
     T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
                                                         recovery looks after: live, live_at; of a private one: ow
-                                                        its owner
+                                                        its owner; of one in the tenant's count of open ones: ct
     T#{tenant}                I#{intervention}          ss session id, st state, v, z body; of a private session:
                                                         ow its owner, rl the role that may decide
     T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v, n number of
@@ -18,6 +18,10 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         long route is hashed, too;
                                                         ttl whole seconds since 1970
     T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
+    T#{tenant}#=N             O                         o open sessions, m minute since 1970, n starts in it
+    T#{tenant}#=Q             R                         w window since 1970, g requests of it that were taken
+    T#{tenant}#=Q             P                         w window since 1970, c places for long polls that were
+                                                        taken or renewed in it, t these and the ones before
 
 The index `live` has keys only. `live` is {kind}#{shard:02d}; the release before wrote the kind alone. `live_at` is
 {time}#{session}#{tenant}, which orders by time and has the names as they are: in `pk` and `sk` a long name is a hash.
@@ -43,6 +47,7 @@ from shared.adapters.storage.documents import (
 from shared.adapters.storage.keys import HASHED, TENANT, key_part, part_text, tenant_pk
 from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
+from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.schema.convert import check_version
 from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
@@ -66,6 +71,9 @@ MAX_ROUTE_BYTES = 800
 """A longer route is replaced by its hash. A sort key has at most 1,024 bytes, and an ordinary route here about 80."""
 LISTING, INTERVENTION = "S#", "I#"
 LIVE_INDEX = "live"
+COUNTS, RATES = "=N", "=Q"
+"""End the partition keys of a tenant's counts and of the shares of its rate (`infra/lambdas/grants.py`). No name in a
+key has a `=`, so no other partition ends so."""
 COMMIT, RUNNING_TEXT, MARKER, ERASURE = "C#", "P", "A", "E"
 """Sort keys of a session's items; a commit's is followed by its number."""
 ERASED = "erased"
@@ -130,6 +138,25 @@ def lease_item(lease: LeaseGrant) -> Item:
     }
 
 
+def counts_key(tenant: str) -> Item:
+    """A partition of its own, because it is a hot one."""
+    return _key(f"{tenant_pk(tenant)}#{COUNTS}", "O")
+
+
+def rate_key(tenant: str) -> Item:
+    return _key(f"{tenant_pk(tenant)}#{RATES}", "R")
+
+
+def polls_key(tenant: str) -> Item:
+    return _key(f"{tenant_pk(tenant)}#{RATES}", "P")
+
+
+def item_counts(item: Item) -> TenantCounts:
+    """`item` empty: there is none yet."""
+    numbers = (int(item[name]["N"]) if name in item else 0 for name in ("o", "m", "n"))
+    return TenantCounts(*numbers)
+
+
 def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:
     item = _key(session_pk(commit.head.tenant, commit.head.session_id), number_sk(commit.number))
     item["k"] = {"S": commit.key}
@@ -178,6 +205,8 @@ def listing_item(entry: IndexEntry, version: int = CURRENT) -> Item:
         item["live_at"] = {"S": _live_at(entry.tenant, entry.session_id, entry.live.at)}
     if entry.private_to is not None:
         item["ow"] = {"S": entry.private_to}
+    if entry.counted:
+        item["ct"] = {"BOOL": True}
     return item
 
 
@@ -202,7 +231,14 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
     if "live" in item:
         kind: Any = item["live"]["S"].partition("#")[0]
         live = Live(kind, item_live(item).at)
-    return IndexEntry(tenant, item["id"]["S"], item["ag"]["S"], state, live, item_owner(item))
+    return IndexEntry(
+        tenant, item["id"]["S"], item["ag"]["S"], state, live, item_owner(item), counted=is_counted(item)
+    )
+
+
+def is_counted(item: Item) -> bool:
+    """Whether the session of a listing item is in its tenant's count of open ones."""
+    return "ct" in item
 
 
 def item_owner(item: Item) -> str | None:

@@ -50,8 +50,9 @@ class NewSession(NamedTuple):
 def start(repository: SessionRepository, workflow: Workflow, requester: Requester, new: NewSession) -> Head:
     """Commits the session, then starts the engine.
 
-    Raises KeyTaken where another request used the idempotency key meanwhile (nothing is written), ValidationFailed for
-    a private session that cannot be stored as one, and what the stores and the engine raise.
+    Raises KeyTaken where another request used the idempotency key meanwhile (nothing is written), LimitReached where
+    the tenant may not start another, ValidationFailed for a private session that cannot be stored as one, and what the
+    stores and the engine raise.
     """
     if new.visibility == "private" and ("Head", "visibility") in added_after(repository.write_version):
         raise ValidationFailed(
@@ -74,7 +75,8 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
         change.first_state("planning")
         ids = clock.new_id(RUN), clock.new_id(MESSAGE)
         decision = _begin_run(change, *ids, new.message, new.max_steps, requester.user)
-    commit = repository.create("start", change, CommitDraft(change, decision, idempotency=requester.key))
+    draft = CommitDraft(change, decision, idempotency=requester.key, starts=True)
+    commit = repository.create("start", change, draft)
     if decision is not None:
         workflow.start(decision)
     return commit.head
@@ -92,8 +94,9 @@ def post_message(
     """The message answers an open clarification; else it waits for the next turn; else it starts a new run, within the
     present caps. `caps`: the deployment's.
 
-    Raises SessionNotFound, KeyTaken, Conflict (too many messages queued, too many people writing, the agent was
-    deleted), StartRoleMissing and RoleMissing (the agent, or the question, needs a role that the requester lacks).
+    Raises SessionNotFound, KeyTaken, LimitReached (it would begin a run), Conflict (too many messages queued, too many
+    people writing, the agent was deleted), StartRoleMissing and RoleMissing (the agent, or the question, needs a role
+    that the requester lacks).
     """
     clock = repository.clock
     session = repository.newest(requester.tenant, session_id)
@@ -107,7 +110,7 @@ def post_message(
             _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
             max_steps = change.head.max_steps
             decision = _begin_run(change, run_id, message_id, text, max_steps, requester.user)
-            return CommitDraft(change, decision, idempotency=requester.key)
+            return CommitDraft(change, decision, idempotency=requester.key, starts=True)
         if len(head.undelivered) >= MAX_UNDELIVERED:
             raise Conflict(
                 f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them."

@@ -44,6 +44,7 @@ def recover(
     run = session.head.run
     if run is None or session.head.is_over or session.head.state == "idle":
         return "nothing"
+    repository.count(session)
     if ended is not None and (ended.run_id, ended.generation) == (run.run_id, run.generation):
         return restart(repository, workflow, session, limits)
     match workflow.status(session_id, run.run_id, run.generation):

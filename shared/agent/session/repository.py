@@ -18,8 +18,9 @@ from shared.agent.session.large_texts import (
 )
 from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
+from shared.domain.limits.tenant_limits import LimitsByTenant, Start, minute_of
 from shared.domain.rules.compaction import Compacted
-from shared.domain.schema.versions import CURRENT
+from shared.domain.schema.versions import CURRENT, added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision, Position
 from shared.domain.session.conversation import Content, ToolCall
@@ -36,6 +37,7 @@ from shared.ports.log import (
     Live,
     LiveKind,
     NumberTaken,
+    Places,
     SessionLog,
     TransactionItems,
 )
@@ -47,13 +49,16 @@ PAUSE_SECONDS = 0.05
 WARM_SESSIONS = 8
 """Conversations that a warm process keeps. A Lambda serves one session at a time, so few are of use."""
 
+UNLIMITED = LimitsByTenant()
+
 
 class CommitDraft:
     """What a use case wants committed: the change, and what goes with it.
 
     `decision`: what the engine is told. `delivered`: ids of users' messages that enter the conversation. `lease`:
     tokens of the tenant's hour, granted in the same transaction. `idempotency`: the key of the request that is carried
-    out; its record is written in the same transaction.
+    out; its record is written in the same transaction. `starts`: it begins a run or makes a session, which the tenant's
+    limits may not allow.
     """
 
     def __init__(
@@ -63,12 +68,15 @@ class CommitDraft:
         delivered: tuple[str, ...] = (),
         idempotency: IdempotencyKey | None = None,
         lease: LeaseGrant | None = None,
+        *,
+        starts: bool = False,
     ) -> None:
         self.change = change
         self.decision = decision
         self.delivered = delivered
         self.idempotency = idempotency
         self.lease = lease
+        self.starts = starts
 
 
 Build = Callable[[Session, Change], CommitDraft | None]
@@ -80,7 +88,7 @@ class SessionRepository:
 
     `write_version`: the schema version of its commits (`shared.domain.schema.versions`). `segment_commits`: as in
     `Session`; the same in every worker. `meter`: counts what the invocation uses, for the sums in the head; None:
-    whoever commits belongs to no session.
+    whoever commits belongs to no session. `limits`: of the tenants.
     """
 
     def __init__(
@@ -90,10 +98,12 @@ class SessionRepository:
         clock: Clock,
         *,
         write_version: int = CURRENT,
+        limits: LimitsByTenant = UNLIMITED,
         segment_commits: int = segments.SEGMENT_COMMITS,
         meter: Meter | None = None,
     ) -> None:
         self.write_version = write_version
+        self.limits = limits
         self._segment_commits = segment_commits
         self._meter = meter
         self._log = log
@@ -149,7 +159,8 @@ class SessionRepository:
         one's own whose answer was lost). None: `build` returned None, and nothing was written.
 
         `build` may run several times, so it must be pure but for ids and reads. What it raises ends the loop with
-        nothing written. Raises CommitContention, Fenced (the session was deleted), and what the stores raise.
+        nothing written. Raises CommitContention, Fenced (the session was deleted), LimitReached for a start, and what
+        the stores raise.
         """
         for attempt in range(ATTEMPTS):
             done = session.recorded(key)
@@ -161,14 +172,14 @@ class SessionRepository:
             draft = build(session, change)
             if draft is None:
                 return None
-            commit = change.commit(key, draft.decision, draft.delivered)
-            commit = in_version(commit, self._version_of(commit.head))
+            commit = self._as_stored(change.commit(key, draft.decision, draft.delivered))
             extra_items = TransactionItems(
                 listing=_listing(session.head, commit),
                 interventions=change.interventions,
                 idempotency=_record(draft.idempotency, commit),
                 lease=draft.lease,
                 erasure=_erasure(commit),
+                places=self._places(session.head, commit, draft.starts),
             )
             stored_commit = offloaded(commit, self._blobs)
             try:
@@ -198,6 +209,17 @@ class SessionRepository:
             raise
         return counted.head
 
+    def count(self, session: Session) -> bool:
+        """Counts a session that is open and was not counted, in a commit that says nothing else. Whether it did so.
+        Raises what `commit` raises.
+        """
+        before = session.head.counted
+        if before or not self._is_counted(session.head):
+            return False
+        key = f"count/{self.clock.new_id('evt')}"
+        self.commit(session, key, lambda _, change: CommitDraft(change))
+        return session.head.counted
+
     def _refresh_or_leave(self, session: Session) -> None:
         """Reads what others committed. Raises Fenced where the number is taken by the rest of a deleted session."""
         before = session.number
@@ -211,12 +233,13 @@ class SessionRepository:
         """Commit 1 of a new session. Nobody else knows the session, so a number that is taken means that this commit is
         there and its answer was lost, or that another request was at the same idempotency key at that moment.
 
-        Raises KeyTaken, CommitContention, and what the stores raise.
+        Raises KeyTaken, CommitContention, LimitReached, and what the stores raise.
         """
-        commit = change.commit(key, draft.decision)
-        commit = in_version(commit, self._version_of(commit.head))
+        commit = self._as_stored(change.commit(key, draft.decision))
         extra_items = TransactionItems(
-            listing=_listing(None, commit), idempotency=_record(draft.idempotency, commit)
+            listing=_listing(None, commit),
+            idempotency=_record(draft.idempotency, commit),
+            places=self._places(None, commit, draft.starts),
         )
         stored_commit = offloaded(commit, self._blobs)
         for attempt in range(ATTEMPTS):
@@ -230,6 +253,35 @@ class SessionRepository:
             else:
                 return commit.model_copy(update={"head": head})
         raise CommitContention(f"met other transactions {ATTEMPTS} times")
+
+    def _as_stored(self, commit: Commit) -> Commit:
+        """As every reader will have it, with whether its session counts as open. Each commit says so anew: a session
+        that was open before its tenant had a limit is counted by its next commit, whatever that is (ADR 65).
+        """
+        head, counted = commit.head, self._is_counted(commit.head)
+        if head.counted != counted:
+            commit = commit.model_copy(update={"head": head.model_copy(update={"counted": counted})})
+        return in_version(commit, self._version_of(commit.head))
+
+    def _is_counted(self, head: Head) -> bool:
+        """The version before cannot say so: while it is written nothing is counted."""
+        says_so = ("Head", "counted") not in added_after(self._version_of(head))
+        return says_so and head.is_open and self.limits.of(head.tenant).open_sessions is not None
+
+    def _places(self, before: Head | None, commit: Commit, starts: bool) -> Places | None:
+        """What the commit changes in its tenant's counts. None: nothing, which costs nothing.
+
+        The count of open sessions is that of newest heads that say `counted`, because every commit changes both or
+        neither. So what is compared is what is stored.
+        """
+        head = commit.head
+        opened = int(head.counted) - int(before is not None and before.counted)
+        start, limits = None, self.limits.of(head.tenant)
+        if starts:
+            start = Start(minute_of(self.clock.now()), limits.starts_per_minute, limits.open_sessions)
+        if not opened and (start is None or start.most_starts is None):
+            return None
+        return Places(head.tenant, opened, start)
 
     def _version_of(self, head: Head) -> int:
         """A private session is written in the version that can say so: releases before would show it to everybody."""
@@ -320,16 +372,28 @@ def _erasure(commit: Commit) -> Erasure | None:
 
 
 def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
-    """The index item, where it has to be written: the coarse state or what recovery looks for has changed. Otherwise
-    None: a plain put is cheaper than a transaction (design §6.1).
+    """The index item, where it has to be written: the coarse state, what recovery looks for or whether the session
+    counts as open has changed. Otherwise None: a plain put is cheaper than a transaction (design §6.1).
     """
     head = commit.head
     sought = _sought(head)
-    now = (head.coarse_state, sought)
-    if before is not None and commit.number > 1 and (before.coarse_state, _sought(before)) == now:
+    now = (head.coarse_state, sought, head.counted)
+    if (
+        before is not None
+        and commit.number > 1
+        and (before.coarse_state, _sought(before), before.counted) == now
+    ):
         return None
     live = None if sought is None else Live(sought.kind, sought.ends or commit.at)
-    return IndexEntry(head.tenant, head.session_id, head.agent_id, head.coarse_state, live, head.private_to)
+    return IndexEntry(
+        head.tenant,
+        head.session_id,
+        head.agent_id,
+        head.coarse_state,
+        live,
+        head.private_to,
+        head.counted,
+    )
 
 
 class _Sought(NamedTuple):

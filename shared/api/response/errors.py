@@ -7,10 +7,12 @@ sentences.
 from collections.abc import Mapping
 
 from shared.api.response.envelope import Response, failure
+from shared.api.response.rate_limit import refused_headers
 from shared.api.routes import MethodNotAllowed
 from shared.domain.errors import (
     CallerError,
     Fenced,
+    LimitReached,
     SchemaUnknown,
     SessionNotFound,
     TransientError,
@@ -33,6 +35,8 @@ STATUSES: Mapping[str, int] = {
     "PAYLOAD_TOO_LARGE": 413,
     "UNSUPPORTED_MEDIA_TYPE": 415,
     "IDEMPOTENCY_MISMATCH": 422,
+    "RATE_LIMITED": 429,
+    "TOO_MANY_OPEN_SESSIONS": 429,
     "INTERNAL_ERROR": 500,
     "UNAVAILABLE": 503,
 }
@@ -71,6 +75,8 @@ def _headers(error: CallerError) -> dict[str, str]:
     headers: dict[str, str] = {}
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = ", ".join(error.allowed)
+    if isinstance(error, LimitReached):
+        headers |= refused_headers(error)
     if error.code in RETRY_AFTER_SECONDS:
         headers["Retry-After"] = str(RETRY_AFTER_SECONDS[error.code])
     return headers

@@ -28,7 +28,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
             "Head": frozenset(
-                {"background", "held", "outage", "writers", "read_outside", "visibility", "spent"}
+                {"background", "held", "outage", "writers", "read_outside", "visibility", "spent", "counted"}
             ),
             "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),

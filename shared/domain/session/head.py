@@ -356,6 +356,8 @@ class Head(VersionedModel):
     """What the session has used of AWS and of its models; None: nothing is counted yet."""
     background: RunningResponse | None = None
     """The answer that the run waits for, or that its provider still has to be told to end; None: there is none."""
+    counted: bool = False
+    """It is one of its tenant's open sessions (ADR 65). Set by the repository, in the transaction that counts it."""
 
     @property
     def private_to(self) -> str | None:
@@ -392,6 +394,11 @@ class Head(VersionedModel):
     @property
     def is_over(self) -> bool:
         return self.state in TERMINAL
+
+    @property
+    def is_open(self) -> bool:
+        """A run is under way or waits, for whatever it is."""
+        return self.coarse_state in ("active", "waiting_for_user") and not self.deleted
 
     @property
     def plan_status(self) -> PlanStatus | None:

@@ -183,6 +183,26 @@ def test_a_page_may_call_a_deployed_api_and_the_apis_own_configuration_says_who_
     assert send(emulator.port, "GET", path, {**ours, "Host": "evil.example"}).status == 403
 
 
+def test_the_origins_of_a_template_are_obeyed(cloud: Cloud, emulator: EmulatorProcess) -> None:
+    allowed = {"AllowOrigins": ["https://app.example"], "AllowMethods": ["PUT"], "ExposeHeaders": ["etag"]}
+    properties = {"Name": "of-a-template", "ProtocolType": "HTTP", "CorsConfiguration": allowed}
+    template = {"Resources": {"Api": {"Type": "AWS::ApiGatewayV2::Api", "Properties": properties}}}
+    formation = cloud.client("cloudformation")
+    formation.create_stack(StackName="of-pages", TemplateBody=json.dumps(template))
+    formation.get_waiter("stack_create_complete").wait(
+        StackName="of-pages", WaiterConfig={"Delay": 1, "MaxAttempts": 30}
+    )
+    (made,) = formation.describe_stack_resources(StackName="of-pages")["StackResources"]
+    path = f"/_aws/execute-api/{made['PhysicalResourceId']}/$default/any"
+    page = {"Origin": "https://app.example", "Access-Control-Request-Method": "PUT", "Host": "localhost:1"}
+
+    asked = cors(send(emulator.port, "OPTIONS", path, page))
+    assert asked["access-control-allow-origin"] == "https://app.example"
+    assert asked["access-control-allow-methods"] == "PUT"
+    assert asked["access-control-expose-headers"] == "etag"
+    assert not cors(send(emulator.port, "OPTIONS", path, {**page, "Origin": EVIL}))
+
+
 @pytest.mark.parametrize(
     ("method", "path"),
     [

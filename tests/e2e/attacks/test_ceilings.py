@@ -159,6 +159,20 @@ def change(table: str) -> Act:
     return on_items("update_item", "other", table, UpdateExpression="SET changed = pk")
 
 
+def limit_of(tenant: str, kind: str) -> Act:
+    """Changes a tenant's counts, `=N`, or the shares of its rate, `=Q`, at an item that is not there."""
+
+    def act(client: Client, prey: Prey) -> object:
+        return client("dynamodb").update_item(
+            TableName=prey.table,
+            Key={"pk": {"S": f"T#{getattr(prey, tenant)}#{kind}"}, "sk": {"S": "CEILING"}},
+            UpdateExpression="SET changed = pk",
+            ConditionExpression="attribute_exists(pk)",
+        )
+
+    return act
+
+
 def on_secret(call: str, tenant: str, **arguments: Any) -> Act:
     def act(client: Client, prey: Prey) -> object:
         return getattr(client("secretsmanager"), call)(
@@ -248,6 +262,8 @@ AS_A_TENANT: Mapping[str, Act] = {
     "query another tenant's items": query("other"),
     "write another tenant's item": on_items("put_item", "other"),
     "change another tenant's item": change("table"),
+    "change another tenant's counts": limit_of("other", "=N"),
+    "take another tenant's rate": limit_of("other", "=Q"),
     "read another tenant's file": on_object("get_object", file, "other"),
     "write another tenant's file": on_object("put_object", file, "other", Body=b""),
     "read another tenant's text": on_object("get_object", text, "other", bucket=1),
@@ -283,10 +299,16 @@ OWN: Mapping[str, Act] = {
     "write a text": on_object("put_object", text, "mine", bucket=1, Body=b""),
     "record what was done": on_items("put_item", "mine", "audit"),
     "read records": query("mine", "audit"),
+    "change the counts": limit_of("mine", "=N"),
+    "take of the rate": limit_of("mine", "=Q"),
+    "change an item": on_items("update_item", "mine", UpdateExpression="SET changed = pk"),
 }
+LIMITS = {"change the counts", "take of the rate", "change an item"}
+"""Whoever makes commits may put and change each item of its tenant. The others may change the rate's alone."""
 MAY_WITH_OWN: Mapping[str, set[str]] = {
-    "start": {"read an item", "write an item", "read a text", "write a text", "record what was done"},
-    "status": {"read an item", "read a text"},
+    "start": {"read an item", "write an item", "read a text", "write a text", "record what was done"}
+    | LIMITS,
+    "status": {"read an item", "read a text", "take of the rate"},
     "step": {
         "read an item",
         "write an item",
@@ -295,9 +317,11 @@ MAY_WITH_OWN: Mapping[str, set[str]] = {
         "write a file",
         "read a text",
         "write a text",
-    },
+    }
+    | LIMITS,
     "tool": {*OWN} - {"record what was done", "read records"},
-    "intervene": {"read an item", "write an item", "read a text", "write a text", "record what was done"},
+    "intervene": {"read an item", "write an item", "read a text", "write a text", "record what was done"}
+    | LIMITS,
     "admin": {
         "read an item",
         "write an item",
@@ -307,6 +331,7 @@ MAY_WITH_OWN: Mapping[str, set[str]] = {
         "delete a file",
         "record what was done",
         "read records",
+        "take of the rate",
     },
 }
 

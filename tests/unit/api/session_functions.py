@@ -9,12 +9,15 @@ from functions.start.routes import build as build_start
 from functions.status.dependencies import Dependencies as StatusDependencies
 from functions.status.routes import build as build_status
 from shared.agent.queries.long_polls import LongPollLimit
+from shared.api.limiter import limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.routes import ROUTES
 from shared.ports.audit import Audit
+from shared.ports.load import RateLeases
 from shared.ports.log import SessionIndex
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
+from tests.doubles.rate_leases import MemoryRateLeases
 from tests.in_process.house import TENANT, USER, House
 from tests.unit.api.gateway import Answer, Gateway, claims, routed
 
@@ -31,8 +34,14 @@ def functions_of(
     user: str = USER,
     roles: object = "[member]",
     audit: Audit | None = None,
+    leases: RateLeases | None = None,
 ) -> Functions:
-    """`index`: where keys of requests are looked up, if not the house's. `audit`: of decisions."""
+    """`index`: where keys of requests are looked up, if not the house's. `audit`: of starts and decisions. `leases`: of
+    the tenant's rate.
+    """
+    limiters = [
+        limiter_of(house.settings.limits, leases or MemoryRateLeases(), house.clock) for _ in range(3)
+    ]
     guard = IdempotencyGuard(index or house.index)
     start = StartDependencies(
         settings=house.settings,
@@ -41,7 +50,8 @@ def functions_of(
         idempotency=guard,
         log=house.log,
         definitions=house.definitions,
-        audit=memory_audit(),
+        audit=audit or memory_audit(),
+        limiter=limiters[0],
     )
     intervene = InterveneDependencies(
         house.settings,
@@ -52,6 +62,7 @@ def functions_of(
         house.timeouts,
         house.errors,
         audit or memory_audit(),
+        limiters[1],
     )
     status = StatusDependencies(
         house.settings,
@@ -61,6 +72,7 @@ def functions_of(
         house.partials,
         LongPollLimit(MemoryLongPolls(), house.clock),
         house.clock,
+        limiter=limiters[2],
     )
     token = claims(tenant=TENANT, user=user, roles=roles)
     return Functions(

@@ -22,6 +22,16 @@ def test_a_passing_failure_is_tried_again(
     assert pauses == [3.0, 0.5]
 
 
+def test_a_limit_is_waited_for_as_told_and_an_outage_no_longer_than_usual(
+    client: Client, deployment: FakeDeployment, pauses: list[float]
+) -> None:
+    limit = failure(429, "RATE_LIMITED", "As many as it may.", ("Retry-After", "59"))
+    outage = failure(503, "UNAVAILABLE", "Later.", ("Retry-After", "59"))
+    deployment.on("GET", "/v1/tools", limit, outage, success("fine"))
+    assert client.get("/v1/tools") == "fine"
+    assert pauses == [59.0, 10.0]
+
+
 def test_a_repeated_post_carries_the_same_key(client: Client, deployment: FakeDeployment) -> None:
     deployment.on("POST", "/v1/sessions", Reply(502, b""), success({"session_id": "s"}, 202))
     client.post("/v1/sessions", {"message": "hello"})

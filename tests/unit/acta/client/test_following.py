@@ -6,23 +6,24 @@ import pytest
 
 from acta.client.api import Client
 from acta.client.deployment import Deployment
-from acta.client.errors import Unreachable
+from acta.client.errors import ApiError, ClientError, Unreachable
 from acta.client.following import MAX_OUTAGES, Feed, Update, follow
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session
 
 
 class FlakyClient(Client):
-    """Out of reach `fails` times after its first answer."""
+    """Out of reach, or refused with `error`, `fails` times after its first answer."""
 
-    def __init__(self, url: str, fails: int) -> None:
+    def __init__(self, url: str, fails: int, error: ClientError | None = None) -> None:
         super().__init__(Deployment(url, "a.b.c"), pause=lambda _: None)
         self.fails = fails
+        self.error = error or Unreachable("away")
         self.answered = False
 
     def send(self, method: str, path: str, **options: Any) -> httpx.Response:
         if self.answered and self.fails:
             self.fails -= 1
-            raise Unreachable("away")
+            raise self.error
         self.answered = True
         return super().send(method, path, **options)
 
@@ -73,6 +74,18 @@ def test_an_outage_in_the_middle_is_waited_out(deployment: FakeDeployment) -> No
     deployment.polls(poll(session("planning")), poll(session("completed")))
     updates = list(follow(FlakyClient(deployment.url, fails=2), SESSION_ID, pause=lambda _: None))
     assert updates[-1].has_ended
+
+
+def test_a_limit_that_lasts_is_waited_out_like_an_outage_and_another_refusal_is_not(
+    deployment: FakeDeployment,
+) -> None:
+    deployment.polls(poll(session("planning"), cursor="a"), poll(session("completed"), cursor="b"))
+    limited = FlakyClient(deployment.url, 2, ApiError("As many as it may.", 429, "RATE_LIMITED"))
+    assert [*follow(limited, SESSION_ID, pause=lambda _: None)][-1].has_ended
+    refused = FlakyClient(deployment.url, 1, ApiError("No.", 403, "FORBIDDEN"))
+    refused.answered = True
+    with pytest.raises(ApiError, match="No"):
+        list(follow(refused, SESSION_ID, pause=lambda _: None))
 
 
 def test_an_outage_without_end_is_an_error(deployment: FakeDeployment) -> None:
