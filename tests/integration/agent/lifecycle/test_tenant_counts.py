@@ -258,6 +258,22 @@ def test_pausing_resuming_deciding_cancelling_and_deleting_are_no_starts() -> No
     assert house.index.counts(TENANT).open == 0
 
 
+def test_a_run_that_a_message_begins_while_its_session_is_deleted_counts_no_longer() -> None:
+    """Between the deletion's cancel and its last commit."""
+    house = House(ByGoal(), tenant_limits=MANY)
+    session = house.start("ask me").session_id
+    stop = house.workflow.stop
+
+    def stop_late(*run: Any) -> None:
+        house.workflow.stop = stop  # type: ignore[method-assign]
+        house.say(session, "just do it")
+        stop(*run)
+
+    house.workflow.stop = stop_late  # type: ignore[method-assign]
+    house.delete(session)
+    assert house.index.counts(TENANT).open == 0
+
+
 def test_a_tenant_without_limits_costs_and_counts_nothing() -> None:
     house = House(ByGoal())
     session = house.start("ask me").session_id
