@@ -77,7 +77,9 @@ def asks(each: Synthesised, function: str, tenant: str) -> Iterator[Ask]:
         for action in listed(statement["Action"]):
             for resource in map(arn, listed(statement["Resource"])):
                 if action.startswith("dynamodb:"):
-                    for key in (f"T#{tenant}", f"T#{tenant}#S#ses_1"):
+                    named = statement["Condition"].get("ForAllValues:StringLike", {}).get(LEADING_KEYS)
+                    every = [f"T#{tenant}", f"T#{tenant}#S#ses_1"]
+                    for key in every if named is None else [key.replace("*", tenant) for key in named]:
                         yield Ask(action, resource, {LEADING_KEYS: [key]})
                 elif "List" in action:
                     prefix = statement["Condition"]["StringLike"]["s3:prefix"].replace("*", f"{tenant}/ses_1")
@@ -95,6 +97,23 @@ def test_what_a_function_may_do_it_may_do_to_the_tenant_it_works_for_and_to_no_o
     assert own
     assert [ask for ask in own if not is_allowed(ask, role, narrowed_to(ACME))] == []
     assert [ask for ask in others if is_allowed(ask, role, narrowed_to(ACME))] == []
+
+
+@pytest.mark.parametrize("function", ["status", "admin"])
+def test_who_makes_no_commits_changes_the_shares_of_its_tenants_rate_and_no_other_item(
+    function: str, each: Synthesised
+) -> None:
+    role = policies(each, f"{function.capitalize()}TenantRole")
+    for keys, expected in (
+        ([f"T#{ACME}#=Q"], True),
+        ([f"T#{OTHER}#=Q"], False),
+        ([f"T#{ACME}"], False),
+        ([f"T#{ACME}#=N"], False),
+        ([f"T#{ACME}#S#ses_1"], False),
+        ([f"T#{ACME}#=Q", f"T#{ACME}"], False),
+    ):
+        ask = Ask("dynamodb:UpdateItem", ARNS["Table.Arn"], {LEADING_KEYS: keys})
+        assert is_allowed(ask, role, narrowed_to(ACME)) == expected, keys
 
 
 @pytest.mark.parametrize("function", BY_TENANT)
