@@ -29,6 +29,13 @@ GATEWAY: Json = {
 }
 BY_GATEWAY = (401, 403, 404, 413, 429, 500, 503, 504)
 """Statuses that the gateway answers with by itself, too."""
+WITHOUT_LIMITS = (401,)
+"""Statuses of requests whose tenant is not known."""
+ROUTE_BUSY = "TooManyRequestsToThisRoute"
+"""429 of the gateway alone; `TooManyRequests` may be the tenant's limits, too."""
+RATE_HEADERS: Json = {
+    name: {"$ref": f"#/components/headers/{name}"} for name in ("RateLimit-Policy", "RateLimit")
+}
 EVERYWHERE = ("VALIDATION_ERROR", "FORBIDDEN", "INTERNAL_ERROR", "UNAVAILABLE")
 """`VALIDATION_ERROR`: of a query parameter that the route does not have, at least."""
 WITH_TOKEN = ("UNAUTHORIZED",)
@@ -113,7 +120,15 @@ def _operation(
         f"Errors of its own: {', '.join(f'`{code}`' for code in operation.codes)}." if operation.codes else ""
     )
     made["description"] = "\n\n".join(
-        filter(None, [operation.about, "Needs the role `admin`." if route.role == "admin" else "", own])
+        filter(
+            None,
+            [
+                operation.about,
+                "Needs the role `admin`." if route.role == "admin" else "",
+                "No limit of the tenant's refuses it." if route.role and route.rated == "never" else "",
+                own,
+            ],
+        )
     )
     if route.role is None:
         made["security"] = []
@@ -131,7 +146,7 @@ def _operation(
             "content": {kind: {"schema": schema} for kind, schema in operation.sends.items()},
         }
     made["responses"] = {
-        **{str(answer.status): _answer(answer, schemas) for answer in operation.answers},
+        **{str(answer.status): _answer(route, answer, schemas) for answer in operation.answers},
         **_errors(route, operation, takes_json=body is not None),
     }
     return made
@@ -197,11 +212,17 @@ def _json_body(route: Route, body: Parameter, operation: Operation, schemas: _Sc
     return {"required": required, "content": {"application/json": content}}
 
 
-def _answer(answer: Answer, schemas: _Schemas) -> Json:
+def _is_rated(route: Route) -> bool:
+    """Whether a limit of its tenant's may refuse it."""
+    return route.role is not None and route.rated != "never"
+
+
+def _answer(route: Route, answer: Answer, schemas: _Schemas) -> Json:
     made: Json = {"description": answer.says}
     headers: dict[str, Json] = {
         **{name: {**RESPONSE_HEADERS[name], "required": True} for name in answer.headers},
         **{name: {"$ref": f"#/components/headers/{name}"} for name in answer.sometimes},
+        **(RATE_HEADERS if _is_rated(route) else {}),
     }
     if headers:
         made["headers"] = headers
@@ -233,23 +254,23 @@ def _errors(route: Route, operation: Operation, *, takes_json: bool) -> Json:
         codes += WITH_TOKEN
     if "{" in route.path:
         codes.append("NOT_FOUND")
+    if _is_rated(route):
+        codes.append("RATE_LIMITED")
     if takes_json:
         codes += ("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE")
-    by_status: dict[int, list[str]] = {429: []}
-    for entry in errors.answered():
-        if entry.code in codes:
-            by_status.setdefault(entry.status, []).append(entry.code)
-    return {
-        str(status): {"$ref": f"#/components/responses/{name_of(status)}"} for status in sorted(by_status)
+    names = {429: ROUTE_BUSY} | {
+        entry.status: name_of(entry.status) for entry in errors.answered() if entry.code in codes
     }
+    return {str(status): {"$ref": f"#/components/responses/{names[status]}"} for status in sorted(names)}
 
 
 def _refusals() -> Json:
     """The errors by status: their codes, and the form of each."""
-    by_status: dict[int, list[errors.Entry]] = {429: []}
+    by_status: dict[int, list[errors.Entry]] = {}
     for entry in errors.answered():
         by_status.setdefault(entry.status, []).append(entry)
-    return {name_of(status): _refusal(status, by_status[status]) for status in sorted(by_status)}
+    refusals = {name_of(status): _refusal(status, by_status[status]) for status in sorted(by_status)}
+    return {**refusals, ROUTE_BUSY: _refusal(429, [])}
 
 
 def _refusal(status: int, entries: list[errors.Entry]) -> Json:
@@ -258,7 +279,9 @@ def _refusal(status: int, entries: list[errors.Entry]) -> Json:
         schemas.append(_failure(entries))
     if status in BY_GATEWAY:
         schemas.append({"$ref": REF.format(model="GatewayRefusal")})
-    words = [f"`{entry.code}`: {entry.says}" for entry in entries] or ["Too many requests: come again later."]
+    words = [f"`{entry.code}`: {entry.says}" for entry in entries] or [
+        "Too many requests to this route, of all tenants together: come again later."
+    ]
     made: Json = {
         "description": "\n\n".join(words),
         "content": {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}},
@@ -269,10 +292,15 @@ def _refusal(status: int, entries: list[errors.Entry]) -> Json:
             "error": {"code": entries[0].code, "message": "What is wrong, in a sentence."},
         }
         made["content"]["application/json"]["example"] = shown
-    if status in (429, 503):
-        made["headers"] = {"Retry-After": {"$ref": "#/components/headers/Retry-After"}}
+    headers: Json = {}
+    if status in (429, 503) and entries:
+        headers["Retry-After"] = {"$ref": "#/components/headers/Retry-After"}
     if status == 405:
-        made["headers"] = {"Allow": {**RESPONSE_HEADERS["Allow"], "required": True}}
+        headers["Allow"] = {**RESPONSE_HEADERS["Allow"], "required": True}
+    elif entries and status not in WITHOUT_LIMITS:
+        headers |= RATE_HEADERS
+    if headers:
+        made["headers"] = headers
     return made
 
 

@@ -33,7 +33,11 @@ be shorter than `limit`. Cursors are opaque.
 **Changes.** `ETag` and `If-Match` keep you from overwriting what somebody else has changed since you read it: 409.
 The polling endpoint answers `If-None-Match` with 304 where nothing happened.
 
-**Too much.** 429 and 503 are worth another try, after `Retry-After` seconds where they say so.
+**Too much.** 429 and 503 are worth another try, after `Retry-After` seconds where they say so. A deployment may limit
+what a tenant uses: runs it begins in a minute, sessions it has open, requests in ten seconds, polls that wait.
+`RateLimit-Policy` names the limits that a route is about, `RateLimit` what is left of the requests. A poll for which no
+place is left is answered at once, and `poll_after_ms` says when to come again. What stops a session, and what decides,
+is refused for none of these.
 
 Every answer of Acta has `X-Content-Type-Options: nosniff`, `X-Frame-Options: DENY`,
 `Referrer-Policy: strict-origin-when-cross-origin` and `Cache-Control: no-store`.
@@ -78,12 +82,25 @@ HEADERS: Mapping[str, Json] = MappingProxyType(
     }
 )
 
+LIMITS = r'^"[a-z-]+"(;[a-z]=[0-9]+)+(, "[a-z-]+"(;[a-z]=[0-9]+)+)*$'
 RESPONSE_HEADERS: dict[str, Json] = {
     "ETag": {"description": "Names this state of it.", "schema": {"type": "string"}},
     "Location": {"description": "The path of what was made.", "schema": {"type": "string"}},
     "Retry-After": {
         "description": "Seconds after which to come again.",
         "schema": {"type": "integer", "minimum": 0},
+    },
+    "RateLimit-Policy": {
+        "description": "The tenant's limits that this is about, as draft 11 of the IETF's RateLimit header fields: by "
+        "the limit's name the quota `q` and, where it is one of a time, the seconds `w` of that.",
+        "schema": {"type": "string", "pattern": LIMITS},
+        "example": '"requests";q=500;w=10',
+    },
+    "RateLimit": {
+        "description": "What is left of a limit: by its name `r`, and the seconds `t` until there is more. It is what "
+        "one worker knows, so the next answer may say more.",
+        "schema": {"type": "string", "pattern": LIMITS},
+        "example": '"requests";r=480;t=7',
     },
     "Allow": {"description": "The methods that the path takes.", "schema": {"type": "string"}},
     "Content-Security-Policy": {

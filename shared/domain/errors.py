@@ -428,7 +428,10 @@ class Quota(NamedTuple):
 
 
 class LimitReached(CallerError):
-    """The tenant has used up what it may (ADR 65). `retry_after`: whole seconds until it is worth trying again."""
+    """Your tenant has made the requests, or begun the runs, that it may for now. Try again after `Retry-After` seconds.
+
+    A limit of the tenant's (ADR 65). `retry_after`: whole seconds until it is worth trying again.
+    """
 
     code = "RATE_LIMITED"
 
@@ -439,4 +442,6 @@ class LimitReached(CallerError):
 
 
 class TooManyOpenSessions(LimitReached):
+    """Your tenant has as many open sessions as it may. Wait until one ends, cancel one, or decide what one asks."""
+
     code = "TOO_MANY_OPEN_SESSIONS"

@@ -13,6 +13,8 @@ CONTROLLED = Answer(
     "answered with its id alone.",
     (sessions.Session, sessions.DeletedSession),
 )
+STARTS = ("RATE_LIMITED", "TOO_MANY_OPEN_SESSIONS")
+"""Of what begins a run."""
 STREAM: dict[str, Json] = {"text/event-stream": {}}
 
 SESSIONS = {
@@ -32,7 +34,7 @@ SESSIONS = {
         about="Gives an agent a goal and returns at once. Without `message` the session stays `idle` until somebody "
         "writes to it. Limits that are not named are the agent's, else the deployment's.",
         takes=("Idempotency-Key",),
-        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH", *STARTS),
         bodies={
             "goal": {"message": "Write a file notes.md with three facts about rivers."},
             "limits": {
@@ -82,7 +84,8 @@ SESSIONS = {
         parameters={
             **SESSION,
             "after": "`cursor` of the last answer; `0`: from the start.",
-            "wait": "Seconds to wait for something to happen. Under load the answer comes earlier.",
+            "wait": "Seconds to wait for something to happen. Under load, and where as many polls of the tenant "
+            "wait as may, the answer comes earlier.",
         },
     ),
     "GET /v1/sessions/{session_id}/events": Operation(
@@ -151,7 +154,7 @@ SESSIONS = {
         (CONTROLLED,),
         about="Answers the agent's open question, else is read in its next turn; after a run has ended it begins the "
         "next one.",
-        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH", *STARTS),
         takes=("Idempotency-Key",),
         bodies={"message": {"content": "Name the longest river, too."}},
         parameters=SESSION,

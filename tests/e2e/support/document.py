@@ -4,6 +4,7 @@ The document allows fields that are added later. Here they are refused: what is 
 """
 
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -39,11 +40,19 @@ def checked(answer: httpx.Response) -> httpx.Response:
 
 
 def _check_headers(where: str, answer: httpx.Response, described: Json) -> None:
-    for name, header in described.get("headers", {}).items():
+    headers = described.get("headers", {})
+    for name in document()["components"]["headers"]:
+        if name in answer.headers and name not in headers:
+            raise NotDescribed(f"{where} with {name}, which is not described")
+    for name, header in headers.items():
         header, value = resolved(header), answer.headers.get(name)
         if value is None and header.get("required"):
             raise NotDescribed(f"{where} without {name}")
-        if value is not None and header["schema"]["type"] == "integer" and not value.isdigit():
+        if value is None:
+            continue
+        pattern = header["schema"].get("pattern")
+        is_other = pattern is not None and not re.search(pattern, value)
+        if is_other or (header["schema"]["type"] == "integer" and not value.isdigit()):
             raise NotDescribed(f"{where} with {name}: {value}")
 
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +22,9 @@ from infra.document.fields import BODIES
 from infra.document.openapi import document
 from infra.document.operations.every import OPERATIONS
 from infra.packaging.bundle import ROOT
+from shared.api.response.rate_limit import limit_headers
 from shared.api.routes import ROUTES
+from shared.domain.errors import Quota
 from shared.settings import Settings
 from tests.unit.api.gateway import Answer, Gateway
 
@@ -55,6 +58,42 @@ def test_what_needs_no_token_says_so_and_all_else_needs_one() -> None:
     opened = {str(route) for route in ROUTES if route.role is None}
     assert {key for key, operation in operations() if operation.get("security") == []} == opened
     assert document()["security"] == [{"token": []}]
+
+
+def test_limits_of_tenants_are_told_where_they_hold() -> None:
+    """By the table of routes: on every answer of what a limit may refuse, and on no other."""
+    rated = {
+        str(route).replace("+}", "}"): route.role is not None and route.rated != "never" for route in ROUTES
+    }
+    for key, operation in operations():
+        answers = operation["responses"]
+        for status, each in answers.items():
+            told = {"RateLimit", "RateLimit-Policy"} & each.get("headers", {}).keys()
+            assert "$ref" in each or len(told) == 2 * rated[key], f"{key}: {status}"
+        component = "TooManyRequests" if rated[key] else "TooManyRequestsToThisRoute"
+        assert answers["429"] == {"$ref": f"#/components/responses/{component}"}
+    refused = document()["components"]["responses"]["TooManyRequests"]
+    assert refused["headers"].keys() == {"Retry-After", "RateLimit", "RateLimit-Policy"}
+    for code in ("RATE_LIMITED", "TOO_MANY_OPEN_SESSIONS"):
+        assert f"`{code}`: " in refused["description"]
+    assert "headers" not in document()["components"]["responses"]["TooManyRequestsToThisRoute"]
+
+
+def test_what_begins_a_run_says_that_it_may_be_one_too_many() -> None:
+    begins = {str(route) for route in ROUTES if route.action in ("session.start", "session.message")}
+    says = {key for key, operation in operations() if "`TOO_MANY_OPEN_SESSIONS`" in operation["description"]}
+    assert says == begins
+
+
+def test_the_headers_of_limits_are_as_they_are_made() -> None:
+    quotas = [Quota("starts", 120, 60), Quota("open-sessions", 500)]
+    made = limit_headers(quotas, {"requests": (480, 7)})
+    assert made.keys() == {"RateLimit-Policy", "RateLimit"}
+    for name, value in made.items():
+        described = document()["components"]["headers"][name]
+        assert re.search(described["schema"]["pattern"], value)
+        assert re.search(described["schema"]["pattern"], described["example"])
+        assert not re.search(described["schema"]["pattern"], "500")
 
 
 def test_every_reference_leads_somewhere_and_every_schema_is_one() -> None:

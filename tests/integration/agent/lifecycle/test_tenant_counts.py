@@ -264,10 +264,10 @@ def test_a_run_that_a_message_begins_while_its_session_is_deleted_counts_no_long
     session = house.start("ask me").session_id
     stop = house.workflow.stop
 
-    def stop_late(*run: Any) -> None:
+    def stop_late(session_id: str, run_id: str, generation: int) -> None:
         house.workflow.stop = stop  # type: ignore[method-assign]
         house.say(session, "just do it")
-        stop(*run)
+        stop(session_id, run_id, generation)
 
     house.workflow.stop = stop_late  # type: ignore[method-assign]
     house.delete(session)
