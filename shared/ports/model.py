@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.errors import ActaError, SessionError, TransientError
 from shared.domain.session.conversation import Entry
-from shared.domain.session.per_entry import PerEntry
+from shared.domain.session.ended_turns import EndedTurns
 
 StopReason = Literal["end", "tools", "max_tokens", "pause", "refusal"]
 
@@ -57,8 +57,8 @@ class ModelRequest(NamedTuple):
     cache them. All contents are loaded. `suffix`: plan status, memories and hints; it changes each turn, so it comes
     last. `max_tokens`: of the answer: the turn's (`TurnContext.max_output_tokens`) or a summary's, cut to what the
     budget carries (`affordable` in `shared/agent/budget/session_budget.py`). `tool_choice`: `auto`, or the name of the
-    one tool that the model must call. `fallbacks`: None: every further model may be asked. `per_entry`: keeps what
-    is made of single entries for the conversation's next request; None: nothing is kept.
+    one tool that the model must call. `fallbacks`: None: every further model may be asked. `ended_turns`: keeps what
+    is made of the turns that have ended for the conversation's next request; None: nothing is kept.
     """
 
     model: str
@@ -70,7 +70,7 @@ class ModelRequest(NamedTuple):
     tool_choice: str = "auto"
     stream_options: StreamOptions = StreamOptions()
     fallbacks: Fallbacks | None = None
-    per_entry: PerEntry | None = None
+    ended_turns: EndedTurns | None = None
 
 
 class TokenUsage(NamedTuple):

@@ -7,26 +7,21 @@ from shared.agent.model_call.background import begin, calls_of
 from shared.agent.model_call.marked_call import MarkedCall, complete
 from shared.agent.model_call.turn_context import Turn
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
-from shared.domain.rules.compaction import entry_bytes
+from shared.domain.rules.compaction import total_bytes
 from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import AssistantEntry, Entry
-from shared.domain.session.per_entry import PerEntry
+from shared.domain.session.ended_turns import EndedTurns, Turns
 from shared.ports.model import ModelReply, ModelRequest, StreamOptions
 
 
 def sized(request: ModelRequest) -> SizedRequest:
-    """The request and the bytes that its tokens are estimated from. Adds up the sizes of all entries."""
+    """The request and the bytes that its tokens are estimated from."""
     tools = sum(len(tool.description) + len(str(tool.input_schema)) for tool in request.tools)
-    per_entry = request.per_entry or PerEntry()
-    entries = sum(_bytes(entry, per_entry) for entry in request.entries)
+    entries = (request.ended_turns or EndedTurns()).made("bytes", request.entries, 0, _with_bytes)
     return SizedRequest(request, len(request.system) + tools + entries + len(request.suffix))
 
 
-def _bytes(entry: Entry, per_entry: PerEntry) -> int:
-    """Only the inputs of calls have to be worked out."""
-    if isinstance(entry, AssistantEntry):
-        return per_entry.once(entry, "bytes", lambda: entry_bytes(entry))
-    return entry.content.bytes
+def _with_bytes(before: int, turns: Turns) -> int:
+    return before + sum(map(total_bytes, turns))
 
 
 class Asked(NamedTuple):

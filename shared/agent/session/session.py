@@ -8,8 +8,8 @@ from shared.agent.session.segments import Segment
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.commit import Commit, Decision
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from shared.domain.session.ended_turns import EndedTurns
 from shared.domain.session.head import Head
-from shared.domain.session.per_entry import PerEntry
 
 ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."
 
@@ -63,7 +63,7 @@ class Session:
         )  # in `entries`; None: nobody knows what came before
         self._segment_is_whole = True
         self.entries: list[Entry] = []
-        self.per_entry = PerEntry()
+        self.ended_turns = EndedTurns()
         self.waiting: dict[str, UserEntry] = {}
         self.results: dict[str, ToolEntry] = {}
         self._calls: tuple[ToolCall, ...] = ()
@@ -140,7 +140,7 @@ class Session:
 
     def _take_over(self, compacted: Compacted) -> None:
         self.entries = list(compacted.entries)
-        self.per_entry = PerEntry()
+        self.ended_turns = EndedTurns()
         self.waiting = {entry.message_id: entry for entry in compacted.waiting}
         self.results = {entry.call_id: entry for entry in compacted.results}
         self._calls = _last_calls(self.entries)

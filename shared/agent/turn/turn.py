@@ -336,7 +336,7 @@ def _request(turn: Turn) -> ModelRequest:
     else:
         failing = repeated_failure(turn.context.specs, session.head.progress, session.outcomes())
         request = thinking_request(turn.context, session.head, entries, failing)
-    return request._replace(per_entry=session.per_entry)
+    return request._replace(ended_turns=session.ended_turns)
 
 
 def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Decision | None:

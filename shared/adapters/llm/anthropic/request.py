@@ -9,14 +9,15 @@ request had its last one. The API looks back only 20 blocks from a breakpoint, s
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 from shared.adapters.llm.anthropic.stream import drop_last_thinking, with_signed_thinking
 from shared.adapters.llm.common.conversation import (
     GO_ON,
     AnsweredCall,
     Turn,
-    rendered_turns,
+    turn_of,
     wire_call_id,
     wire_tool_name,
     wire_tools,
@@ -24,7 +25,7 @@ from shared.adapters.llm.common.conversation import (
 )
 from shared.adapters.llm.model_catalogue import takes_back_thinking, takes_forced_tool, thinking_of
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
-from shared.domain.session.per_entry import PerEntry
+from shared.domain.session.ended_turns import EndedTurns, Turns
 from shared.ports.model import ModelRequest
 
 PROVIDER = "anthropic"
@@ -38,7 +39,7 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     """The keyword arguments of `messages.create`, without `stream` and `timeout`. `provider`: who is asked; thinking
     goes back only to the provider that it came from.
     """
-    messages = to_messages(request.entries, request.model, provider, request.per_entry)
+    messages = to_messages(request.entries, request.model, provider, request.ended_turns)
     _set_breakpoints(messages)
     _add_suffix(messages, _suffix(request))
     tools: list[Block] = [
@@ -64,39 +65,33 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     return body
 
 
-class _TurnBlocks(NamedTuple):
-    """`reply`: the model's. `answers`: the results of its calls, then people's texts. They are shared by requests, so
-    nothing in them may be changed.
-    """
-
-    reply: list[Block]
-    answers: list[Block]
-
-
 def to_messages(
-    entries: Sequence[Entry], model: str, provider: str = PROVIDER, per_entry: PerEntry | None = None
+    entries: Sequence[Entry], model: str, provider: str = PROVIDER, ended_turns: EndedTurns | None = None
 ) -> list[Message]:
     """All messages without the suffix. Roles alternate, and the results of a reply's calls come first in the message
-    after it, as the API demands. `per_entry`: as in `ModelRequest`.
+    after it, as the API demands. `ended_turns`: as in `ModelRequest`; so the messages are shared by requests, and none
+    may be changed.
     """
+    nothing: list[Message] = []
 
-    def blocks(turn: Turn) -> _TurnBlocks:
-        results = [_tool_result(call) for call in turn.calls]
-        return _TurnBlocks(
-            _reply_blocks(turn.reply, model, provider), results + [_text(text) for text in turn.texts]
-        )
+    def with_turns(before: list[Message], turns: Turns) -> list[Message]:
+        messages = list(before)
+        for turn in map(turn_of, turns):
+            _add_turn(messages, turn, model, provider)
+        return messages
 
-    messages: list[Message] = []
-    opening, turns = rendered_turns(entries, per_entry or PerEntry(), (provider, model), blocks)
-    _add(messages, "user", [_text(text) for text in opening])
-    for turn in turns:
-        if messages and messages[-1]["role"] == "assistant":
-            _add(messages, "user", [_text(GO_ON)])
-        _add(messages, "assistant", turn.reply)
-        _add(messages, "user", turn.answers)
+    messages = (ended_turns or EndedTurns()).made((provider, model), entries, nothing, with_turns)
     if not messages or messages[0]["role"] == "assistant":
         messages.insert(0, {"role": "user", "content": [_text(GO_ON)]})
     return messages
+
+
+def _add_turn(messages: list[Message], turn: Turn, model: str, provider: str) -> None:
+    if turn.reply is not None:
+        if messages and messages[-1]["role"] == "assistant":
+            _add(messages, "user", [_text(GO_ON)])
+        _add(messages, "assistant", _reply_blocks(turn.reply, model, provider))
+    _add(messages, "user", [*map(_tool_result, turn.calls), *map(_text, turn.texts)])
 
 
 def _reply_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
@@ -153,19 +148,20 @@ def _add(messages: list[Message], role: str, blocks: list[Block]) -> None:
     if not blocks:
         return
     if messages and messages[-1]["role"] == role:
-        messages[-1]["content"] += blocks
+        messages[-1] = {"role": role, "content": [*messages[-1]["content"], *blocks]}
     else:
-        messages.append({"role": role, "content": list(blocks)})
+        messages.append({"role": role, "content": blocks})
 
 
 def _set_breakpoints(messages: list[Message]) -> None:
     """At the last block, and at the block that was the last one of the previous request."""
-    users = [message for message in messages if message["role"] == "user"]
-    previous = users[-2:-1] if messages[-1]["role"] == "user" else users[-1:]
-    for message in [*previous, messages[-1]]:
-        block = message["content"][-1]
+    last = len(messages) - 1
+    earlier = (at for at in range(last - 1, -1, -1) if messages[at]["role"] == "user")
+    for at in (last, *islice(earlier, 1)):
+        *before, block = messages[at]["content"]
         if block["type"] in ("text", "tool_use", "tool_result"):
-            message["content"][-1] = {**block, "cache_control": _BREAKPOINT}
+            content = [*before, {**block, "cache_control": _BREAKPOINT}]
+            messages[at] = {**messages[at], "content": content}
 
 
 def _suffix(request: ModelRequest) -> str:

@@ -3,15 +3,11 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Hashable, Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
-from shared.domain.session.per_entry import PerEntry
 from shared.ports.model import ModelRequest, ToolDefinition
-
-T = TypeVar("T")
 
 NO_RESULT = "Error: this call has no result."
 """Stands for a missing result: providers refuse a request in which a call has none."""
@@ -29,42 +25,24 @@ class AnsweredCall(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """One reply of the model, its calls in the model's order, and the texts that came after it."""
+    """One reply of the model, its calls in the model's order, and the texts that came after it. `reply` None: the texts
+    came before any reply.
+    """
 
-    reply: AssistantEntry
+    reply: AssistantEntry | None
     calls: tuple[AnsweredCall, ...]
     texts: tuple[str, ...]
 
 
-def split_into_turns(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[Turn]]:
-    """Returns the texts before the first reply, and the turns.
+def turn_of(entries: Sequence[Entry]) -> Turn:
+    """The turn that these are, as `EndedTurns` splits a conversation.
 
     Blank texts are left out, because no provider wants them. A result whose call is no longer there becomes a text.
     """
-    return rendered_turns(entries, PerEntry(), None, lambda turn: turn)
-
-
-def rendered_turns(
-    entries: Sequence[Entry], per_entry: PerEntry, form: Hashable, render: Callable[[Turn], T]
-) -> tuple[tuple[str, ...], list[T]]:
-    """As `split_into_turns`, with each turn as `render` makes it. It is kept in `per_entry` as `form`, but for the last
-    one: what follows a reply is complete where the next reply comes.
-    """
-    bounds = [at for at, entry in enumerate(entries) if isinstance(entry, AssistantEntry)] + [len(entries)]
-    texts = _texts(entries[: bounds[0]], frozenset())
-    if len(bounds) == 1:
-        return texts, []
-
-    def made(start: int, end: int) -> T:
-        return per_entry.once(entries[start], form, lambda: render(_turn(entries[start:end])))
-
-    closed = [made(start, end) for start, end in pairwise(bounds[:-1])]
-    return texts, [*closed, render(_turn(entries[bounds[-2] :]))]
-
-
-def _turn(entries: Sequence[Entry]) -> Turn:
-    reply, *following = entries
-    assert isinstance(reply, AssistantEntry)
+    reply = entries[0] if entries else None
+    if not isinstance(reply, AssistantEntry):
+        return Turn(None, (), _texts(entries, frozenset()))
+    following = entries[1:]
     results = {entry.call_id: entry for entry in following if isinstance(entry, ToolEntry)}
     calls = tuple(_answered(call, results.get(call.call_id)) for call in reply.calls)
     return Turn(reply, calls, _texts(following, frozenset(call.call_id for call in reply.calls)))

@@ -27,6 +27,7 @@ from shared.adapters.llm.model_catalogue import counts_reasoning, reasoning_effo
 from shared.adapters.llm.openai.chat_stream import API, THINKING_FIELDS
 from shared.adapters.llm.openai.client import PROVIDER
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
+from shared.domain.session.ended_turns import EndedTurns, Turns
 from shared.ports.model import ModelRequest
 
 TOOL_CHOICE = "tool_choice"
@@ -40,7 +41,7 @@ def to_body(request: ModelRequest, *, official: bool, without: Collection[str] =
     """The keyword arguments of `chat.completions.create`, without `timeout`. `official`: OpenAI itself is asked.
     `without`: parameters of `OPTIONAL` to leave out.
     """
-    messages = to_messages(request.system, request.entries, request.model, without)
+    messages = to_messages(request.system, request.entries, request.model, without, request.ended_turns)
     forced = request.tool_choice != "auto"
     suffix = request.suffix
     if forced and TOOL_CHOICE in without:
@@ -87,16 +88,38 @@ def is_in(body: dict[str, Any], parameter: str) -> bool:
 
 
 def to_messages(
-    system: str, entries: Sequence[Entry], model: str = "", without: Collection[str] = ()
+    system: str,
+    entries: Sequence[Entry],
+    model: str = "",
+    without: Collection[str] = (),
+    ended_turns: EndedTurns | None = None,
 ) -> list[Message]:
-    """All messages without the suffix. Every call of a reply has its result before any other message."""
-    messages: list[Message] = [{"role": "system", "content": system}] if system.strip() else []
+    """All messages without the suffix. Every call of a reply has its result before any other message. `ended_turns`: as
+    in `ModelRequest`; so the messages are shared by requests, and none may be changed.
+    """
+    nothing: list[Message] = []
+
+    def with_turns(before: list[Message], turns: Turns) -> list[Message]:
+        messages = list(before)
+        for turn in turns:
+            _add_turn(messages, turn, model, without)
+        return messages
+
+    form = (API, model, frozenset(without))
+    messages = (ended_turns or EndedTurns()).made(form, entries, nothing, with_turns)
+    if system.strip():
+        messages.insert(0, {"role": "system", "content": system})
+    return messages or [{"role": "user", "content": GO_ON}]
+
+
+def _add_turn(
+    messages: list[Message], entries: Sequence[Entry], model: str, without: Collection[str]
+) -> None:
     unanswered: list[ToolCall] = []
     texts: list[str] = []
     for entry in entries:
         if isinstance(entry, AssistantEntry):
-            _end_turn(messages, unanswered, texts)
-            unanswered, texts = list(entry.calls), []
+            unanswered = list(entry.calls)
             if messages and messages[-1]["role"] == "assistant":
                 _add_user(messages, GO_ON)
             if entry.calls or entry.content.loaded.strip():
@@ -109,7 +132,6 @@ def to_messages(
         else:
             texts.append(entry.content.loaded)
     _end_turn(messages, unanswered, texts)
-    return messages or [{"role": "user", "content": GO_ON}]
 
 
 def _end_turn(messages: list[Message], unanswered: list[ToolCall], texts: list[str]) -> None:
@@ -151,7 +173,7 @@ def _tool_result(call_id: str, text: str) -> Message:
 
 def _add_user(messages: list[Message], text: str) -> None:
     if messages and messages[-1]["role"] == "user":
-        messages[-1]["content"] += "\n\n" + text
+        messages[-1] = {"role": "user", "content": messages[-1]["content"] + "\n\n" + text}
     else:
         messages.append({"role": "user", "content": text})
 

@@ -13,13 +13,14 @@ what the model cannot use any more.
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from shared.adapters.llm.common.conversation import (
     GO_ON,
     Turn,
     cache_key,
-    split_into_turns,
+    turn_of,
     wire_call_id,
     wire_tool_name,
     wire_tools,
@@ -28,6 +29,7 @@ from shared.adapters.llm.model_catalogue import effort_within, returns_encrypted
 from shared.adapters.llm.openai.client import PROVIDER
 from shared.adapters.llm.openai.responses_stream import API
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
+from shared.domain.session.ended_turns import EndedTurns, Turns
 from shared.ports.model import ModelRequest
 
 MIN_OUTPUT_TOKENS = 16
@@ -48,7 +50,8 @@ def to_body(
     """
     with_breakpoints = official and takes_breakpoints(request.model)
     items = [_message("system", request.system)] if request.system.strip() else []
-    items += to_items(request.entries, request.model if reasoning else "", in_blocks=with_breakpoints)
+    shown_to = request.model if reasoning else ""
+    items += to_items(request.entries, shown_to, in_blocks=with_breakpoints, ended_turns=request.ended_turns)
     if with_breakpoints:
         _set_breakpoints(items)
     if request.suffix.strip():
@@ -88,22 +91,41 @@ def to_body(
     return body
 
 
-def to_items(entries: Sequence[Entry], model: str, *, in_blocks: bool) -> list[Item]:
+class _Rendered(NamedTuple):
+    """`used`: ids of the calls in `items`."""
+
+    items: list[Item]
+    used: frozenset[str]
+
+
+def to_items(
+    entries: Sequence[Entry], model: str, *, in_blocks: bool, ended_turns: EndedTurns | None = None
+) -> list[Item]:
     """All items without the suffix. `model`: who is asked; only its own reasoning goes back. `in_blocks`: results as
-    blocks, which can carry a breakpoint, instead of plain text.
+    blocks, which can carry a breakpoint, instead of plain text. `ended_turns`: as in `ModelRequest`; so the items are
+    shared by requests, and none may be changed.
     """
-    opening, turns = split_into_turns(entries)
-    items = [_message("user", text) for text in opening]
-    used_ids: set[str] = set()
-    for turn in turns:
+
+    def with_turns(before: _Rendered, turns: Turns) -> _Rendered:
+        items, used = list(before.items), set(before.used)
+        for turn in map(turn_of, turns):
+            items += _turn_items(turn, model, used, in_blocks=in_blocks)
+        return _Rendered(items, frozenset(used))
+
+    form, nothing = (API, model, in_blocks), _Rendered([], frozenset())
+    return (ended_turns or EndedTurns()).made(form, entries, nothing, with_turns).items
+
+
+def _turn_items(turn: Turn, model: str, used_ids: set[str], *, in_blocks: bool) -> list[Item]:
+    items: list[Item] = []
+    if turn.reply is not None:
         kept = _kept_items(turn.reply, model)
-        ids = _call_ids(turn, kept, used_ids)
+        ids = _call_ids(turn.reply, kept, used_ids)
         items += _reply_items(turn.reply, kept, ids)
         for answered, call_id in zip(turn.calls, ids, strict=True):
             output: Any = [_text(answered.text)] if in_blocks else answered.text
             items.append({"type": "function_call_output", "call_id": call_id, "output": output})
-        items += [_message("user", text) for text in turn.texts]
-    return items
+    return items + [_message("user", text) for text in turn.texts]
 
 
 def _kept_items(reply: AssistantEntry, model: str) -> list[Item]:
@@ -112,11 +134,11 @@ def _kept_items(reply: AssistantEntry, model: str) -> list[Item]:
     return list(raw["items"]) if raw.get("api") == API and raw.get("model") == model else []
 
 
-def _call_ids(turn: Turn, kept: list[Item], used: set[str]) -> list[str]:
+def _call_ids(reply: AssistantEntry, kept: list[Item], used: set[str]) -> list[str]:
     """An id for each call: the provider's where it was kept and no earlier call has it, else Acta's. Adds to `used`."""
     provider_ids = iter([part.get("call_id") for part in kept if part["type"] == "function_call"])
     ids = []
-    for call in turn.reply.calls:
+    for call in reply.calls:
         provider_id = next(provider_ids, None)
         ids.append(provider_id if provider_id and provider_id not in used else wire_call_id(call.call_id))
         used.add(ids[-1])
@@ -178,14 +200,20 @@ def _set_breakpoints(items: list[Item]) -> None:
     """Only input can carry a breakpoint: texts to the model and results. Items of input in a row are one group; the
     last two groups get a breakpoint at their ends, and the system prompt gets one.
     """
-    ends = [
+    ends = (
         position
-        for position, item in enumerate(items)
-        if _input_blocks(item) and (position + 1 == len(items) or not _input_blocks(items[position + 1]))
-    ]
+        for position in range(len(items) - 1, -1, -1)
+        if _input_blocks(items[position]) and not any(map(_input_blocks, items[position + 1 : position + 2]))
+    )
     system = [0] if items[:1] and items[0].get("role") == "system" else []
-    for position in {*ends[-2:], *system}:
-        _input_blocks(items[position])[-1]["prompt_cache_breakpoint"] = _BREAKPOINT
+    for position in {*islice(ends, 2), *system}:
+        items[position] = _with_breakpoint(items[position])
+
+
+def _with_breakpoint(item: Item) -> Item:
+    *before, block = _input_blocks(item)
+    blocks = [*before, {**block, "prompt_cache_breakpoint": _BREAKPOINT}]
+    return {**item, "output" if "output" in item else "content": blocks}
 
 
 def _input_blocks(item: Item) -> list[Item]:

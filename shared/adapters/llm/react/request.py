@@ -56,7 +56,7 @@ def to_inner(request: ModelRequest) -> ModelRequest:
         entries=tuple(_rendered(request.entries)),
         suffix=f"{suffix}\n\n{last}" if request.suffix.strip() else last,
         tool_choice="auto",
-        per_entry=None,  # its entries are made anew in each request
+        ended_turns=None,  # its entries are made anew in each request
         # The reply comes as JSON, which is no text to show to people.
         stream_options=request.stream_options._replace(on_text=None),
     )

@@ -175,11 +175,11 @@ def test_what_was_worked_out_of_entries_is_kept_from_turn_to_turn_until_a_compac
 
     house.run()
 
-    kept = [request.per_entry for request in model.requests]
+    kept = [request.ended_turns for request in model.requests]
     anew = sum(after is not before for before, after in pairwise(kept))
     assert None not in kept
     assert anew == len(compactions(house, session))
-    assert all(request.per_entry is None for request in model.summaries)
+    assert all(request.ended_turns is None for request in model.summaries)
 
 
 def test_a_cold_worker_reads_from_the_last_compaction_on() -> None:
