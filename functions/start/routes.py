@@ -28,7 +28,7 @@ def build(deps: Dependencies) -> Api:
 
     @api.post("/v1/sessions")
     def start_session(body: StartSession) -> Response:
-        refuse_longer("message", body.message, deps.settings.max_message_chars)
+        refuse_longer(*body.said, deps.settings.max_message_chars)
         agent = deps.definitions.snapshot(api.caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
         if agent is None:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
@@ -91,7 +91,7 @@ def _new_session(
     limits = chosen(named, usual, agent.caps, settings.caps)
     return NewSession(
         agent_id=agent.agent_id,
-        message=body.message,
+        message=body.said[1],
         max_steps=limits.max_steps or DEFAULT_MAX_STEPS,
         token_budget=limits.token_budget or settings.token_budget,
         cost_budget_usd=limits.cost_budget_usd,

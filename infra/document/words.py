@@ -17,7 +17,7 @@ role `admin` says so. Another tenant's thing does not exist for you: 404.
 added to answers: ignore what you do not know. Times are RFC 3339 in UTC, ids are opaque. Unknown fields of a body and
 unknown query parameters are refused.
 
-**First steps.** `POST /v1/sessions` with a `message` starts a session and answers at once. Follow it with `GET
+**First steps.** `POST /v1/sessions` with a `content` starts a session and answers at once. Follow it with `GET
 /v1/sessions/{session_id}?after=<cursor>&wait=20`: each answer has the session, the events since the cursor, and the
 next `cursor`. Ask again after `poll_after_ms`, at once where `has_more` is true. In the states `completed`, `failed`
 and `cancelled` the run is over; `result` has the answer. In `waiting_for_user` look at `interventions`, and decide

@@ -31,14 +31,14 @@ SESSIONS = {
                 headers=("Location",),
             ),
         ),
-        about="Gives an agent a goal and returns at once. Without `message` the session stays `idle` until somebody "
+        about="Gives an agent a goal and returns at once. Without `content` the session stays `idle` until somebody "
         "writes to it. Limits that are not named are the agent's, else the deployment's.",
         takes=("Idempotency-Key",),
         codes=("CONFLICT", "IDEMPOTENCY_MISMATCH", *STARTS),
         bodies={
-            "goal": {"message": "Write a file notes.md with three facts about rivers."},
+            "goal": {"content": "Write a file notes.md with three facts about rivers."},
             "limits": {
-                "message": "Summarise what the files say about costs.",
+                "content": "Summarise what the files say about costs.",
                 "agent_id": "default",
                 "max_steps": 20,
                 "token_budget": 200000,

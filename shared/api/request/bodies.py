@@ -4,9 +4,9 @@ Here are those about sessions; those of definitions, which one function takes, a
 """
 
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from shared.domain.errors import ValidationFailed
 from shared.domain.rules import caps
@@ -71,11 +71,16 @@ class RequestBody(BaseModel):
 
 
 class StartSession(RequestBody):
-    """`POST /v1/sessions`. Without `message` the session stays idle; absent limits are the deployment's. The
+    """`POST /v1/sessions`. Without `content` the session stays idle; absent limits are the deployment's. The
     most of both budgets is the deployment's to say (`shared/domain/rules/caps.py`).
+
+    `message`: the former name of `content`, which clients of earlier releases send (ADR 66).
     """
 
-    message: Message | None = None
+    model_config = ConfigDict(json_schema_extra={"not": {"required": ["content", "message"]}})
+
+    content: Message | None = None
+    message: Annotated[Message | None, Field(json_schema_extra={"deprecated": True})] = None
     agent_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] | None = None
     max_steps: Annotated[int, Field(ge=1, le=caps.MAX_MAX_STEPS)] | None = None
     token_budget: Annotated[int, Field(ge=1)] | None = None
@@ -83,6 +88,17 @@ class StartSession(RequestBody):
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
     metadata: Metadata | None = None
     visibility: Literal["private", "tenant"] | None = None
+
+    @model_validator(mode="after")
+    def _has_one_text(self) -> Self:
+        if {"content", "message"} <= self.model_fields_set:
+            raise ValueError("Send content alone: message is its former name.")
+        return self
+
+    @property
+    def said(self) -> tuple[str, str | None]:
+        """The text's field, and the text."""
+        return ("content", self.content) if self.message is None else ("message", self.message)
 
 
 class PostMessage(RequestBody):

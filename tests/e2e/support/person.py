@@ -95,7 +95,7 @@ class Person:
 
     def start(self, goal: str | None = None, **limits: Any) -> str:
         """The id of the new session."""
-        body = limits if goal is None else {"message": goal, **limits}
+        body = limits if goal is None else {"content": goal, **limits}
         answer = self.post("/v1/sessions", body)
         assert answer.status_code == 202, answer.text
         return str(answer.json()["data"]["session_id"])

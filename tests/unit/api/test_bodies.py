@@ -40,6 +40,13 @@ def test_a_whole_request_arrives_as_it_was_sent() -> None:
     assert start(body).data["body"] == body
 
 
+def test_the_text_of_the_first_message_is_called_as_that_of_every_other_and_by_its_former_name_too() -> None:
+    assert start({"content": "hi"}).data["body"] == {"content": "hi"}
+    assert start({"message": "hi"}).data["body"] == {"message": "hi"}
+    sentence = "Send content alone: message is its former name."
+    assert details(start({"content": "hi", "message": "hi"})) == {"body": [sentence]}
+
+
 def test_no_body_and_an_empty_object_are_the_same() -> None:
     assert start(None).data["body"] == start({}).data["body"] == {}
 
@@ -57,6 +64,7 @@ def test_no_body_and_an_empty_object_are_the_same() -> None:
         ("message", "\u200b"), ("message", "\u202e \u2800"), ("message", "\u0007\n"), ("message", "\ufe0f"),
         ("message", ["a"]), ("message", {"text": "a"}), ("message", 1), ("message", True),
         ("message", "x" * 500_001),
+        ("content", ""), ("content", " \n\t"), ("content", "a\0b"), ("content", 1), ("content", "x" * 500_001),
         ("metadata", {f"k{n}": "v" for n in range(17)}), ("metadata", ["a"]),
     ],
 )  # fmt: skip
