@@ -1,0 +1,32 @@
+"""Acta's client: `acta.Client(acta.Deployment(url, token))`, and `acta.AsyncClient` (see docs/api.md)."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acta.client import errors as errors
+    from acta.client.api import AsyncClient as AsyncClient
+    from acta.client.api import Client as Client
+    from acta.client.deployment import Deployment as Deployment
+    from acta.client.errors import ApiError as ApiError
+    from acta.client.errors import ClientError as ClientError
+    from acta.client.following import Update as Update
+
+_PLACES = {
+    "errors": "acta.client.errors",
+    "AsyncClient": "acta.client.api",
+    "Client": "acta.client.api",
+    "Deployment": "acta.client.deployment",
+    "ApiError": "acta.client.errors",
+    "ClientError": "acta.client.errors",
+    "Update": "acta.client.following",
+}
+__all__ = ["ApiError", "AsyncClient", "Client", "ClientError", "Deployment", "Update", "errors"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loaded when it is asked for: `acta --help` must not wait for what speaks HTTP."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_PLACES[name])
+    return module if name == "errors" else getattr(module, name)

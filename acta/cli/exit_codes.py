@@ -6,7 +6,7 @@ CliError and ClientError both end a command with `WRONG_USE` and one line on sta
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acta.client.following import Update
+from acta.client.interventions import needs_a_person
 
 OK: Final = 0
 SESSION_FAILED: Final = 1
@@ -36,6 +36,6 @@ def of_session(session: Mapping[str, Any]) -> int:
 
 def of_followed_session(session: Mapping[str, Any]) -> int:
     """The exit code for a session that was followed. One that waits for a person was left because of `--no-wait`."""
-    if Update(dict(session), []).waits_for_a_person:
+    if needs_a_person(session):
         return WAITING
     return of_session(session)

@@ -11,19 +11,18 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import echo, show_bytes, visible
-from acta.client.api import file_path
 
 
 def list_files(arguments: Namespace) -> int:
     client = connect(arguments)
-    for item in client.items("/v1/files", prefix=arguments.prefix or None):
+    for item in client.files.list(arguments.prefix or None):
         echo(f"{item.get('bytes', 0):>10}  {visible(str(item['path']), keep_newlines=False)}")
     return exit_codes.OK
 
 
 def get(arguments: Namespace) -> int:
     client = connect(arguments)
-    content = client.get_bytes(file_path(arguments.path))
+    content = client.files.read(arguments.path)
     if arguments.output:
         try:
             Path(arguments.output).write_bytes(content)
@@ -42,13 +41,13 @@ def put(arguments: Namespace) -> int:
     except OSError as error:
         raise CliError(f"{arguments.source}: {error.strerror}") from None
     path = arguments.path or os.path.basename(arguments.source)
-    connect(arguments).put_bytes(file_path(path), content)
+    connect(arguments).files.write(path, content)
     echo(path)
     return exit_codes.OK
 
 
 def versions(arguments: Namespace) -> int:
-    for item in connect(arguments).items(file_path(arguments.path), versions="1"):
+    for item in connect(arguments).files.versions(arguments.path):
         echo(version_line(item))
     return exit_codes.OK
 
@@ -62,11 +61,11 @@ def version_line(item: Mapping[str, Any]) -> str:
 
 
 def restore(arguments: Namespace) -> int:
-    written = connect(arguments).post(file_path(arguments.path), restore=arguments.version)
+    written = connect(arguments).files.restore(arguments.path, arguments.version)
     echo(visible(f"{written['path']} is as it was then, {written['bytes']} bytes", keep_newlines=False))
     return exit_codes.OK
 
 
 def remove(arguments: Namespace) -> int:
-    connect(arguments).delete(file_path(arguments.path))
+    connect(arguments).files.delete(arguments.path)
     return exit_codes.OK

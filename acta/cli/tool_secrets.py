@@ -8,7 +8,6 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import echo, visible
-from acta.client.api import tool_secret_path
 
 MOST_CHARS = 16_384
 """More than the API takes: what is longer is refused and not cut."""
@@ -16,13 +15,12 @@ MOST_CHARS = 16_384
 
 def set_secret(arguments: Namespace) -> int:
     client = connect(arguments, role="admin")
-    hosts = {} if arguments.host is None else {"hosts": arguments.host}
-    client.put(tool_secret_path(arguments.name), {"value": _value(arguments.name), **hosts})
+    client.tool_secrets.write(arguments.name, _value(arguments.name), arguments.host)
     return exit_codes.OK
 
 
 def list_secrets(arguments: Namespace) -> int:
-    for secret in connect(arguments, role="admin").items("/v1/tool-secrets"):
+    for secret in connect(arguments, role="admin").tool_secrets.list():
         at = str(secret["updated_at"])[:19].replace("T", " ")
         by = visible(str(secret["updated_by"]), keep_newlines=False)
         echo(f"{secret['name']:<32}  {at}  {by}  {' '.join(secret.get('hosts', ()))}".rstrip())
@@ -30,7 +28,7 @@ def list_secrets(arguments: Namespace) -> int:
 
 
 def remove_secret(arguments: Namespace) -> int:
-    connect(arguments, role="admin").delete(tool_secret_path(arguments.name))
+    connect(arguments, role="admin").tool_secrets.delete(arguments.name)
     return exit_codes.OK
 
 

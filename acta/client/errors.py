@@ -1,12 +1,35 @@
 """What a call to a deployment may raise. The caller reacts to the class; the message is for a person.
 
 ClientError
-  InvalidDeployment   the API's URL or the token cannot be used; nothing was sent
-  InvalidPath         a name with a part `.` or `..`, which would ask for something else; nothing was sent
-  Unreachable         no answer, after a bounded number of attempts
-  UnexpectedAnswer    an answer that Acta does not give, or not to what was asked
-  ApiError            the deployment refused the request, or failed
+  InvalidDeployment          the API's URL or the token cannot be used; nothing was sent
+  InvalidPath                a name with a part `.` or `..`, which would ask for something else; nothing was sent
+  Unreachable                no answer, after a bounded number of attempts
+  UnexpectedAnswer           an answer that Acta does not give, or not to what was asked
+  ApiError                   the deployment refused the request, or failed
+    InvalidRequest           400  `details` says what is wrong, by field
+    Unauthenticated          401  no token, or one that is not valid (any more)
+    Forbidden                403  the token's roles do not allow it
+      ApproverMustDiffer          somebody else has to decide
+    NotFound                 404  nothing is there that you may see
+      SessionNotFound
+      PlanNotFound
+      InterventionNotFound
+    MethodNotAllowed         405
+    Conflict                 409  it does not fit the present state: read it and decide anew
+    TooLarge                 413
+    UnsupportedMediaType     415
+    IdempotencyMismatch      422  the key came with another body before
+    RateLimited              429  too many requests; `retry_after` says when to come again
+      TooManyOpenSessions         one has to end first
+    ServerError              5xx  something is wrong on the other side
+      Unavailable            503  the storage cannot be reached just now
+
+Of a code that is not here, the class is that of the status. `ApiError.code` has the code itself.
 """
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
 
 
 class ClientError(Exception):
@@ -36,13 +59,110 @@ class UnexpectedAnswer(ClientError):
 
 
 class ApiError(ClientError):
-    """`status`: the HTTP status. `code`: the error code of the body, empty where the gateway itself answered."""
+    """`status`: the HTTP status. `code`: the error code of the body, empty where the gateway itself answered.
+    `details`: what is wrong, by field, parameter or header. `retry_after`: seconds after which the same request may
+    succeed; None where the answer does not say.
+    """
 
-    def __init__(self, message: str, status: int, code: str = "") -> None:
+    of_code: str = ""
+    of_status: int = 0
+
+    def __init__(
+        self,
+        message: str,
+        status: int,
+        code: str = "",
+        details: Mapping[str, Any] | None = None,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
+        self.details: Mapping[str, Any] = MappingProxyType(dict(details or {}))
+        self.retry_after = retry_after
 
+
+class InvalidRequest(ApiError):
+    of_code, of_status = "VALIDATION_ERROR", 400
+
+
+class Unauthenticated(ApiError):
+    of_code, of_status = "UNAUTHORIZED", 401
+
+
+class Forbidden(ApiError):
+    of_code, of_status = "FORBIDDEN", 403
+
+
+class ApproverMustDiffer(Forbidden):
+    of_code = "APPROVER_MUST_DIFFER"
+
+
+class NotFound(ApiError):
+    of_code, of_status = "NOT_FOUND", 404
+
+
+class SessionNotFound(NotFound):
+    of_code = "SESSION_NOT_FOUND"
+
+
+class PlanNotFound(NotFound):
+    of_code = "PLAN_NOT_FOUND"
+
+
+class InterventionNotFound(NotFound):
+    of_code = "INTERVENTION_NOT_FOUND"
+
+
+class MethodNotAllowed(ApiError):
+    of_code, of_status = "METHOD_NOT_ALLOWED", 405
+
+
+class Conflict(ApiError):
+    of_code, of_status = "CONFLICT", 409
+
+
+class TooLarge(ApiError):
+    of_code, of_status = "PAYLOAD_TOO_LARGE", 413
+
+
+class UnsupportedMediaType(ApiError):
+    of_code, of_status = "UNSUPPORTED_MEDIA_TYPE", 415
+
+
+class IdempotencyMismatch(ApiError):
+    of_code, of_status = "IDEMPOTENCY_MISMATCH", 422
+
+
+class RateLimited(ApiError):
+    of_code, of_status = "RATE_LIMITED", 429
+
+
+class TooManyOpenSessions(RateLimited):
+    of_code = "TOO_MANY_OPEN_SESSIONS"
+
+
+class ServerError(ApiError):
+    of_code, of_status = "INTERNAL_ERROR", 500
+
+
+class Unavailable(ServerError):
+    of_code, of_status = "UNAVAILABLE", 503
+
+
+def class_of(status: int, code: str) -> type[ApiError]:
+    """The class of the code, else of the status."""
+    return _BY_CODE.get(code) or _BY_STATUS.get(status) or (ServerError if status >= 500 else ApiError)
+
+
+def _below(one: type[ApiError]) -> Iterator[type[ApiError]]:
+    for each in one.__subclasses__():
+        yield each
+        yield from _below(each)
+
+
+_BY_CODE = {each.of_code: each for each in _below(ApiError)}
+_BY_STATUS = {each.of_status: each for each in _below(ApiError) if "of_status" in vars(each)}
 
 MAX_MESSAGE_CHARS = 400
 

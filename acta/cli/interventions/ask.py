@@ -13,8 +13,8 @@ from acta.cli.terminal.session_lines import event_line
 from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.errors import ApiError
-from acta.client.following import Feed, Update
-from acta.client.interventions import resolve
+from acta.client.feed import Feed
+from acta.client.following import Update
 
 Read = Callable[[str], str]
 """Shows a prompt and returns the line typed; raises EOFError."""
@@ -79,7 +79,7 @@ class Question:
             return f"no longer open: the session is {update.session.get('state')}"
         return "no longer open: it was decided elsewhere"
 
-    def events(self, update: Update, *types: str) -> list[dict[str, Any]]:
+    def events(self, update: Update, *types: str) -> list[Mapping[str, Any]]:
         """Those of these types that are about this intervention."""
         return [
             event
@@ -92,7 +92,9 @@ class Question:
         """Reads one decision and sends it; False: it was refused, and another one may be accepted."""
         decision = read_decision(self.intervention, self.prompt.read, self.echo)
         try:
-            resolve(self.client, self.session_id, self.intervention_id, decision.to_body())
+            self.client.decide(
+                self.session_id, self.intervention_id, decision.option, input=decision.input or None
+            )
         except ApiError as error:
             if error.status not in (400, 403, 409):
                 raise
@@ -118,9 +120,6 @@ class Decision:
 
     option: str
     input: dict[str, Any] = field(default_factory=dict)
-
-    def to_body(self) -> dict[str, Any]:
-        return {"option": self.option, **({"input": self.input} if self.input else {})}
 
 
 class NoDecision(Exception):

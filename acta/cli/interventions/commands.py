@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain, islice
 from typing import Any
 
 from acta.cli import exit_codes
@@ -15,24 +16,19 @@ from acta.cli.exit_codes import CliError
 from acta.cli.interventions.hints import deciding_lines
 from acta.cli.interventions.lines import is_pause, list_line, short_line
 from acta.cli.terminal.text import echo, one_line
-from acta.client.api import Client, session_path
+from acta.client.api import Client
 from acta.client.errors import ApiError
-from acta.client.following import current
-from acta.client.interventions import (
-    LISTING,
-    MAX_SEARCHED,
-    find_session,
-    is_intervention_id,
-    open_interventions,
-    resolve,
-)
+from acta.client.interventions import is_intervention_id, open_interventions
 
 NOT_FOUND = 404
+PAGE_SIZE = 100
+MAX_SEARCHED = 500
+"""How many of the tenant's last interventions are searched for one that is no longer open."""
 
 
 def interventions(arguments: Namespace) -> int:
     """Those of all of the tenant's sessions."""
-    waiting = list(connect(arguments).items(LISTING, state="pending"))
+    waiting = list(connect(arguments).interventions(state="pending"))
     if arguments.json:
         echo(json.dumps(waiting))
         return exit_codes.OK
@@ -59,8 +55,13 @@ def decide(arguments: Namespace) -> int:
     if intervention_id is None and is_intervention_id(session_id):
         session_id, intervention_id = session_of(client, session_id), session_id
     intervention_id = intervention_id or only_open(client, arguments)
-    body = {"option": arguments.option, "input": given, "comment": arguments.comment}
-    resolve(client, session_id, intervention_id, {name: value for name, value in body.items() if value})
+    client.decide(
+        session_id,
+        intervention_id,
+        arguments.option,
+        input=given or None,
+        comment=arguments.comment or None,
+    )
     echo(f"{intervention_id}  {arguments.option}")
     return exit_codes.OK
 
@@ -72,14 +73,14 @@ def answer(arguments: Namespace) -> int:
     """
     client = connect(arguments)
     if is_intervention_id(arguments.id):
-        body = {"option": "answer", "input": {"text": arguments.text}}
-        resolve(client, session_of(client, arguments.id), arguments.id, body)
+        given = {"text": arguments.text}
+        client.decide(session_of(client, arguments.id), arguments.id, "answer", input=given)
         echo(f"{arguments.id}  answer")
         return exit_codes.OK
-    waiting = open_interventions(current(client, arguments.id))
+    waiting = open_interventions(client.session(arguments.id))
     if waiting and not any("answer" in (one.get("options") or []) for one in waiting):
         raise CliError(f"session {arguments.id} has nothing open to answer{open_instead(arguments, waiting)}")
-    session = client.post(session_path(arguments.id, "messages"), {"content": arguments.text})
+    session = client.say(arguments.id, arguments.text)
     echo(f"{arguments.id}  {str(session.get('state', '')).replace('_', ' ')}")
     return exit_codes.OK
 
@@ -102,14 +103,19 @@ def option_input(arguments: Namespace) -> dict[str, Any]:
 
 
 def session_of(client: Client, intervention_id: str) -> str:
-    """The id of the intervention's session. Raises CliError where none is found."""
-    session_id = find_session(client, intervention_id)
-    if session_id is None:
-        raise CliError(
-            f"nothing that waits for a person has the id {one_line(intervention_id)}, and none of the last "
-            f"{MAX_SEARCHED} that were asked; if it is an older one, name its session before it"
-        )
-    return session_id
+    """The id of the intervention's session. Raises CliError where none is found.
+
+    The closed ones are searched too, the newest `MAX_SEARCHED`: a decision on one of them is refused, and the refusal
+    says what was decided.
+    """
+    waiting, newest = client.interventions(state="pending"), client.interventions(limit=PAGE_SIZE)
+    for one in chain(waiting, islice(newest, MAX_SEARCHED)):
+        if one["intervention_id"] == intervention_id:
+            return one["session_id"]
+    raise CliError(
+        f"nothing that waits for a person has the id {one_line(intervention_id)}, and none of the last "
+        f"{MAX_SEARCHED} that were asked; if it is an older one, name its session before it"
+    )
 
 
 def only_open(client: Client, arguments: Namespace) -> str:
@@ -128,11 +134,11 @@ def only_open(client: Client, arguments: Namespace) -> str:
 def decidable(client: Client, session_id: str) -> Sequence[Mapping[str, Any]]:
     """What is open in the session. Of somebody's private one, which is not there otherwise: what a role decides."""
     try:
-        return open_interventions(current(client, session_id))
+        return open_interventions(client.session(session_id))
     except ApiError as error:
         if error.status != NOT_FOUND:
             raise
-        return list(client.items(session_path(session_id, "interventions")))
+        return list(client.interventions(session_id))
 
 
 def open_instead(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> str:

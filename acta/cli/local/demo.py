@@ -3,6 +3,7 @@
 import shutil
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from acta.cli.local.stop_signals import stopped_by_signals
 from acta.cli.sessions.follow import print_outcome, watch_session
 from acta.cli.sessions.listings import trace_lines
 from acta.cli.terminal.text import echo
-from acta.client.api import Client, file_path, session_path
+from acta.client.api import Client
 from acta.client.deployment import Deployment
 from infra.local.stack import LocalStack
 from infra.local.state_directory import StateDir
@@ -49,28 +50,29 @@ def fresh_folder() -> Path:
     return state.path
 
 
-def run_goal(stack: LocalStack) -> dict[str, Any]:
+def run_goal(stack: LocalStack) -> Mapping[str, Any]:
     """The session as it ended; all of it is shown."""
     client = Client(Deployment(stack.url, stack.issuer.issue_token(TENANT, USER, "member")))
     samples = sorted(path for path in SAMPLES.iterdir() if path.is_file())
     for sample in samples:
-        client.put_bytes(file_path(sample.name), sample.read_bytes())
+        client.files.write(sample.name, sample.read_bytes())
     echo("")
     echo(f"files  {', '.join(sample.name for sample in samples)}")
     echo(f"model  {model_line(stack)}")
     echo(f"goal   {GOAL}")
     echo("")
-    body = {"message": GOAL, "token_budget": TOKEN_BUDGET, "max_steps": MAX_STEPS}
-    session_id = str(client.post("/v1/sessions", body)["session_id"])
+    session_id = client.start(GOAL, token_budget=TOKEN_BUDGET, max_steps=MAX_STEPS)["session_id"]
     session = watch_session(
         client, session_id, Invocation.from_arguments(Namespace(state=str(stack.state.path)))
     )
     echo("")
     echo("What it thought and did")
-    for item in client.items(session_path(session_id, "trace")):
-        if item.get("action") == "update_plan":  # the plan was on screen all the time
-            item = {name: item.get(name) for name in ("step_number", "thought")}
-        for line in trace_lines(item):
+    for item in client.trace(session_id):
+        planned = item.get("action") == "update_plan"  # the plan was on screen all the time
+        row: Mapping[str, Any] = (
+            {name: item.get(name) for name in ("step_number", "thought")} if planned else item
+        )
+        for line in trace_lines(row):
             echo(line)
     print_outcome(session)
     if exit_codes.of_session(session) == exit_codes.OK:
@@ -83,7 +85,7 @@ def run_goal(stack: LocalStack) -> dict[str, Any]:
 def download(client: Client) -> Path:
     """Copies the agent's file to this machine; where it is then."""
     target = FOLDER / RESULT
-    target.write_bytes(client.get_bytes(file_path(RESULT)))
+    target.write_bytes(client.files.read(RESULT))
     try:
         return target.relative_to(Path.cwd())
     except ValueError:

@@ -16,14 +16,14 @@ DETAILS_WIDTH = 100
 
 def audit(arguments: Namespace) -> int:
     client = connect(arguments, role="admin")
-    wanted = {
-        "from": arguments.since,
-        "to": arguments.until,
-        "action": arguments.action,
-        "user": arguments.user,
-        "session_id": arguments.session,
-    }
-    found = list(islice(client.items("/v1/audit", **wanted), arguments.limit))
+    records = client.audit(
+        since=arguments.since,
+        until=arguments.until,
+        action=arguments.action,
+        user=arguments.user,
+        session_id=arguments.session,
+    )
+    found = list(islice(records, arguments.limit))
     if not found:
         print("no records", file=sys.stderr)
     for record in found:

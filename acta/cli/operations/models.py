@@ -30,8 +30,8 @@ Json = Mapping[str, Any]
 def models(arguments: Namespace) -> int:
     """Exit code 1 where a check finds a refused key, a silent provider, or no key for the default model."""
     client = connect(arguments, role="admin")
-    found = client.get("/v1/models")
-    checked = client.post("/v1/models/check")["providers"] if arguments.check else []
+    found = client.models()
+    checked = client.check_models()["providers"] if arguments.check else []
     if arguments.json:
         echo(json.dumps(found | ({"checked": checked} if arguments.check else {})))
     else:

@@ -21,8 +21,8 @@ from acta.cli.terminal.session_lines import begun_wait, event_line, try_now_line
 from acta.cli.terminal.text import Screen, echo, encodable, one_line, visible
 from acta.cli.terminal.view import View, view_for
 from acta.client.api import Client
-from acta.client.following import Feed, Update, follow
-from acta.client.interventions import with_whole_inputs
+from acta.client.feed import Feed
+from acta.client.following import Update
 
 
 def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> int:
@@ -41,9 +41,9 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
     """Standard output gets the session alone; standard error gets each wait, and for each intervention, once, how to
     decide it.
     """
-    session: dict[str, Any] = {}
+    session: Mapping[str, Any] = {}
     invocation, announced = Invocation.from_arguments(arguments), set[str]()
-    for update in follow(client, session_id):
+    for update in client.updates(session_id):
         session = update.session
         for event in update.events:
             tell_wait(event, invocation.line("resume", session_id))
@@ -84,9 +84,9 @@ class Watcher:
         """The interventions that were put on the screen."""
         self.feed: Feed | None = None
 
-    def watch(self, session_id: str) -> dict[str, Any]:
+    def watch(self, session_id: str) -> Mapping[str, Any]:
         """The session as it ended, or as it waits for a person with `no_wait`."""
-        session: dict[str, Any] = {}
+        session: Mapping[str, Any] = {}
         try:
             for update in self.updates(session_id):
                 session = update.session
@@ -100,7 +100,7 @@ class Watcher:
 
     def updates(self, session_id: str) -> Iterable[Update]:
         """Where a person can be asked, they keep coming while a prompt is on the screen."""
-        updates = follow(self.client, session_id)
+        updates = self.client.updates(session_id)
         if not self.interactive:
             return updates
         self.feed = Feed(updates)
@@ -121,7 +121,7 @@ class Watcher:
         if self.interactive:
             discard_typed_ahead()
         for line in question_lines(
-            with_whole_inputs(self.client, session_id, intervention), Screen.of(sys.stdout)
+            self.client.with_whole_inputs(session_id, intervention), Screen.of(sys.stdout)
         ):
             echo(line)
         question = Question(self.client, self.invocation, session_id, intervention, echo)
@@ -133,7 +133,7 @@ class Watcher:
 
 def watch_session(
     client: Client, session_id: str, invocation: Invocation, *, no_wait: bool = False
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """The session as it ended, or as it waits for a person with `no_wait`. Raises ClientError."""
     interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
     if interactive:

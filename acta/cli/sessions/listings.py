@@ -11,7 +11,6 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.terminal.session_lines import marks_for, plan_lines, state_words
 from acta.cli.terminal.text import echo, one_line
-from acta.client.api import session_path
 
 LABEL_WIDTH = 20
 
@@ -40,7 +39,7 @@ def sessions(arguments: Namespace) -> int:
 
 def plan(arguments: Namespace) -> int:
     client = connect(arguments)
-    answer = client.get(session_path(arguments.id, "plan"))
+    answer = client.plan(arguments.id)
     if arguments.json:
         echo(json.dumps(answer))
         return exit_codes.OK
@@ -53,7 +52,7 @@ def plan(arguments: Namespace) -> int:
 
 def trace(arguments: Namespace) -> int:
     client = connect(arguments)
-    items = list(client.items(session_path(arguments.id, "trace")))
+    items = list(client.trace(arguments.id))
     if arguments.json:
         echo(json.dumps(items))
         return exit_codes.OK

@@ -9,7 +9,7 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.terminal.session_lines import counted
 from acta.cli.terminal.text import echo, one_line
-from acta.client.api import Client, session_path
+from acta.client.api import Client
 from acta.client.errors import ClientError
 
 LABEL, AMOUNT = 24, 12
@@ -17,7 +17,7 @@ LABEL, AMOUNT = 24, 12
 
 
 def receipt(arguments: Namespace) -> int:
-    told = connect(arguments).get(session_path(arguments.id, "receipt"))
+    told = connect(arguments).receipt(arguments.id)
     if arguments.json:
         echo(json.dumps(told))
         return exit_codes.OK
@@ -31,7 +31,7 @@ def receipt(arguments: Namespace) -> int:
 def receipt_or_nothing(client: Client, session_id: str) -> list[str]:
     """The lines of a receipt; none where the deployment is of a release that has no receipts, or does not answer."""
     try:
-        return list(receipt_lines(client.get(session_path(session_id, "receipt"))))
+        return list(receipt_lines(client.receipt(session_id)))
     except ClientError:
         return []
 

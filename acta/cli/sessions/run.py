@@ -8,19 +8,17 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.sessions.follow import follow_as_json, follow_on_screen
 from acta.cli.terminal.text import echo
-from acta.client.api import session_path
 
 
 def run(arguments: Namespace) -> int:
     client = connect(arguments)
-    body = {
-        "message": arguments.goal,
-        "max_steps": arguments.max_steps,
-        "token_budget": arguments.token_budget,
-        "review_every": arguments.review_every,
-        "visibility": "private" if arguments.private else None,
-    }
-    session = client.post("/v1/sessions", {name: value for name, value in body.items() if value is not None})
+    session = client.start(
+        arguments.goal,
+        max_steps=arguments.max_steps,
+        token_budget=arguments.token_budget,
+        review_every=arguments.review_every,
+        visibility="private" if arguments.private else None,
+    )
     session_id = str(session["session_id"])
     if arguments.detach:
         echo(json.dumps(session) if arguments.json else session_id)
@@ -38,6 +36,6 @@ def watch(arguments: Namespace) -> int:
 
 def control(arguments: Namespace) -> int:
     """`arguments.action`: pause, resume or cancel."""
-    session = connect(arguments).post(session_path(arguments.id, arguments.action))
+    session = getattr(connect(arguments), arguments.action)(arguments.id)
     echo(f"{arguments.id}  {str(session.get('state', '')).replace('_', ' ')}")
     return exit_codes.OK

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -71,7 +71,7 @@ class Display:
         yield plan
         yield Group(*(Text(f"     {line}", "dim", no_wrap=True, overflow="ellipsis") for line in self.lines))
 
-    def header(self, session: dict[str, object]) -> Table:
+    def header(self, session: Mapping[str, object]) -> Table:
         state = str(session.get("state", ""))
         words = Text.assemble(
             (state.replace("_", " "), STATE_STYLES.get(state, "bold")),

@@ -6,6 +6,7 @@ from acta.cli.main import main
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from tests.unit.acta.fake_deployment import FakeDeployment
+from tests.unit.acta.real_api import RealApi
 
 Acta = Callable[..., int]
 """Runs a command against the fake deployment; its exit code."""
@@ -35,3 +36,9 @@ def acta(deployment: FakeDeployment) -> Acta:
         return main([*arguments, "--api-url", deployment.url, "--token", "a.b.c"])
 
     return run
+
+
+@pytest.fixture
+def real_api() -> Iterator[RealApi]:
+    with RealApi() as running:
+        yield running

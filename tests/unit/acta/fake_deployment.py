@@ -80,7 +80,7 @@ def failure(status: int, code: str, message: str, *headers: tuple[str, str], **e
     )
 
 
-def session(state: str, **values: Any) -> dict[str, Any]:
+def session(state: str, **values: Any) -> Any:
     return {"session_id": SESSION_ID, "state": state, "usage": {}, "interventions": [], **values}
 
 

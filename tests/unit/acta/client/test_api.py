@@ -1,8 +1,10 @@
 import pytest
 
-from acta.client.api import MAX_ATTEMPTS, Client, file_path, session_path, tool_secret_path
+from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, InvalidPath, UnexpectedAnswer, Unreachable
+from acta.client.flows import MAX_ATTEMPTS
+from acta.client.paths import file_path, session_path, tool_secret_path
 from infra.local.loopback import free_port
 from tests.unit.acta.fake_deployment import FakeDeployment, Reply, failure, success
 
@@ -106,11 +108,11 @@ def test_a_name_with_dots_asks_for_nothing_else(
     client: Client, deployment: FakeDeployment, path: str
 ) -> None:
     with pytest.raises(InvalidPath, match="from the top"):
-        client.delete(path)
+        client.get(path)
     assert deployment.requests == []
 
 
 def test_a_name_may_have_dots_in_a_part(client: Client, deployment: FakeDeployment) -> None:
     deployment.on("DELETE", "/v1/files/..a/b..c/...", success({}))
-    client.delete(file_path("..a/b..c/..."))
+    client.files.delete("..a/b..c/...")
     assert len(deployment.requests) == 1

@@ -1,31 +1,40 @@
+import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
 from acta.client.api import Client
+from acta.client.callers import Caller
 from acta.client.deployment import Deployment
-from acta.client.errors import ApiError, ClientError, Unreachable
-from acta.client.following import MAX_OUTAGES, Feed, Update, follow
+from acta.client.errors import ApiError, Unavailable, Unreachable
+from acta.client.feed import Feed
+from acta.client.flows import MAX_ATTEMPTS, Answer, NoAnswer, Request
+from acta.client.following import Update
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session
 
 
-class FlakyClient(Client):
-    """Out of reach, or refused with `error`, `fails` times after its first answer."""
+class FlakyCaller(Caller):
+    """After its first answer, so many requests get no answer, or this one."""
 
-    def __init__(self, url: str, fails: int, error: ClientError | None = None) -> None:
+    def __init__(self, url: str, fails: int, instead: Answer | None = None) -> None:
         super().__init__(Deployment(url, "a.b.c"), pause=lambda _: None)
         self.fails = fails
-        self.error = error or Unreachable("away")
+        self.instead = instead or NoAnswer("away")
         self.answered = False
 
-    def send(self, method: str, path: str, **options: Any) -> httpx.Response:
+    def exchange(self, request: Request) -> Answer | NoAnswer:
         if self.answered and self.fails:
             self.fails -= 1
-            raise self.error
+            return self.instead
         self.answered = True
-        return super().send(method, path, **options)
+        return super().exchange(request)
+
+
+def flaky(url: str, fails: int, instead: Answer | None = None) -> Client:
+    client = Client(Deployment(url, "a.b.c"))
+    client.caller = FlakyCaller(url, fails, instead)
+    return client
 
 
 def event(seq: int, type: str = "thought", **data: object) -> dict[str, object]:
@@ -40,58 +49,87 @@ def test_following_ends_with_the_last_event_of_an_ended_session(
         poll(session("completed"), event(2), cursor="b", has_more=True),
         poll(session("completed"), event(3), cursor="c"),
     )
-    updates = list(follow(client, SESSION_ID, pause=lambda _: None))
+    updates = list(client.updates(SESSION_ID))
     assert [one["seq"] for update in updates for one in update.events] == [1, 2, 3]
     assert updates[-1].has_ended
 
 
 def test_each_poll_goes_on_from_the_cursor_of_the_last(client: Client, deployment: FakeDeployment) -> None:
     deployment.polls(poll(session("planning"), cursor="a"), poll(session("failed"), cursor="b"))
-    list(follow(client, SESSION_ID, pause=lambda _: None))
+    list(client.updates(SESSION_ID))
     assert [request.path.partition("?")[2] for request in deployment.requests] == [
         "after=0&wait=0",
         "after=a&wait=10",
     ]
 
 
-def test_the_server_says_when_to_come_again(client: Client, deployment: FakeDeployment) -> None:
-    pauses: list[float] = []
+def test_the_server_says_when_to_come_again(
+    client: Client, deployment: FakeDeployment, pauses: list[float]
+) -> None:
     deployment.polls(
         poll(session("executing"), poll_after_ms=1_500),
         poll(session("executing"), has_more=True, poll_after_ms=1_500),
         poll(session("cancelled")),
     )
-    list(follow(client, SESSION_ID, pause=pauses.append))
+    list(client.updates(SESSION_ID))
     assert pauses == [1.5]
 
 
 def test_an_idle_session_is_not_waited_for(client: Client, deployment: FakeDeployment) -> None:
     deployment.polls(poll(session("idle")))
-    assert len(list(follow(client, SESSION_ID, pause=lambda _: None))) == 1
+    assert len(list(client.updates(SESSION_ID))) == 1
 
 
 def test_an_outage_in_the_middle_is_waited_out(deployment: FakeDeployment) -> None:
     deployment.polls(poll(session("planning")), poll(session("completed")))
-    updates = list(follow(FlakyClient(deployment.url, fails=2), SESSION_ID, pause=lambda _: None))
+    updates = list(flaky(deployment.url, fails=2 * MAX_ATTEMPTS).updates(SESSION_ID))
     assert updates[-1].has_ended
+
+
+def refusal(status: int, code: str) -> Answer:
+    return Answer(status, {}, json.dumps({"error": {"code": code, "message": "No."}}).encode())
 
 
 def test_a_limit_that_lasts_is_waited_out_like_an_outage_and_another_refusal_is_not(
     deployment: FakeDeployment,
 ) -> None:
     deployment.polls(poll(session("planning"), cursor="a"), poll(session("completed"), cursor="b"))
-    limited = FlakyClient(deployment.url, 2, ApiError("As many as it may.", 429, "RATE_LIMITED"))
-    assert [*follow(limited, SESSION_ID, pause=lambda _: None)][-1].has_ended
-    refused = FlakyClient(deployment.url, 1, ApiError("No.", 403, "FORBIDDEN"))
-    refused.answered = True
+    limited = flaky(deployment.url, 2 * MAX_ATTEMPTS, refusal(429, "RATE_LIMITED"))
+    assert [*limited.updates(SESSION_ID)][-1].has_ended
+    refused = flaky(deployment.url, 1, refusal(403, "FORBIDDEN"))
+    deployment.polls(poll(session("planning"), cursor="a"), poll(session("completed"), cursor="b"))
     with pytest.raises(ApiError, match="No"):
-        list(follow(refused, SESSION_ID, pause=lambda _: None))
+        list(refused.updates(SESSION_ID))
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_a_stack_that_is_stopped_and_started_again_is_waited_for(
+    deployment: FakeDeployment, status: int
+) -> None:
+    deployment.polls(poll(session("planning"), cursor="a"), poll(session("completed"), cursor="b"))
+    client = flaky(deployment.url, 5 * MAX_ATTEMPTS, Answer(status, {}, b""))
+    assert [*client.updates(SESSION_ID)][-1].has_ended
+
+
+def test_a_limit_is_waited_for_even_before_the_first_answer_and_nothing_else_is(
+    deployment: FakeDeployment,
+) -> None:
+    deployment.polls(poll(session("completed"), cursor="b"))
+    for instead, ends in ((refusal(429, "RATE_LIMITED"), True), (Answer(503, {}, b""), False)):
+        client = flaky(deployment.url, 2 * MAX_ATTEMPTS, instead)
+        assert isinstance(client.caller, FlakyCaller)
+        client.caller.answered = True
+        if ends:
+            assert [*client.updates(SESSION_ID)][-1].has_ended
+        else:
+            with pytest.raises(Unavailable):
+                list(client.updates(SESSION_ID))
 
 
 def test_an_outage_without_end_is_an_error(deployment: FakeDeployment) -> None:
     deployment.polls(poll(session("planning")), poll(session("completed")))
     with pytest.raises(Unreachable):
-        list(follow(FlakyClient(deployment.url, MAX_OUTAGES + 1), SESSION_ID, pause=lambda _: None))
+        list(flaky(deployment.url, fails=10_000).updates(SESSION_ID))
 
 
 OPEN = {"intervention_id": "int_1", "type": "approval_required"}
@@ -108,7 +146,7 @@ OPEN = {"intervention_id": "int_1", "type": "approval_required"}
     ],
 )
 def test_a_session_waits_for_a_person_while_it_is_paused_or_something_is_open(
-    snapshot: dict[str, Any], waits: bool
+    snapshot: Any, waits: bool
 ) -> None:
     assert Update(snapshot, []).waits_for_a_person is waits
 
@@ -121,7 +159,7 @@ def test_a_session_waits_for_a_person_while_it_is_paused_or_something_is_open(
         session("paused"),
     ],
 )
-def test_paused_is_a_reason_to_wait_for_a_user_and_no_state(snapshot: dict[str, Any]) -> None:
+def test_paused_is_a_reason_to_wait_for_a_user_and_no_state(snapshot: Any) -> None:
     assert Update(session("waiting_for_user", state_reason="paused"), []).is_paused
     assert not Update(snapshot, []).is_paused
 

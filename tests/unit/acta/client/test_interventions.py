@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import UnexpectedAnswer
-from acta.client.interventions import input_hash, with_whole_inputs
+from acta.client.interventions import input_hash
 from shared.domain.session import conversation
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, success
 
@@ -27,11 +27,11 @@ def test_a_review_s_shortened_inputs_are_fetched_whole_and_have_to_be_the_ones_d
     review = {"intervention_id": "int_1", "context": {"calls": [small, large, "by_name_only"]}}
     client = Client(Deployment(deployment.url, "a.b.c"))
     deployment.on("GET", path, success({"input": whole}), success({"input": {"path": "other"}}))
-    calls = with_whole_inputs(client, SESSION_ID, review)["context"]["calls"]
+    calls = client.with_whole_inputs(SESSION_ID, review)["context"]["calls"]
     assert calls == [small, {**large, "input": whole}, "by_name_only"]
     assert [request.path for request in deployment.requests] == [f"{path}?call_id=c+2"]
     with pytest.raises(UnexpectedAnswer):
-        with_whole_inputs(client, SESSION_ID, review)
+        client.with_whole_inputs(SESSION_ID, review)
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=4))

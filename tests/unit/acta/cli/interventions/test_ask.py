@@ -39,7 +39,7 @@ def test_anything_else_is_asked_again() -> None:
 
 def test_modify_takes_a_json_object_only() -> None:
     decision = read_decision(APPROVAL, typing("m", "not json", "[]", '{"path": "b.md"}'), ignore)
-    assert decision.to_body() == {"option": "modify", "input": {"input": {"path": "b.md"}}}
+    assert (decision.option, decision.input) == ("modify", {"input": {"path": "b.md"}})
 
 
 def test_an_answer_is_text() -> None:
@@ -81,7 +81,7 @@ def test_a_session_with_a_limit_of_cost_can_be_given_more_of_either(
 
 @pytest.mark.parametrize("option", ["finish", "cancel"])
 def test_an_option_without_input_is_its_name(option: str) -> None:
-    assert read_decision(COSTLY, typing(option), ignore).to_body() == {"option": option}
+    assert read_decision(COSTLY, typing(option), ignore) == Decision(option)
 
 
 @pytest.mark.parametrize(("hint", "given"), [("look in reports/", {"hint": "look in reports/"}), (" ", {})])

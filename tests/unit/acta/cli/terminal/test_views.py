@@ -21,7 +21,7 @@ from shared.domain.rules.outage import OUTAGE_REASONS
 from tests.unit.acta.fake_deployment import session
 
 
-def plan(*statuses: str) -> dict[str, Any]:
+def plan(*statuses: str) -> Any:
     steps = [
         {"step_number": number, "description": f"Step [bold]{number}[/]\x1b[0m", "status": status}
         for number, status in enumerate(statuses, start=1)
@@ -42,9 +42,8 @@ def test_a_terminal_without_unicode_gets_plain_marks() -> None:
 def test_off_a_terminal_each_event_and_each_changed_step_is_a_line_without_control_sequences() -> None:
     stream = io.StringIO()
     view = PlainView(stream, RESUME)
-    view.show(
-        Update(session("planning", plan=plan("in_progress", "pending")), [{"seq": 1, "type": "run.started"}])
-    )
+    started: Any = {"seq": 1, "type": "run.started"}
+    view.show(Update(session("planning", plan=plan("in_progress", "pending")), [started]))
     view.show(Update(session("executing", plan=plan("completed", "pending")), []))
     view.close()
     assert stream.getvalue().splitlines() == [
@@ -63,7 +62,7 @@ def test_the_live_display_shows_foreign_text_as_it_is() -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=120, no_color=True, highlight=False)
     display = Display("utf-8", RESUME)
-    thought = {"seq": 1, "type": "thought", "data": {"text": "[red]look\x1b]0;title\x07[/red]"}}
+    thought: Any = {"seq": 1, "type": "thought", "data": {"text": "[red]look\x1b]0;title\x07[/red]"}}
     display.update_with(Update(session("executing", plan=plan("in_progress")), [thought]))
     console.print(display)
     shown = stream.getvalue()
@@ -87,14 +86,14 @@ RESUME = "acta resume ses_1"
 RETRY_AT = "2026-01-31T09:30:00.000Z"
 
 
-def wait(reason: str = "waiting_for_provider", code: str = "PROVIDER_OVERLOADED") -> dict[str, Any]:
+def wait(reason: str = "waiting_for_provider", code: str = "PROVIDER_OVERLOADED") -> Any:
     """The event of a session that begins to wait."""
     data: dict[str, Any] = {"from": "executing", "to": "executing", "reason": reason, "code": code}
     data |= {"retry_at": "2026-01-31T09:30:00+00:00", "wait_seconds": 64}
     return {"seq": 7, "type": "state.changed", "data": data}
 
 
-def waits(reason: str = "waiting_for_provider", **values: Any) -> dict[str, Any]:
+def waits(reason: str = "waiting_for_provider", **values: Any) -> Any:
     cause = {"code": "PROVIDER_OVERLOADED", "message": "It is\x1b overloaded."}
     return session("executing", state_reason=reason, retry_at=RETRY_AT, cause=cause, **values)
 

@@ -1,0 +1,166 @@
+"""Carrying flows out over HTTP: `Caller` waits, `AsyncCaller` awaits. Nothing else differs between them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any, TypeVar
+
+import httpx2
+
+from acta.client.deployment import Deployment, is_loopback
+from acta.client.errors import InvalidDeployment, one_line
+from acta.client.flows import Answer, Flow, Item, NoAnswer, Pause, Request, Stream
+
+T = TypeVar("T")
+
+ANSWER_TIMEOUT_SECONDS = 40.0
+"""Above the longest long poll (20 s, `functions/status/polling.py`) and above the gateway's own limit (30 s)."""
+CONNECT_TIMEOUT_SECONDS = 5.0
+UNUSABLE = (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, UnicodeError)
+
+
+class Caller:
+    """`pause` waits; it takes seconds."""
+
+    def __init__(self, deployment: Deployment, pause: Callable[[float], None] = time.sleep) -> None:
+        self.deployment = deployment
+        self.url = deployment.api_url.rstrip("/")
+        self.pause = pause
+        self.http = httpx2.Client(**options(deployment))
+
+    def run(self, flow: Flow[T]) -> T:
+        outcome: Any = None
+        while True:
+            try:
+                step = flow.send(outcome)
+            except StopIteration as end:
+                returned: T = end.value
+                return returned
+            outcome = self.carry_out(step)
+
+    def iterate(self, stream: Stream[T]) -> Iterator[T]:
+        outcome: Any = None
+        while True:
+            try:
+                step = stream.send(outcome)
+            except StopIteration:
+                return
+            if isinstance(step, Item):
+                outcome = None
+                yield step.value
+            else:
+                outcome = self.carry_out(step)
+
+    def carry_out(self, step: Request | Pause) -> Answer | NoAnswer | None:
+        if isinstance(step, Pause):
+            self.pause(step.seconds)
+            return None
+        return self.exchange(step)
+
+    def exchange(self, request: Request) -> Answer | NoAnswer:
+        try:
+            return answer_of(self.http.request(**arguments_of(request, self.url)))
+        except UNUSABLE:
+            raise unusable(self.url) from None
+        except httpx2.TransportError as error:
+            return NoAnswer(reason(error, self.url))
+
+    def close(self) -> None:
+        self.http.close()
+
+
+class AsyncCaller:
+    """`pause` waits; it takes seconds."""
+
+    def __init__(
+        self, deployment: Deployment, pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self.deployment = deployment
+        self.url = deployment.api_url.rstrip("/")
+        self.pause = pause
+        self.http = httpx2.AsyncClient(**options(deployment))
+
+    async def run(self, flow: Flow[T]) -> T:
+        outcome: Any = None
+        while True:
+            try:
+                step = flow.send(outcome)
+            except StopIteration as end:
+                returned: T = end.value
+                return returned
+            outcome = await self.carry_out(step)
+
+    async def iterate(self, stream: Stream[T]) -> AsyncIterator[T]:
+        outcome: Any = None
+        while True:
+            try:
+                step = stream.send(outcome)
+            except StopIteration:
+                return
+            if isinstance(step, Item):
+                outcome = None
+                yield step.value
+            else:
+                outcome = await self.carry_out(step)
+
+    async def carry_out(self, step: Request | Pause) -> Answer | NoAnswer | None:
+        if isinstance(step, Pause):
+            await self.pause(step.seconds)
+            return None
+        return await self.exchange(step)
+
+    async def exchange(self, request: Request) -> Answer | NoAnswer:
+        try:
+            return answer_of(await self.http.request(**arguments_of(request, self.url)))
+        except UNUSABLE:
+            raise unusable(self.url) from None
+        except httpx2.TransportError as error:
+            return NoAnswer(reason(error, self.url))
+
+    async def close(self) -> None:
+        await self.http.aclose()
+
+
+def options(deployment: Deployment) -> dict[str, Any]:
+    return {
+        "headers": {"Authorization": f"Bearer {deployment.token}", "User-Agent": "acta"},
+        "timeout": httpx2.Timeout(ANSWER_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
+        "trust_env": not is_loopback(
+            deployment.api_url
+        ),  # a proxy of the environment does not reach this machine
+    }
+
+
+def arguments_of(request: Request, url: str) -> dict[str, Any]:
+    """Of `httpx2.Client.request`."""
+    arguments: dict[str, Any] = {
+        "method": request.method,
+        "url": url + request.path,
+        "params": request.parameters,
+        "headers": dict(request.headers),
+    }
+    if request.content is not None:
+        arguments["content"] = request.content
+    elif request.body is not None:
+        arguments["json"] = request.body
+    return arguments
+
+
+def answer_of(response: httpx2.Response) -> Answer:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(response.status_code, headers, response.content)
+
+
+def unusable(url: str) -> InvalidDeployment:
+    return InvalidDeployment(f"{one_line(url, 100)} cannot be used as the API's URL")
+
+
+def reason(error: httpx2.TransportError, url: str) -> str:
+    why = one_line(str(error), 100) or type(error).__name__
+    if isinstance(error, httpx2.ConnectError):
+        why = "the connection was refused; is the deployment running?"
+    elif isinstance(error, httpx2.TimeoutException):
+        why = "it took too long"
+    return f"no answer from {one_line(url, 100)}: {why}"

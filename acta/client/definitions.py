@@ -1,0 +1,196 @@
+"""Calls about files and definitions: agents, tools and their secrets, prompts, memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from acta.client.flows import Flow, Request, Stream, content, data, given, pages
+from acta.client.operation import listing, operation
+from acta.client.paths import file_path, path_of, tool_secret_path
+
+if TYPE_CHECKING:
+    from acta.client.shapes import (
+        Agent,
+        File,
+        FileVersion,
+        Memory,
+        Prompt,
+        PromptInForce,
+        Tool,
+        ToolSecret,
+        WrittenFile,
+    )
+
+Fields = Mapping[str, Any]
+"""Of a body, as the deployment's document has them."""
+
+
+class FileCalls:
+    """The tenant's storage, which the agents' file tools see. A path `~/…` is your own; nobody else sees it."""
+
+    @listing
+    def list(self, prefix: str | None = None) -> Stream[File]:
+        return pages(path_of("files"), prefix=prefix)
+
+    @operation
+    def read(self, path: str) -> Flow[bytes]:
+        return content(Request("GET", file_path(path)))
+
+    @operation
+    def write(self, path: str, content: bytes) -> Flow[WrittenFile]:
+        headers = {"Content-Type": "application/octet-stream"}
+        return data(Request("PUT", file_path(path), content=content, headers=headers))
+
+    @operation
+    def delete(self, path: str) -> Flow[None]:
+        return data(Request("DELETE", file_path(path)))
+
+    @listing
+    def versions(self, path: str) -> Stream[FileVersion]:
+        """What it was, newest first, also of a deleted one."""
+        return pages(file_path(path), versions="1")
+
+    @operation
+    def restore(self, path: str, version_id: str) -> Flow[WrittenFile]:
+        """Writes the earlier version again."""
+        return data(Request("POST", file_path(path), {"restore": version_id}, body={}))
+
+
+class AgentCalls:
+    """Who works: a prompt, a model, tools, limits. Changed by admins, in force from the next turn."""
+
+    @listing
+    def list(self) -> Stream[Agent]:
+        return pages(path_of("agents"))
+
+    @operation
+    def get(self, agent_id: str) -> Flow[Agent]:
+        return data(Request("GET", path_of("agents", agent_id)))
+
+    @operation
+    def create(self, definition: Fields) -> Flow[Agent]:
+        return data(Request("POST", path_of("agents"), body=dict(definition)))
+
+    @operation
+    def replace(self, agent_id: str, definition: Fields) -> Flow[Agent]:
+        """The whole definition. With its `version`, Conflict where somebody has changed it since."""
+        return data(Request("PUT", path_of("agents", agent_id), body=dict(definition)))
+
+    @operation
+    def delete(self, agent_id: str) -> Flow[None]:
+        return data(Request("DELETE", path_of("agents", agent_id)))
+
+
+class ToolCalls:
+    """What agents may call. Changed by admins."""
+
+    @listing
+    def list(self) -> Stream[Tool]:
+        return pages(path_of("tools"))
+
+    @operation
+    def get(self, name: str) -> Flow[Tool]:
+        return data(Request("GET", path_of("tools", name)))
+
+    @operation
+    def create(self, definition: Fields) -> Flow[Tool]:
+        return data(Request("POST", path_of("tools"), body=dict(definition)))
+
+    @operation
+    def replace(self, name: str, definition: Fields) -> Flow[Tool]:
+        """The whole tool. With its `version`, Conflict where somebody has changed it since."""
+        return data(Request("PUT", path_of("tools", name), body=dict(definition)))
+
+    @operation
+    def delete(self, name: str) -> Flow[None]:
+        return data(Request("DELETE", path_of("tools", name)))
+
+
+class ToolSecretCalls:
+    """Credentials that tools send along. Set by admins, read by nobody."""
+
+    @listing
+    def list(self) -> Stream[ToolSecret]:
+        return pages(path_of("tool-secrets"))
+
+    @operation
+    def write(self, name: str, value: str, hosts: Sequence[str] | None = None) -> Flow[ToolSecret]:
+        """`hosts`: tools may send it there alone; None: those that it has already, else any."""
+        named = None if hosts is None else [*hosts]
+        return data(Request("PUT", tool_secret_path(name), body=given(value=value, hosts=named)))
+
+    @operation
+    def delete(self, name: str) -> Flow[None]:
+        return data(Request("DELETE", tool_secret_path(name)))
+
+
+class PromptCalls:
+    """The managed prompts, for admins."""
+
+    @listing
+    def list(self) -> Stream[Prompt]:
+        """The versions in force."""
+        return pages(path_of("admin", "prompts"))
+
+    @operation
+    def get(self, name: str) -> Flow[PromptInForce]:
+        return data(Request("GET", path_of("admin", "prompts", name)))
+
+    @operation
+    def write(
+        self, name: str, content: str, *, comment: str | None = None, expected_version: int | None = None
+    ) -> Flow[Prompt]:
+        """A new version. With `expected_version`, Conflict where another one is in force."""
+        body = given(content=content, comment=comment, expected_version=expected_version)
+        return data(Request("PUT", path_of("admin", "prompts", name), body=body))
+
+    @listing
+    def versions(self, name: str) -> Stream[Prompt]:
+        """Newest first."""
+        return pages(path_of("admin", "prompts", name, "versions"))
+
+    @operation
+    def restore(
+        self, name: str, version: int, *, comment: str | None = None, expected_version: int | None = None
+    ) -> Flow[Prompt]:
+        """A new version with the text of an earlier one."""
+        path = path_of("admin", "prompts", name, "versions", str(version), "restore")
+        return data(Request("POST", path, body=given(comment=comment, expected_version=expected_version)))
+
+
+class MemoryCalls:
+    """What agents remember from one session to the next."""
+
+    @listing
+    def list(self, agent_id: str | None = None) -> Stream[Memory]:
+        return pages(path_of("memories"), agent_id=agent_id)
+
+    @operation
+    def get(self, memory_id: str) -> Flow[Memory]:
+        return data(Request("GET", path_of("memories", memory_id)))
+
+    @operation
+    def create(
+        self, kind: str, text: str, *, tags: Sequence[str] = (), agent_id: str | None = None
+    ) -> Flow[Memory]:
+        body = given(kind=kind, text=text, tags=[*tags], agent_id=agent_id)
+        return data(Request("POST", path_of("memories"), body=body))
+
+    @operation
+    def replace(
+        self,
+        memory_id: str,
+        kind: str,
+        text: str,
+        *,
+        tags: Sequence[str] = (),
+        shared: Literal[True] | None = None,
+    ) -> Flow[Memory]:
+        """The whole memory. `shared`: everybody's sessions may be reminded of it from now on."""
+        body = given(kind=kind, text=text, tags=[*tags], shared=shared)
+        return data(Request("PUT", path_of("memories", memory_id), body=body))
+
+    @operation
+    def delete(self, memory_id: str) -> Flow[None]:
+        return data(Request("DELETE", path_of("memories", memory_id)))

@@ -1,0 +1,237 @@
+"""What a call does, without doing it: a flow is a generator of requests and pauses that is sent their answers.
+
+    Request  →  Answer, or NoAnswer where the connection failed
+    Pause    →  nothing
+    Item     →  nothing; the next value of a stream, for the one who iterates over it
+
+The callers (`acta/client/callers.py`) carry flows out, one waiting and one with `await`. So each call is written once
+(ADR 72). Retries are a flow, too: `answered`.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from acta.client.errors import (
+    ApiError,
+    InvalidPath,
+    RateLimited,
+    TooManyOpenSessions,
+    UnexpectedAnswer,
+    Unreachable,
+    class_of,
+)
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+RETRIED_STATUSES = (429, 500, 502, 503, 504)
+MAX_ATTEMPTS = 4
+FIRST_PAUSE_SECONDS = 0.25
+MAX_PAUSE_SECONDS = 10.0
+MAX_RETRY_AFTER_SECONDS = 65.0
+"""What a limit asks for is waited in full up to this, a little more than the longest one of a tenant's limits. Where it
+asks for more, the error says so at once.
+"""
+
+
+@dataclass(frozen=True)
+class Request:
+    """`path`: from `/v1` on, quoted. A query parameter that is None is left out. `body`: JSON; `content`: a file."""
+
+    method: str
+    path: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Any = None
+    content: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {name: value for name, value in self.query.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`headers`: by their names in small letters."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+@dataclass(frozen=True)
+class NoAnswer:
+    reason: str
+
+
+@dataclass(frozen=True)
+class Pause:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Item(Generic[T]):
+    value: T
+
+
+Flow: TypeAlias = Generator[Request | Pause, Any, T]
+"""Returns T. Raises ClientError."""
+Stream: TypeAlias = Generator[Request | Pause | Item[T], Any, None]
+"""Its items are T. Raises ClientError."""
+
+
+def answered(request: Request) -> Flow[Answer]:
+    """The answer of a request that succeeded, after up to `MAX_ATTEMPTS` of them.
+
+    That is safe for a POST too: each carries an Idempotency-Key, the same one in every attempt. On its way to the API a
+    part `..` would take the part before it away, so `/v1/files/../agents` is never sent.
+    """
+    if not {".", ".."}.isdisjoint(request.path.split("/")):
+        raise InvalidPath("a name cannot have a part that is . or ..: give the path from the top")
+    if request.method == "POST":
+        request = replace(request, headers={"Idempotency-Key": str(uuid.uuid4()), **request.headers})
+    for attempt in range(MAX_ATTEMPTS):
+        is_last = attempt == MAX_ATTEMPTS - 1
+        answer: Answer | NoAnswer = yield request
+        if isinstance(answer, NoAnswer):
+            if is_last:
+                raise Unreachable(answer.reason)
+            yield Pause(backoff(attempt))
+            continue
+        if 200 <= answer.status < 300 or answer.status == 304:
+            return answer
+        error = error_of(answer)
+        if is_last or not may_pass(error):
+            raise error
+        yield Pause(pause_after(error, attempt))
+    raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def data(request: Request) -> Flow[Any]:
+    """The `data` of the answer's envelope; None of one without a body (204)."""
+    answer = yield from answered(request)
+    return None if answer.status == 204 else data_of(answer)
+
+
+def content(request: Request) -> Flow[bytes]:
+    """A file's bytes."""
+    answer = yield from answered(request)
+    return answer.content
+
+
+def pages(path: str, **query: Any) -> Stream[Any]:
+    """The items of every page of a list, a page fetched when it is needed."""
+    cursor: str | None = None
+    while True:
+        page = yield from data(Request("GET", path, {"cursor": cursor, **query}))
+        for item in page["items"]:
+            yield Item(item)
+        cursor = page.get("next_cursor")
+        if not cursor:
+            return
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """A body of those that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def first(stream: Stream[T], wanted: Callable[[T], bool]) -> Flow[T | None]:
+    """The first item that is wanted, else the last one; None where there is none."""
+    last: T | None = None
+    outcome: Any = None
+    while True:
+        try:
+            step = stream.send(outcome)
+        except StopIteration:
+            return last
+        if isinstance(step, Item):
+            last, outcome = step.value, None
+            if wanted(step.value):
+                return last
+        else:
+            outcome = yield step
+
+
+def flattened(stream: Stream[T], parts: Callable[[T], Iterable[S]]) -> Stream[S]:
+    """The parts of every item."""
+    outcome: Any = None
+    while True:
+        try:
+            step = stream.send(outcome)
+        except StopIteration:
+            return
+        if isinstance(step, Item):
+            outcome = None
+            for part in parts(step.value):
+                yield Item(part)
+        else:
+            outcome = yield step
+
+
+def may_pass(error: ApiError) -> bool:
+    """Sending the same again may help, and soon."""
+    too_late = isinstance(error, RateLimited) and (error.retry_after or 0) > MAX_RETRY_AFTER_SECONDS
+    return error.status in RETRIED_STATUSES and not too_late and not isinstance(error, TooManyOpenSessions)
+
+
+def pause_after(error: ApiError, attempt: int) -> float:
+    """Seconds: those the server asks for, of an outage `MAX_PAUSE_SECONDS` at most."""
+    if error.retry_after is None:
+        return backoff(attempt)
+    return error.retry_after if isinstance(error, RateLimited) else min(error.retry_after, MAX_PAUSE_SECONDS)
+
+
+def backoff(attempt: int) -> float:
+    """Seconds to wait after the attempt of this number, counted from 0."""
+    return float(min(FIRST_PAUSE_SECONDS * 2**attempt, MAX_PAUSE_SECONDS))
+
+
+def retry_after(answer: Answer) -> float | None:
+    """Seconds the server asks to wait; None where it does not say."""
+    text = answer.headers.get("retry-after", "")
+    return float(text) if text.isascii() and text.isdigit() else None
+
+
+def data_of(answer: Answer) -> Any:
+    """Raises UnexpectedAnswer."""
+    try:
+        return json.loads(answer.content)["data"]
+    except (ValueError, KeyError, TypeError):
+        raise UnexpectedAnswer("this answer is not Acta's: check the API's URL") from None
+
+
+def error_of(answer: Answer) -> ApiError:
+    """From the error of Acta's envelope; from the status alone where the gateway itself answered."""
+    status = answer.status
+    try:
+        error = json.loads(answer.content)["error"]
+        message, code = str(error["message"]), str(error["code"])
+        details = dict(error.get("details") or {})
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return class_of(status, "")(gateway_message(status), status, retry_after=retry_after(answer))
+    fields = "; ".join(
+        f"{name}: {', '.join(map(str, texts if isinstance(texts, list) else [texts]))}"
+        for name, texts in details.items()
+    )
+    words = f"{message} ({code})" + (f": {fields}" if fields else "")
+    return class_of(status, code)(words, status, code, details, retry_after(answer))
+
+
+def gateway_message(status: int) -> str:
+    if status == 401:
+        return "the token was refused; it may have expired: get a new one (`acta token` for a local stack)"
+    if status == 403:
+        return "the token does not allow this"
+    if status == 429:
+        return "too many requests at once: wait a moment and try again"
+    if status == 413:
+        return "that is more than the API takes at once"
+    if status >= 500:
+        return f"the API answered with status {status}: it is starting, stopping or broken; try again in a moment"
+    return f"the API answered with status {status}"

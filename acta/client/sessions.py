@@ -1,0 +1,213 @@
+"""Calls about sessions and what they ask people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from acta.client.flows import Flow, Request, Stream, data, first, flattened, given, pages
+from acta.client.following import PATIENCE_SECONDS, Told, Update, updates
+from acta.client.interventions import whole_inputs
+from acta.client.operation import listing, operation
+from acta.client.paths import path_of, session_path
+
+if TYPE_CHECKING:
+    from acta.client.shapes import (
+        CallInput,
+        CancelledSession,
+        Event,
+        Intervention,
+        Message,
+        Plans,
+        Receipt,
+        Session,
+        Step,
+        TraceRow,
+    )
+
+
+class SessionCalls:
+    """`idempotency_key`: of your own, where a program that is started again must not do it twice. Each call has one
+    anyway, the same for all its attempts.
+    """
+
+    @operation
+    def start(
+        self,
+        /,
+        message: str | None = None,
+        *,
+        agent_id: str | None = None,
+        max_steps: int | None = None,
+        token_budget: int | None = None,
+        cost_budget_usd: float | None = None,
+        review_every: int | None = None,
+        metadata: Mapping[str, str] | None = None,
+        visibility: Literal["private", "tenant"] | None = None,
+        idempotency_key: str | None = None,
+        **more: Any,
+    ) -> Flow[Session]:
+        """Starts a session on the goal `message`; without one it stays idle. `more`: further fields of the body, as the
+        deployment's document has them.
+        """
+        body = given(
+            message=message,
+            agent_id=agent_id,
+            max_steps=max_steps,
+            token_budget=token_budget,
+            cost_budget_usd=cost_budget_usd,
+            review_every=review_every,
+            metadata=metadata,
+            visibility=visibility,
+            **more,
+        )
+        return data(Request("POST", path_of("sessions"), body=body, headers=_key(idempotency_key)))
+
+    @operation
+    def session(self, session_id: str) -> Flow[Session]:
+        """As it is now."""
+        answer = yield from data(Request("GET", session_path(session_id), {"after": "0", "wait": 0}))
+        session: Session = answer["session"]
+        return session
+
+    @listing
+    def sessions(
+        self, *, state: str | None = None, agent_id: str | None = None, limit: int | None = None
+    ) -> Stream[Session]:
+        """Newest first. `limit`: of a page; all pages are read as far as you iterate."""
+        return pages(path_of("sessions"), state=state, agent_id=agent_id, limit=limit)
+
+    @listing
+    def updates(
+        self,
+        session_id: str,
+        *,
+        after: str = "0",
+        patience_seconds: float = PATIENCE_SECONDS,
+        on_outage: Told | None = None,
+    ) -> Stream[Update]:
+        """The session and its new events, as often as there is something new, until it ends.
+
+        To go on later, keep `Update.cursor` and give it as `after`. Broken connections and restarts of the stack are
+        waited out for `patience_seconds`.
+        """
+        return updates(session_id, after, patience_seconds=patience_seconds, on_outage=on_outage)
+
+    @listing
+    def follow(
+        self, session_id: str, *, after: str = "0", patience_seconds: float = PATIENCE_SECONDS
+    ) -> Stream[Event]:
+        """Every event until the session ends, each once and in order. What breaks on the way is waited out."""
+        return flattened(
+            updates(session_id, after, patience_seconds=patience_seconds), lambda one: one.events
+        )
+
+    @operation
+    def wait(self, session_id: str, *, for_people: bool = False) -> Flow[Session]:
+        """The session once it has ended, is idle, or needs a person: see `state` and `interventions`.
+
+        `for_people`: wait while it needs a person, too.
+        """
+        stops = first(updates(session_id), lambda one: one.waits_for_a_person and not for_people)
+        update = yield from stops
+        assert update is not None, "a session that can be followed has an update"
+        return update.session
+
+    @operation
+    def say(self, session_id: str, text: str, *, idempotency_key: str | None = None) -> Flow[Session]:
+        """Answers what is asked, tells a running session something, or begins the next run of one that has ended."""
+        path = session_path(session_id, "messages")
+        return data(Request("POST", path, body={"content": text}, headers=_key(idempotency_key)))
+
+    @operation
+    def pause(self, session_id: str) -> Flow[Session]:
+        """No call with an effect is started after the answer."""
+        return data(Request("POST", session_path(session_id, "pause"), body={}))
+
+    @operation
+    def resume(self, session_id: str) -> Flow[Session]:
+        """Goes on, or tries now what it waits to try again."""
+        return data(Request("POST", session_path(session_id, "resume"), body={}))
+
+    @operation
+    def cancel(self, session_id: str) -> Flow[CancelledSession]:
+        """Ends it. The answer's `in_flight` names calls that may still have their effect."""
+        return data(Request("POST", session_path(session_id, "cancel"), body={}))
+
+    @operation
+    def delete(self, session_id: str) -> Flow[None]:
+        """For good, with everything that is stored of it."""
+        return data(Request("DELETE", session_path(session_id)))
+
+    @operation
+    def decide(
+        self,
+        session_id: str,
+        intervention_id: str,
+        option: str,
+        *,
+        input: Mapping[str, Any] | None = None,
+        comment: str | None = None,
+    ) -> Flow[Intervention]:
+        """`option`: one of the intervention's `options`; `input`: what it takes. The first decision counts: a later one
+        raises Conflict.
+        """
+        path = session_path(session_id, "interventions", intervention_id, "resolve")
+        return data(Request("POST", path, body=given(option=option, input=input, comment=comment)))
+
+    @listing
+    def interventions(
+        self, session_id: str | None = None, *, state: str | None = None, limit: int | None = None
+    ) -> Stream[Intervention]:
+        """Of the session, or all that you may see. Those that wait have the state `pending`."""
+        path = path_of("interventions") if session_id is None else session_path(session_id, "interventions")
+        return pages(path, state=state, limit=limit)
+
+    @operation
+    def intervention(self, session_id: str, intervention_id: str) -> Flow[Intervention]:
+        return data(Request("GET", session_path(session_id, "interventions", intervention_id)))
+
+    @operation
+    def call_input(
+        self, session_id: str, intervention_id: str, *, call_id: str | None = None
+    ) -> Flow[CallInput]:
+        """The whole input of a call that is decided on. `call_id`: which of several."""
+        path = session_path(session_id, "interventions", intervention_id, "input")
+        return data(Request("GET", path, {"call_id": call_id}))
+
+    @operation
+    def with_whole_inputs(self, session_id: str, intervention: Mapping[str, Any]) -> Flow[dict[str, Any]]:
+        """The intervention with the whole input of each of its tool calls: a person must see all of what they approve.
+
+        Raises UnexpectedAnswer for an input that is not the one the decision will be bound to.
+        """
+        return whole_inputs(session_id, intervention)
+
+    @listing
+    def messages(self, session_id: str) -> Stream[Message]:
+        """The conversation, oldest first."""
+        return pages(session_path(session_id, "messages"))
+
+    @operation
+    def plan(self, session_id: str) -> Flow[Plans]:
+        """The plan as it is, and its first versions. Raises PlanNotFound before there is one."""
+        return data(Request("GET", session_path(session_id, "plan")))
+
+    @listing
+    def steps(self, session_id: str) -> Stream[Step]:
+        """The step log, oldest first: times, tokens, decisions, errors."""
+        return pages(session_path(session_id, "steps"))
+
+    @listing
+    def trace(self, session_id: str) -> Stream[TraceRow]:
+        """Thoughts, actions and observations, oldest first."""
+        return pages(session_path(session_id, "trace"))
+
+    @operation
+    def receipt(self, session_id: str) -> Flow[Receipt]:
+        """What it has cost."""
+        return data(Request("GET", session_path(session_id, "receipt")))
+
+
+def _key(idempotency_key: str | None) -> dict[str, str]:
+    return {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
