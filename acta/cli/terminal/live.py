@@ -18,6 +18,7 @@ from acta.cli.terminal.session_lines import (
     event_line,
     marks_for,
     plan_lines,
+    state_words,
     usage_line,
     waiting_lines,
 )
@@ -74,11 +75,14 @@ class Display:
     def header(self, session: Mapping[str, object]) -> Table:
         state = str(session.get("state", ""))
         words = Text.assemble(
-            (state.replace("_", " "), STATE_STYLES.get(state, "bold")),
+            (
+                state.replace("_", " ") if awaited(session) else state_words(session),
+                STATE_STYLES.get(state, "bold"),
+            ),
             (f"  {elapsed(time.monotonic() - self.started)}  {usage_line(session)}", "dim"),
         )
         reason = session.get("state_reason")
-        if reason and awaited(session) is None:
+        if reason not in (None, "", "paused") and awaited(session) is None:
             words.append(f"  {one_line(str(reason), 60)}", "dim")
         header = Table.grid(padding=(0, 1))
         ended = self.update is not None and self.update.has_ended

@@ -8,12 +8,23 @@ from acta.cli.terminal.text import one_line
 Data = Mapping[str, Any]
 TEXT_LIMIT = 140
 DESCRIPTION_LIMIT = 96
-MARKS = {"pending": "·", "in_progress": "▶", "completed": "✔", "failed": "✘", "skipped": "–"}
-ASCII_MARKS = {"pending": ".", "in_progress": ">", "completed": "x", "failed": "!", "skipped": "-"}
+MARKS = {"pending": "·", "in_progress": "▶", "completed": "✔", "failed": "✘", "skipped": "–", "left": "■"}
+ASCII_MARKS = {
+    "pending": ".",
+    "in_progress": ">",
+    "completed": "x",
+    "failed": "!",
+    "skipped": "-",
+    "left": "#",
+}
+CLOSED = ("completed", "failed")
+"""Of a plan: nobody works on a step of it any more."""
 
 
 class PlanLine(NamedTuple):
-    """A step of a plan. `status`: of the step; `mark`: the character for it."""
+    """A step of a plan. `status`: of the step, `left` where its plan was closed in the middle of it; `mark`: the
+    character for it.
+    """
 
     mark: str
     number: int
@@ -36,6 +47,8 @@ def marks_for(encoding: str | None) -> Mapping[str, str]:
 def plan_lines(plan: Mapping[str, Any] | None, marks: Mapping[str, str] = MARKS) -> Iterator[PlanLine]:
     for step in (plan or {}).get("steps") or []:
         status = str(step.get("status", "pending"))
+        if status == "in_progress" and (plan or {}).get("status") in CLOSED:
+            status = "left"
         yield PlanLine(
             mark=marks.get(status, "?"),
             number=int(step.get("step_number", 0)),
@@ -141,8 +154,10 @@ def try_now_line(resume: str) -> str:
 
 
 def state_words(session: Data) -> str:
-    """The state in at most 16 characters."""
+    """The state in at most 16 characters. A pause is no state of its own (design §3), and is told as one."""
     what = awaited(session)
+    if (session.get("state"), session.get("state_reason")) == ("waiting_for_user", "paused"):
+        return "paused"
     return what.short if what is not None else str(session.get("state", "")).replace("_", " ")
 
 

@@ -34,6 +34,19 @@ def test_every_step_has_a_mark_for_its_status() -> None:
     assert [line.mark for line in lines] == ["✔", "▶", "·", "✘", "–"]
 
 
+def test_a_step_that_its_closed_plan_left_in_the_middle_is_not_shown_as_worked_on() -> None:
+    for status in ("failed", "completed"):
+        closed = {**plan("completed", "in_progress", "pending"), "status": status}
+        assert [line.mark for line in plan_lines(closed)] == ["✔", "■", "·"]
+    waiting = {**plan("in_progress"), "status": "waiting_for_user"}
+    assert [line.mark for line in plan_lines(waiting)] == ["▶"]
+
+
+def test_a_hint_is_shown_in_its_words() -> None:
+    hint = {"seq": 7, "type": "hint.injected", "data": {"text": "Try\nanother\x1b[2J tool."}}
+    assert event_line(hint) == "hint to the model: Try another\\x1b[2J tool."
+
+
 def test_a_terminal_without_unicode_gets_plain_marks() -> None:
     assert marks_for("ascii") == ASCII_MARKS
     assert marks_for(None) == ASCII_MARKS
@@ -112,7 +125,8 @@ def test_for_whatever_a_session_waits_there_are_words_and_a_state_that_fits_its_
         assert state_words(session("executing", state_reason=reason)) == what.short
         assert len(what.short) <= 16
         assert str(event_line(wait(reason))).startswith(f"waits for {what.words} until")
-    assert state_words(session("waiting_for_user", state_reason="paused")) == "waiting for user"
+    assert state_words(session("waiting_for_user", state_reason="paused")) == "paused"
+    assert state_words(session("waiting_for_user", state_reason="approval_required")) == "waiting for user"
 
 
 def test_a_session_that_waits_says_what_tries_now_unless_that_cannot_help() -> None:
