@@ -65,14 +65,14 @@ class IssuerParameters:
 
 @dataclass(frozen=True)
 class Webhook:
-    """Interventions are POSTed to `url` (https), signed with the secret `acta/<env>/notifications`."""
+    """Notifications are POSTed to `url` (https), signed with the secret `acta/<env>/notifications`."""
 
     url: str
 
 
 @dataclass(frozen=True)
 class Topic:
-    """Interventions are published to the SNS topic `acta-<env>-notifications`."""
+    """Notifications are published to the SNS topic `acta-<env>-notifications`."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,10 @@ class Environment:
     """Tenant, or `*` for every tenant -> name of a tool, built-in or the tenant's own -> the role that decides on its
     calls, whatever its definition says. Who asked for a call does not approve it then."""
     notifications: Webhook | Topic | LocalWebhook | None = None
-    """Where interventions are sent. None: nowhere, and no function, queue or topic is deployed for it."""
+    """Who is told of interventions and ended sessions. None: nobody, and no function, queue or topic is deployed."""
+    console_url: str | None = None
+    """The base URL of a console of the operator's, which notifications link to: `<base>/sessions/{id}`, and of an
+    intervention `<base>/sessions/{id}/interventions/{iid}`."""
     default_visibility: Literal["private", "tenant"] = "tenant"
     """Who may see a session whose start does not say so: its owner alone, or every member of its tenant."""
     caps: SessionCaps = SessionCaps()

@@ -1,7 +1,8 @@
-"""Notifications about interventions: what feeds the function `notify`, and what it may use.
+"""Notifications about interventions and ended sessions: what feeds the function `notify`, and what it may use.
 
-The table's stream calls `notify` with every change of an intervention, and `notify` sends it to a webhook or a topic.
-What could not be sent goes to a queue. The queue calls `notify` again later, so that nothing else has to wait.
+The table's stream calls `notify` with every change of an intervention and of a session's listing, and `notify` sends
+what is to be told to a webhook or a topic. What could not be sent goes to a queue. The queue calls `notify` again
+later, so that nothing else has to wait.
 
 The stream belongs to the table and always exists; it costs nothing until something reads it. So switching
 notifications on or off changes the stateless stack only.
@@ -28,11 +29,12 @@ STREAM_ACTIONS = (
     "dynamodb:GetShardIterator",
     "dynamodb:ListStreams",
 )
-INTERVENTION_CHANGES = {
-    "eventName": ["INSERT", "MODIFY"],
-    "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}},
-}
-"""The stream's filter: items of interventions (`shared/adapters/dynamodb/table_layout.py`), written or changed."""
+TOLD_CHANGES = (
+    {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}}},
+    {"eventName": ["MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "S#"}]}}}},
+)
+"""The stream's filters: items of interventions, written or changed, and listings of sessions, changed
+(`shared/adapters/dynamodb/table_layout.py`). A session that begins is not over."""
 QUEUE_ACTIONS = (
     "sqs:DeleteMessage",
     "sqs:GetQueueAttributes",
@@ -70,6 +72,8 @@ def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> 
         return Delivery()
     queue = _queue(scope, environment)
     settings = {"notify_queue_url": queue.queue_url}
+    if environment.console_url:
+        settings["notify_console_url"] = environment.console_url
     sources = (
         iam.PolicyStatement(sid="Stream", actions=list(STREAM_ACTIONS), resources=[stream_arn]),
         iam.PolicyStatement(sid="Queue", actions=list(QUEUE_ACTIONS), resources=[queue.queue_arn]),
@@ -108,7 +112,7 @@ def feed_notify(
         batch_size=1,
         parallelization_factor=MAX_CONCURRENCY,
         max_record_age=RETRY_FOR,
-        filters=[{"pattern": json.dumps(INTERVENTION_CHANGES)}],
+        filters=[{"pattern": json.dumps(each)} for each in TOLD_CHANGES],
         enabled=not isinstance(target, LocalWebhook) or target.is_listening,
     )
     lambda_.EventSourceMapping(

@@ -25,6 +25,7 @@ from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
 from infra.stateful import StatefulStack
 from shared.domain.schema.versions import CURRENT
+from shared.settings import PREFIX
 
 
 class StatelessStack(Stack):
@@ -65,6 +66,8 @@ class StatelessStack(Stack):
         call_recovery(self, functions["recover"], engine.machine)
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, called)
+        if made.get("notify") is not None and not environment.is_local:
+            made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)
         self._options(environment, functions, stateful.user_pool)
         if environment.alarms:
             Alarms(

@@ -143,6 +143,11 @@ class Settings(BaseModel):
     notify_secret_name: str = ""
     """The name of the secret that signs notifications. Locally the secret itself is ACTA_NOTIFY_SECRET."""
 
+    notify_api_url: str = ""
+    """The API's base URL, which links of notifications begin with. Empty: they are paths."""
+    notify_console_url: str = ""
+    """The base URL of a console, which notifications link to as well. Empty: there is none."""
+
     max_message_chars: Annotated[int, Field(ge=1, le=500_000)] = 10_000
     max_file_bytes: Annotated[int, Field(ge=1, le=4_194_304)] = 4_194_304
     max_output_tokens: Annotated[int, Field(ge=1)] = 4_096
@@ -284,9 +289,9 @@ class Settings(BaseModel):
         _check_size(value, info)
         return value
 
-    @field_validator("notify_webhook_url")
+    @field_validator("notify_webhook_url", "notify_api_url", "notify_console_url")
     @classmethod
-    def _webhook(cls, value: str, info: ValidationInfo) -> str:
+    def _plain_url(cls, value: str, info: ValidationInfo) -> str:
         try:
             parts = urlsplit(value)
             usable = bool(parts.hostname) and (parts.port or 443) > 0
@@ -294,7 +299,7 @@ class Settings(BaseModel):
             usable = False
         plain = value.isascii() and value.isprintable() and not set(value) & set(' \\"<>^`{|}#')
         if value and not (usable and plain and parts.scheme in ("http", "https") and "@" not in parts.netloc):
-            raise ValueError("a webhook's URL is https://host/path, without credentials or a fragment")
+            raise ValueError("a URL is https://host/path, without credentials or a fragment")
         if value and parts.scheme != "https" and info.data.get("env") != "local":
             raise ValueError("only the local environment may use http")
         return value

@@ -10,6 +10,7 @@ from shared.adapters.notifications.sns import Topic
 from shared.adapters.notifications.sqs import Queue
 from shared.adapters.notifications.webhook import Webhook
 from shared.adapters.system_clock import SystemClock
+from shared.domain.notifications.notification import Addresses
 from shared.ports.notifier import ChangeReader, Notifier, RetryQueue
 from shared.settings import Settings, settings
 
@@ -23,12 +24,18 @@ class Dependencies(NamedTuple):
     changes: ChangeReader
     later: RetryQueue
     notifier: Notifier | None
+    addresses: Addresses
 
 
 @cache
 def dependencies() -> Dependencies:
     chosen = settings()
-    return Dependencies(StreamedChanges(chosen.table), Queue(chosen.notify_queue_url), _notifier(chosen))
+    return Dependencies(
+        changes=StreamedChanges(chosen.table),
+        later=Queue(chosen.notify_queue_url),
+        notifier=_notifier(chosen),
+        addresses=Addresses(chosen.notify_api_url, chosen.notify_console_url),
+    )
 
 
 def _notifier(chosen: Settings) -> Notifier | None:

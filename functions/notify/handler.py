@@ -1,4 +1,4 @@
-"""Notifies the outside of interventions that wait for a person.
+"""Notifies the outside of interventions that wait for a person, and of sessions that have ended.
 
 The table's stream brings each change once. A change whose notification could not be delivered is put into a queue and
 comes again from there, so that it holds up no other change.
@@ -8,8 +8,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from functions.notify.dependencies import Dependencies, dependencies
-from shared.domain.interventions.notification import Notification, notification_of
-from shared.ports.notifier import NotDelivered, NotificationRefused, Notifier
+from shared.domain.notifications.notification import (
+    Addresses,
+    Notification,
+    QuestionNotification,
+    end_notification,
+    question_notification,
+)
+from shared.ports.notifier import (
+    InterventionChange,
+    NotDelivered,
+    NotificationRefused,
+    Notifier,
+    SessionChange,
+)
 from shared.telemetry import Telemetry
 
 telemetry = Telemetry("notify")
@@ -42,10 +54,9 @@ def _is_handled(deps: Dependencies, notifier: Notifier, change: Mapping[str, Any
     """True: the notification was delivered or refused for good, or there is none to send. False: try again later."""
     try:
         for changed in deps.changes.changed_by({"Records": [change]}):
-            if changed.intervention is not None:
-                notification = notification_of(changed.tenant, changed.intervention, is_new=changed.is_new)
-                if notification is not None:
-                    _send(notifier, notification)
+            notification = _notification(changed, deps.addresses)
+            if notification is not None and notification.may_be_told("deployment"):
+                _send(notifier, notification)
     except NotDelivered:
         return False
     except Exception as error:  # it concerns this change alone, so the others go on
@@ -54,14 +65,25 @@ def _is_handled(deps: Dependencies, notifier: Notifier, change: Mapping[str, Any
     return True
 
 
+def _notification(changed: InterventionChange | SessionChange, addresses: Addresses) -> Notification | None:
+    match changed:
+        case InterventionChange(tenant, intervention, is_new) if intervention is not None:
+            return question_notification(tenant, intervention, addresses, is_new=is_new)
+        case SessionChange(head) if head is not None:
+            return end_notification(head, addresses)
+        case _:
+            return None
+
+
 def _send(notifier: Notifier, notification: Notification) -> None:
     """Raises NotDelivered."""
     ids = {
         "notification_id": notification.notification_id,
         "notification": notification.event,
         "session_id": notification.session_id,
-        "intervention_id": notification.intervention_id,
     }
+    if isinstance(notification, QuestionNotification):
+        ids["intervention_id"] = notification.intervention_id
     try:
         notifier.send(notification)
     except NotDelivered as failed:

@@ -165,8 +165,9 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             audit=PUT_RECORD | READ_RECORDS,
             pseudonyms=True,
         ),
-        # The stream and the queue say which intervention changed. Its present state is read from the table.
-        "notify": Grants(by_tenant=False, table=GET_ITEM, notifications=True),
+        # The stream and the queue say which intervention or session changed. Its present state is read from the table,
+        # of a session that is over its newest commit.
+        "notify": Grants(by_tenant=False, table=READ, notifications=True),
         # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once
         # more.
         "recover": Grants(

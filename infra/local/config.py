@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from infra.names import function_name
 from infra.sizing import FunctionName
-from shared.domain.interventions.notification import signing_key
+from shared.domain.notifications.signature import signing_key
 from shared.settings import PREFIX, Settings, SettingsError
 
 PROVIDER_VARIABLES = (
@@ -42,6 +42,7 @@ DEPLOYED_FIELDS = frozenset(
 """Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""
 REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given", "ACTA_OFFLINE": "true"}
 NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
+NOTIFY_API_URL = "ACTA_NOTIFY_API_URL"
 EMULATOR_OPTIONS = {
     "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
     "ACTA_AWS_INVOCATION_CHECK_URL": "invocation-check",
@@ -53,7 +54,7 @@ OWN_VARIABLES = frozenset(
 )  # fmt: skip
 ONLY_FOR: Mapping[str, FunctionName] = {
     **dict.fromkeys(PROVIDER_VARIABLES, "step"),
-    **dict.fromkeys((NOTIFY_URL, NOTIFY_SECRET), "notify"),
+    **dict.fromkeys((NOTIFY_URL, NOTIFY_SECRET, NOTIFY_API_URL), "notify"),
 }
 """The one function that gets the variable: for every secret, and for URLs, which may hold one."""
 KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
@@ -80,9 +81,13 @@ class LocalConfig:
         """The variables of all Lambdas; none of them is secret."""
         return {name: environ[name] for name in self.lambda_env if name not in ONLY_FOR}
 
-    def for_one_function(self, environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
-        """By the function's full name: the variables that no other function gets."""
+    def for_one_function(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
+        """By the function's full name: the variables that no other function gets. `api_url`: where links of
+        notifications lead to, where the starter names nothing else.
+        """
         given: dict[str, dict[str, str]] = {}
+        if api_url:
+            given[function_name("local", "notify")] = {NOTIFY_API_URL: api_url}
         for name in self.lambda_env:
             if name in ONLY_FOR:
                 given.setdefault(function_name("local", ONLY_FOR[name]), {})[name] = environ[name]

@@ -136,7 +136,7 @@ class LocalStack:
             lambda_endpoint=self.config.lambda_endpoint,
             options=self.config.emulator_options,
             lambda_environment=self.config.for_every_function(self.environ),
-            function_environments=self.config.for_one_function(self.environ),
+            function_environments=self.config.for_one_function(self.environ, self.url),
         )
         self.emulator.start()
         self.restored_from = self.emulator.restored_from

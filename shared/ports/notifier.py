@@ -1,10 +1,11 @@
-"""Notifications to the outside that a person is needed."""
+"""Notifications to the outside: that a person is needed, that a session has ended."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from shared.domain.interventions.intervention import Intervention
-from shared.domain.interventions.notification import Notification
+from shared.domain.notifications.notification import Notification
+from shared.domain.session.head import Head
 
 
 class NotDelivered(Exception):
@@ -29,6 +30,14 @@ class InterventionChange(NamedTuple):
     is_new: bool
 
 
+class SessionChange(NamedTuple):
+    """A session's coarse state has changed, or what recovery looks for. `head`: the newest one; None: the session is
+    not over, or was deleted.
+    """
+
+    head: Head | None
+
+
 class QueuedChange(NamedTuple):
     """`message_id`: the queue's. `change`: the record of the table's stream, or the part of it that is needed."""
 
@@ -49,8 +58,8 @@ class RetryQueue(Protocol):
 
 
 class ChangeReader(Protocol):
-    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange]:
-        """The changes of interventions in an event of the table's stream, in order. Each intervention is read from the
-        table when its turn comes. Raises StoreThrottled, StoreUnavailable, SchemaUnknown.
+    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange | SessionChange]:
+        """The changes of interventions and of sessions in an event of the table's stream, in order. Each is read from
+        the table when its turn comes. Raises StoreThrottled, StoreUnavailable, SchemaUnknown.
         """
         ...

@@ -17,7 +17,7 @@ URL = "https://hooks.example.com/acta"
 STREAM = {f"dynamodb:{name}" for name in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")}
 
 QUEUE = {f"sqs:{name}" for name in ("DeleteMessage", "GetQueueAttributes", "ReceiveMessage", "SendMessage")}
-FED = {TABLE: {"dynamodb:GetItem"}, "Table.StreamArn": STREAM, "NotifyAgain.Arn": QUEUE}
+FED = {TABLE: {"dynamodb:GetItem", "dynamodb:Query"}, "Table.StreamArn": STREAM, "NotifyAgain.Arn": QUEUE}
 KEY = "arn:aws:secretsmanager:region:account:secret:acta/prod/notifications-??????"
 
 
@@ -54,15 +54,16 @@ def test_the_stream_has_keys_only_and_switching_never_touches_the_stack_with_the
     assert webhook.stateful.body["Outputs"] == prod.stateful.body["Outputs"]
 
 
-def test_only_interventions_that_begin_or_change_reach_the_function_one_at_a_time(
+def test_only_interventions_and_changed_listings_of_sessions_reach_the_function_one_at_a_time(
     webhook: Synthesised,
 ) -> None:
     stream = mapping(webhook, "NotifyMapping")
-    (pattern,) = (json.loads(each["Pattern"]) for each in stream["FilterCriteria"]["Filters"])
-    assert pattern == {
+    questions, sessions = (json.loads(each["Pattern"]) for each in stream["FilterCriteria"]["Filters"])
+    assert questions == {
         "eventName": ["INSERT", "MODIFY"],
         "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}},
     }
+    assert sessions == {"eventName": ["MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "S#"}]}}}}
     assert (stream["BatchSize"], stream["Enabled"]) == (1, True)
     assert stream["StartingPosition"] == "TRIM_HORIZON", "what changes while AWS connects them is not missed"
     assert 0 < stream["MaximumRecordAgeInSeconds"] <= 86_400, "a stream keeps its records for a day"
@@ -134,6 +135,18 @@ def test_for_a_topic_the_function_may_publish_to_it_and_reads_no_secret(topic: S
     assert "NotificationsTopicArn" in topic.stateless.body["Outputs"]
     assert "acta/prod/notifications" not in json.dumps(topic.stateful.body)
     assert topic.findings == ()
+
+
+def test_links_of_notifications_begin_with_the_addresses_of_the_api_and_of_the_console(
+    webhook: Synthesised, tmp_path: Path
+) -> None:
+    variables = webhook.stateless.function("notify")["Environment"]["Variables"]
+    assert {"Ref": "AWS::Region"} not in parts(variables["ACTA_NOTIFY_API_URL"])
+    assert any("ApiEndpoint" in str(each) for each in parts(variables["ACTA_NOTIFY_API_URL"]))
+    assert "ACTA_NOTIFY_CONSOLE_URL" not in variables
+    console = replace(PROD, notifications=Topic(), console_url="https://console.example.com")
+    named = synthesised(console, tmp_path).stateless.function("notify")["Environment"]["Variables"]
+    assert named["ACTA_NOTIFY_CONSOLE_URL"] == "https://console.example.com"
 
 
 def test_a_webhook_in_aws_is_https(tmp_path: Path) -> None:

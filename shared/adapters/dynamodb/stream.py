@@ -11,7 +11,8 @@ from urllib.parse import unquote
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
 from shared.domain.interventions.intervention import Intervention
-from shared.ports.notifier import InterventionChange
+from shared.domain.session.head import TERMINAL, Head
+from shared.ports.notifier import InterventionChange, SessionChange
 
 TENANT = "T#"
 HASHED = "%sha256-"
@@ -25,16 +26,44 @@ class StreamedChanges:
         self._table = table
         self._dynamodb = Service("dynamodb", client)
 
-    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange]:
+    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange | SessionChange]:
+        """A session that begins is not over, so its first listing is passed over."""
         for record in event.get("Records", ()):
             key: items.Item = record["dynamodb"]["Keys"]
-            what = record["eventName"]
-            if key["sk"]["S"].startswith(items.INTERVENTION) and what in (APPEARED, CHANGED):
+            what, name = record["eventName"], key["sk"]["S"]
+            if name.startswith(items.INTERVENTION) and what in (APPEARED, CHANGED):
                 yield InterventionChange(_tenant(key["pk"]["S"]), self._now(key), what == APPEARED)
+            elif name.startswith(items.LISTING) and what == CHANGED:
+                yield SessionChange(self._ended(key))
 
     def _now(self, key: items.Item) -> Intervention | None:
+        item = self._item(key)
+        return None if item is None else items.item_intervention(item)
+
+    def _ended(self, key: items.Item) -> Head | None:
+        """The newest head, read only where the listing says that the session is over."""
+        item = self._item(key)
+        if item is None or item["st"]["S"] not in TERMINAL:
+            return None
+        answer = self._dynamodb.call(
+            "query",
+            TableName=self._table,
+            ConsistentRead=True,
+            ScanIndexForward=False,
+            Limit=1,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
+            ExpressionAttributeValues={
+                ":pk": {"S": items.session_pk_of_listing(key)},
+                ":commits": {"S": items.COMMIT},
+            },
+        )
+        found: list[items.Item] = answer["Items"]
+        return items.item_commit(found[0]).head if found and not items.is_tombstone(found[0]) else None
+
+    def _item(self, key: items.Item) -> items.Item | None:
         answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
-        return items.item_intervention(answer["Item"]) if "Item" in answer else None
+        item: items.Item | None = answer.get("Item")
+        return item
 
 
 def _tenant(pk: str) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from shared.adapters.egress.address import HTTP_PORT, HTTPS_PORT, Target
-from shared.domain.interventions.notification import Notification, signature, signing_key
+from shared.domain.notifications.notification import Notification
+from shared.domain.notifications.signature import signature, signing_key
 from shared.ports.clock import Clock
 from shared.ports.notifier import NotDelivered, NotificationRefused
 

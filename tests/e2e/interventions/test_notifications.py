@@ -1,4 +1,6 @@
-"""What waits for a person is told to a webhook: signed, repeated until it is taken, and never in a session's way."""
+"""What waits for a person, and what has ended, is told to a webhook: signed, repeated until it is taken, and never in a
+session's way.
+"""
 
 import base64
 import hashlib
@@ -25,7 +27,7 @@ class Receiver(Sink):
     broken: frozenset[str] = frozenset()
 
     def reply_to(self, heard: Heard) -> Reply:
-        return Reply(503) if heard.body["type"] in self.broken else Reply(204, body=b"")
+        return Reply(503) if heard.body.get("type") in self.broken else Reply(204, body=b"")
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +70,10 @@ def ask_for_review(person: Person) -> Seen:
     return person.asked(person.start(GOAL, review_every=1))
 
 
+def api_of(person: Person) -> str:
+    return f"{str(person.http.base_url).rstrip('/')}/v1"
+
+
 def wait_until_nothing_is_left(behind: Behind) -> None:
     """To be told again, now or later."""
     sqs, counts = (
@@ -83,8 +89,12 @@ def wait_until_nothing_is_left(behind: Behind) -> None:
     eventually(is_empty)
 
 
-def told_of(sink: Receiver, seen: Seen) -> list[Heard]:
-    return [heard for heard in sink.heard if heard.body["session_id"] == seen.session["session_id"]]
+def told_of(sink: Receiver, seen: Seen, events: str = "intervention.") -> list[Heard]:
+    return [
+        heard
+        for heard in sink.heard
+        if heard.body["session_id"] == seen.session["session_id"] and heard.body["event"].startswith(events)
+    ]
 
 
 def wait_until_told(sink: Receiver, seen: Seen, times: int = 1) -> list[Heard]:
@@ -106,8 +116,12 @@ def test_a_session_that_asks_is_announced_once_signed_and_without_its_content(
         "session_id": seen.session["session_id"],
         "intervention_id": asked["intervention_id"],
         "type": "approval_required",
+        "role": None,
         "created_at": asked["created_at"],
         "timeout_at": asked["timeout_at"],
+        "links": {
+            "api": f"{api_of(ann)}/sessions/{asked['session_id']}/interventions/{asked['intervention_id']}"
+        },
     }
     assert verifies(heard)
     assert ann.resolve(heard.body["session_id"], asked["intervention_id"], "approve").status_code == 200
@@ -118,6 +132,31 @@ def test_a_session_that_asks_is_announced_once_signed_and_without_its_content(
     lines = [line for line in behind.log_lines() if "acta-notify" in line]
     assert any(heard.headers["webhook-id"] in line for line in lines)
     assert not any(word in line for line in lines for word in (OLD, SECRET, sink.at))
+
+
+def test_a_session_that_ends_is_announced_once_signed_and_without_its_content(
+    ann: Person, behind: Behind, sink: Receiver
+) -> None:
+    seen = ann.finished(ann.start(GOAL))
+    session = seen.session
+
+    (heard,) = eventually(lambda: told_of(sink, seen, "session."))
+
+    assert heard.body == {
+        "notification_id": heard.headers["webhook-id"],
+        "event": "session.ended",
+        "tenant": ann.tenant,
+        "session_id": session["session_id"],
+        "run_id": session["run"]["run_id"],
+        "state": "completed",
+        "reason": session["result"]["reason"],
+        "goal_met": session["result"]["goal_met"],
+        "updated_at": session["updated_at"],
+        "links": {"api": f"{api_of(ann)}/sessions/{session['session_id']}"},
+    }
+    assert verifies(heard)
+    wait_until_told(sink, ask(ann))
+    assert len(told_of(sink, seen, "session.")) == 1
 
 
 def test_one_that_nobody_takes_holds_no_other_up_and_comes_again_under_its_id(

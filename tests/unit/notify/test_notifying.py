@@ -8,18 +8,29 @@ import pytest
 from functions.notify.dependencies import Dependencies
 from functions.notify.handler import notify_all
 from shared.domain.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
-from shared.domain.interventions.notification import Notification
-from shared.ports.notifier import InterventionChange, NotDelivered, NotificationRefused, QueuedChange
-from tests.contracts.store.documents import make_intervention
+from shared.domain.notifications.notification import (
+    Addresses,
+    EndNotification,
+    Notification,
+    QuestionNotification,
+)
+from shared.ports.notifier import (
+    InterventionChange,
+    NotDelivered,
+    NotificationRefused,
+    QueuedChange,
+    SessionChange,
+)
+from tests.contracts.store.documents import make_head, make_intervention
 
 
 class FakeChanges:
     """Each record of an event names the intervention that changed."""
 
-    def __init__(self, *changed: InterventionChange | Exception) -> None:
+    def __init__(self, *changed: InterventionChange | SessionChange | Exception) -> None:
         self.changed = changed
 
-    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange]:
+    def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange | SessionChange]:
         for record in event["Records"]:
             found = self.changed[record["change"]]
             if isinstance(found, Exception):
@@ -55,7 +66,15 @@ class Receiver:
 
     @property
     def ids(self) -> list[str]:
-        return [notification.intervention_id for notification in self.taken]
+        return [each.intervention_id for each in self.taken if isinstance(each, QuestionNotification)]
+
+
+def root_of(changes: FakeChanges, later: FakeQueue, notifier: Receiver | None) -> Dependencies:
+    return Dependencies(changes, later, notifier, Addresses("https://api.example.com"))
+
+
+def ended(**fields: Any) -> SessionChange:
+    return SessionChange(make_head("acme", "ses_1", **{"state": "completed", **fields}))
 
 
 def opened(name: str, **fields: Any) -> InterventionChange:
@@ -77,20 +96,20 @@ def staying(answer: Mapping[str, Any]) -> list[str]:
 def test_interventions_that_wait_are_notified_in_order() -> None:
     receiver = Receiver()
     changes = FakeChanges(opened("int_1"), opened("int_2", state="resolved"), opened("int_3"))
-    notify_all(Dependencies(changes, FakeQueue(), receiver), stream(3))
+    notify_all(root_of(changes, FakeQueue(), receiver), stream(3))
     assert receiver.ids == ["int_1", "int_3"]
 
 
 def test_what_was_deleted_meanwhile_is_passed_over() -> None:
     receiver, later = Receiver(), FakeQueue()
     changes = FakeChanges(InterventionChange("acme", None, is_new=True), opened("int_1"))
-    notify_all(Dependencies(changes, later, receiver), stream(2))
+    notify_all(root_of(changes, later, receiver), stream(2))
     assert (receiver.ids, later.kept) == (["int_1"], [])
 
 
 def test_a_notification_that_is_not_delivered_waits_in_the_queue_and_the_next_are_sent() -> None:
     receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
-    notify_all(Dependencies(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), stream(2))
+    notify_all(root_of(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), stream(2))
     assert receiver.ids == ["int_2"]
     assert later.kept == [{"change": 0}]
 
@@ -98,13 +117,13 @@ def test_a_notification_that_is_not_delivered_waits_in_the_queue_and_the_next_ar
 @pytest.mark.parametrize("error", [SchemaUnknown("version 9"), StoreThrottled("get_item"), KeyError("pk")])
 def test_a_change_that_cannot_be_read_waits_there_too(error: Exception) -> None:
     receiver, later = Receiver(), FakeQueue()
-    notify_all(Dependencies(FakeChanges(error, opened("int_2")), later, receiver), stream(2))
+    notify_all(root_of(FakeChanges(error, opened("int_2")), later, receiver), stream(2))
     assert receiver.ids == ["int_2"]
     assert later.kept == [{"change": 0}]
 
 
 def test_what_cannot_even_be_put_there_comes_again_by_the_stream() -> None:
-    root = Dependencies(
+    root = root_of(
         FakeChanges(opened("int_1")), FakeQueue(is_there=False), Receiver(NotDelivered("no answer"))
     )
     with pytest.raises(StoreUnavailable):
@@ -113,7 +132,7 @@ def test_what_cannot_even_be_put_there_comes_again_by_the_stream() -> None:
 
 def test_a_message_stays_in_the_queue_until_it_is_delivered_under_the_same_id() -> None:
     receiver, later = Receiver(NotDelivered("answered with status 500")), FakeQueue()
-    root = Dependencies(FakeChanges(opened("int_1"), opened("int_2")), later, receiver)
+    root = root_of(FakeChanges(opened("int_1"), opened("int_2")), later, receiver)
     assert staying(notify_all(root, queue(2))) == ["m0"]
     assert later.kept == [], "it is not put there a second time"
     assert staying(notify_all(root, queue(1))) == []
@@ -124,7 +143,7 @@ def test_a_message_stays_in_the_queue_until_it_is_delivered_under_the_same_id() 
 
 def test_what_is_decided_while_it_waits_in_the_queue_is_not_notified() -> None:
     receiver = Receiver()
-    root = Dependencies(FakeChanges(opened("int_1", state="resolved")), FakeQueue(), receiver)
+    root = root_of(FakeChanges(opened("int_1", state="resolved")), FakeQueue(), receiver)
     assert staying(notify_all(root, queue(1))) == []
     assert receiver.taken == []
 
@@ -132,9 +151,7 @@ def test_what_is_decided_while_it_waits_in_the_queue_is_not_notified() -> None:
 @pytest.mark.parametrize("brought", [stream, queue])
 def test_what_the_receiver_refuses_is_not_tried_again(brought: Callable[[int], dict[str, Any]]) -> None:
     receiver, later = Receiver(NotificationRefused("answered with status 422")), FakeQueue()
-    answer = notify_all(
-        Dependencies(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), brought(2)
-    )
+    answer = notify_all(root_of(FakeChanges(opened("int_1"), opened("int_2")), later, receiver), brought(2))
     assert receiver.ids == ["int_2"]
     assert (staying(answer), later.kept) == ([], [])
 
@@ -142,5 +159,20 @@ def test_what_the_receiver_refuses_is_not_tried_again(brought: Callable[[int], d
 @pytest.mark.parametrize("brought", [stream, queue])
 def test_without_a_notifier_nothing_is_even_read(brought: Callable[[int], dict[str, Any]]) -> None:
     later = FakeQueue()
-    answer = notify_all(Dependencies(FakeChanges(AssertionError("it was read")), later, None), brought(1))
+    answer = notify_all(root_of(FakeChanges(AssertionError("it was read")), later, None), brought(1))
     assert (staying(answer), later.kept) == ([], [])
+
+
+def test_a_session_that_has_ended_is_told_with_the_address_of_the_api() -> None:
+    receiver = Receiver()
+    notify_all(root_of(FakeChanges(ended(), SessionChange(None)), FakeQueue(), receiver), stream(2))
+    (told,) = receiver.taken
+    assert isinstance(told, EndNotification)
+    assert told.links == {"api": "https://api.example.com/v1/sessions/ses_1"}
+
+
+def test_of_a_private_session_the_operator_hears_its_questions_and_not_its_end() -> None:
+    receiver = Receiver()
+    changes = FakeChanges(ended(visibility="private"), opened("int_1", private_to="ann", role=None))
+    notify_all(root_of(changes, FakeQueue(), receiver), stream(2))
+    assert [each.event for each in receiver.taken] == ["intervention.opened"]

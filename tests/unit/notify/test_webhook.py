@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from shared.adapters.notifications.webhook import Webhook
-from shared.domain.interventions.notification import Notification, notification_of
+from shared.domain.notifications.notification import Notification, question_notification
 from shared.ports.notifier import NotDelivered, NotificationRefused
 from shared.settings import Settings
 from tests.contracts.store.documents import make_intervention
@@ -27,7 +27,7 @@ def sink() -> Iterator[Sink]:
 
 @pytest.fixture
 def notification() -> Notification:
-    found = notification_of("acme", make_intervention("ses_1", "int_1"), is_new=True)
+    found = question_notification("acme", make_intervention("ses_1", "int_1"), is_new=True)
     assert found is not None
     return found
 

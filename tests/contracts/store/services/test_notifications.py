@@ -13,11 +13,13 @@ from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.notifications.sns import Topic
 from shared.adapters.notifications.sqs import Queue
-from shared.domain.interventions.notification import notification_of
+from shared.domain.notifications.notification import question_notification
 from shared.domain.schema.versions import CURRENT
-from shared.ports.notifier import NotDelivered
+from shared.domain.session.head import Head
+from shared.ports.log import IndexEntry
+from shared.ports.notifier import InterventionChange, NotDelivered, SessionChange
 from tests.contracts.store.backends import Aws
-from tests.contracts.store.documents import make_intervention
+from tests.contracts.store.documents import make_commit, make_head, make_intervention
 
 WHERE: dict[str, Any] = {
     "region_name": "us-east-1",
@@ -33,9 +35,15 @@ def record(key: items.Item, name: str = "INSERT") -> dict[str, Any]:
 def brought(aws: Aws, *records: dict[str, Any]) -> list[tuple[str, str | None, bool]]:
     changes = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": list(records)})
     return [
-        (tenant, None if found is None else found.intervention_id, is_new)
-        for tenant, found, is_new in changes
+        (each.tenant, None if each.intervention is None else each.intervention.intervention_id, each.is_new)
+        for each in changes
+        if isinstance(each, InterventionChange)
     ]
+
+
+def heads(aws: Aws, *records: dict[str, Any]) -> list[Head | None]:
+    changes = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": list(records)})
+    return [each.head for each in changes if isinstance(each, SessionChange)]
 
 
 def put(aws: Aws, tenant: str, name: str) -> items.Item:
@@ -68,10 +76,47 @@ def test_everything_else_of_the_table_is_passed_over(aws: Aws, tenant: str) -> N
     key = put(aws, tenant, "int_1")
     others = [items.listing_key(tenant, "ses_1"), items.record_key(tenant, "route", "key")]
     assert brought(aws, *map(record, others), record(key, "REMOVE")) == []
+    assert heads(aws, *map(record, others)) == []
+
+
+def put_session(aws: Aws, tenant: str, state: str) -> items.Item:
+    """Two commits, the second in this state, as the listing says."""
+    for number, now in ((1, "planning"), (2, state)):
+        head = make_head(tenant, "ses_1", state=now)
+        commit = make_commit(tenant, "ses_1", number, head=head)
+        aws.dynamodb.put_item(TableName=aws.table, Item=items.commit_item(commit, []))
+    listed = IndexEntry(tenant, "ses_1", "default", head.coarse_state)
+    aws.dynamodb.put_item(TableName=aws.table, Item=items.listing_item(listed))
+    return items.listing_key(tenant, "ses_1")
+
+
+@pytest.mark.parametrize("state", ["completed", "failed", "cancelled"])
+@pytest.mark.parametrize("name", ["acme", "Ämter & Söhne", "@" * 100])
+def test_a_session_that_is_over_comes_with_its_newest_head(aws: Aws, name: str, state: str) -> None:
+    tenant = f"{uuid4().hex}{name}"
+    key = put_session(aws, tenant, state)
+    (head,) = heads(aws, record(key, "MODIFY"))
+    assert head is not None
+    assert (head.tenant, head.session_id, head.state) == (tenant, "ses_1", state)
+
+
+@pytest.mark.parametrize("state", ["planning", "waiting_for_user"])
+def test_of_a_session_that_goes_on_nothing_is_read(aws: Aws, tenant: str, state: str) -> None:
+    assert heads(aws, record(put_session(aws, tenant, state), "MODIFY")) == [None]
+
+
+def test_of_a_deleted_session_nothing_is_left_to_tell(aws: Aws, tenant: str) -> None:
+    key = put_session(aws, tenant, "cancelled")
+    rest = {**items.commit_item(make_commit(tenant, "ses_1", 2), []), "ttl": {"N": "1"}}
+    del rest["z"]
+    aws.dynamodb.put_item(TableName=aws.table, Item=rest)
+    assert heads(aws, record(key, "MODIFY")) == [None], "erased behind the listing"
+    aws.dynamodb.delete_item(TableName=aws.table, Key=key)
+    assert heads(aws, record(key, "MODIFY"), record(key, "REMOVE")) == [None]
 
 
 def test_a_topic_gives_out_the_notification_with_attributes_to_filter_by() -> None:
-    notification = notification_of("acme", make_intervention("ses_1", "int_1"), is_new=True)
+    notification = question_notification("acme", make_intervention("ses_1", "int_1"), is_new=True)
     assert notification is not None
     with mock_aws():
         sns, sqs = make_client("sns", **WHERE), make_client("sqs", **WHERE)
@@ -96,7 +141,7 @@ def test_a_topic_gives_out_the_notification_with_attributes_to_filter_by() -> No
 
 
 def test_a_topic_that_is_not_there_is_tried_again() -> None:
-    notification = notification_of("acme", make_intervention("ses_1", "int_1"), is_new=True)
+    notification = question_notification("acme", make_intervention("ses_1", "int_1"), is_new=True)
     assert notification is not None
     with mock_aws(), pytest.raises(NotDelivered, match="NotFound"):
         Topic("arn:aws:sns:us-east-1:123456789012:gone", make_client("sns", **WHERE)).send(notification)
