@@ -5,6 +5,7 @@ import pytest
 
 from shared.api.routes import ROUTES
 from tests.conftest import Deployed
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person
 
 PAGE = "https://app.example.com"
@@ -17,7 +18,7 @@ def preflight(deployed: Deployed, path: str, method: str, headers: str) -> httpx
         "Access-Control-Request-Method": method,
         "Access-Control-Request-Headers": headers,
     }
-    return httpx.options(deployed.url + path, headers=asked, timeout=60, trust_env=False)
+    return checked(httpx.options(deployed.url + path, headers=asked, timeout=60, trust_env=False))
 
 
 def words(answer: httpx.Response, name: str) -> set[str]:

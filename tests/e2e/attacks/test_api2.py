@@ -78,9 +78,8 @@ def test_who_one_says_to_be_counts_for_nothing(deployed: Deployed, ann: Person, 
 )  # fmt: skip
 def test_no_spelling_of_a_closed_path_is_open(deployed: Deployed, path: str) -> None:
     """As bytes: a client library would tidy them."""
-    answer = httpx.Client(base_url=deployed.url, trust_env=False, timeout=60).send(
-        httpx.Request("GET", httpx.URL(deployed.url).copy_with(raw_path=path.encode()))
-    )
+    request = httpx.Request("GET", httpx.URL(deployed.url).copy_with(raw_path=path.encode()))
+    answer = checked(httpx.Client(trust_env=False, timeout=60).send(request))
     assert answer.status_code in (401, 404)
     assert "items" not in answer.text
 

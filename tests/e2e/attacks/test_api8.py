@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import Deployed
 from tests.e2e.support.behind import FUNCTIONS, Behind
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person, carries_the_headers
 
 TOLD_BY_NOBODY = ("traceback", "ministack", "hypercorn", "python/", "arn:aws", "acta_", ".py")
@@ -38,16 +39,16 @@ def test_no_page_is_trusted_with_a_cookie(ann: Person) -> None:
 @pytest.mark.parametrize("method", ["TRACE", "TRACK", "CONNECT", "PROPFIND"])
 def test_a_method_of_another_age_is_not_answered(deployed: Deployed, method: str) -> None:
     sent = {"Authorization": "Bearer secret-token"}
-    answer = httpx.request(method, deployed.url + "/v1/sessions", headers=sent, timeout=60, trust_env=False)
+    url = deployed.url + "/v1/sessions"
+    answer = checked(httpx.request(method, url, headers=sent, timeout=60, trust_env=False))
     assert answer.status_code >= 400
     assert "secret-token" not in answer.text
 
 
 def test_another_host_s_name_is_not_answered(deployed: Deployed) -> None:
     """A page whose name resolves to this machine would be of the API's own origin."""
-    answer = httpx.get(
-        f"{deployed.url}/healthz", headers={"Host": "evil.example"}, timeout=60, trust_env=False
-    )
+    strange = {"Host": "evil.example"}
+    answer = checked(httpx.get(f"{deployed.url}/healthz", headers=strange, timeout=60, trust_env=False))
     assert answer.status_code == 403
 
 

@@ -6,6 +6,7 @@ import pytest
 from shared.api.routes import DEFAULT_KEY, ROUTES
 from tests.conftest import Deployed
 from tests.e2e.support.behind import FUNCTIONS, Behind
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person, refused
 
 
@@ -40,4 +41,4 @@ def test_no_function_is_there_that_nobody_knows_of(behind: Behind) -> None:
 def test_nothing_answers_beside_the_table(deployed: Deployed, ann: Person, path: str) -> None:
     """With a token and without: neither another version nor what the API stands on."""
     refused(ann.get(path), 404, "NOT_FOUND")
-    refused(httpx.get(deployed.url + path, timeout=60, trust_env=False), 404, "NOT_FOUND")
+    refused(checked(httpx.get(deployed.url + path, timeout=60, trust_env=False)), 404, "NOT_FOUND")

@@ -13,6 +13,7 @@ from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.command import Up, acta
 from tests.e2e.support.deployments import neutral_environ, prepare
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person
 from tests.e2e.support.processes import alive, family, linux_only, open_to_others
 from tests.e2e.support.samples import GOAL, give_files
@@ -41,7 +42,7 @@ def test_one_line_of_json_says_all_that_a_script_needs(up: Up, state: Path) -> N
     assert set(up.ready) >= {"api_url", "token", "admin_token", "aws_endpoint_url"}
     assert up.ready["provider"] == "offline"
     assert up.ready["api_url"].startswith("http://127.0.0.1:")
-    assert httpx.get(up.ready["api_url"] + "/healthz", trust_env=False).status_code == 200
+    assert checked(httpx.get(up.ready["api_url"] + "/healthz", trust_env=False)).status_code == 200
     for token in (up.ready["token"], up.ready["admin_token"]):
         answer = Person(up.ready["api_url"], token).get("/v1/sessions")
         assert answer.status_code == 200
