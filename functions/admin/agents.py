@@ -8,6 +8,7 @@ from pydantic import Field
 
 from functions.admin.resource import Resource, version_tag
 from functions.admin.stored_fields import refuse_what_is_not_stored
+from shared.adapters.tools.schema.usable import BadSchema, check_usable
 from shared.api.app import Api
 from shared.api.request.definition_bodies import AgentBody, CreateAgent, PutAgent
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
@@ -20,6 +21,7 @@ from shared.domain.errors import Conflict, FieldsInvalid
 from shared.domain.ids import AGENT
 from shared.domain.interventions.options_and_defaults import Policy, default_problem
 from shared.domain.rules.caps import NO_CAPS, Caps, Limited, beyond
+from shared.domain.rules.structured_answer import MAX_SCHEMA_BYTES
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
 from shared.settings import Settings
@@ -125,6 +127,7 @@ def _definition(
         protocol=body.protocol,
         background=body.background,
         interventions={type: Policy(**dict(one)) for type, one in body.interventions.items()},
+        output_schema=body.output_schema,
         version=version,
         created_at=created_at,
         updated_at=updated_at,
@@ -141,6 +144,7 @@ def _check(
     _check_providers(body, offline=settings.offline)
     _check_output(body, settings)
     _check_background(body, settings)
+    _check_output_schema(body, settings.write_version)
     _check_caps(body, settings)
     _check_models(body, settings)
 
@@ -188,6 +192,16 @@ def _check_background(body: AgentBody, settings: Settings) -> None:
     if why:
         raise FieldsInvalid({"background": [why]})
     refuse_what_is_not_stored({"background": ("AgentDefinition", "background")}, settings.write_version)
+
+
+def _check_output_schema(body: AgentBody, write_version: int) -> None:
+    if body.output_schema is None:
+        return
+    try:
+        check_usable(body.output_schema, MAX_SCHEMA_BYTES)
+    except BadSchema as bad:
+        raise FieldsInvalid({"output_schema": [str(bad)]}) from None
+    refuse_what_is_not_stored({"output_schema": ("AgentDefinition", "output_schema")}, write_version)
 
 
 def _check_caps(body: AgentBody, settings: Settings) -> None:

@@ -12,8 +12,9 @@ from shared.api.request.idempotency import answer_from_commit, requester_of
 from shared.api.response.envelope import Response, success
 from shared.api.response.views import session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
-from shared.domain.errors import PoisonedSession, SessionNotFound, ValidationFailed
+from shared.domain.errors import FieldsInvalid, PoisonedSession, SessionNotFound, ValidationFailed
 from shared.domain.rules.caps import Limited, beyond, chosen
+from shared.domain.rules.structured_answer import MAX_SCHEMA_BYTES, schema_text
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
 
@@ -34,6 +35,7 @@ def build(deps: Dependencies) -> Api:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
         require_start_role(agent.start_roles, api.caller.roles)
         is_admin = "admin" in api.caller.roles
+        _check_output_schema(body.output_schema)
         requester, new = requester_of(api.request), _new_session(body, agent, deps.settings, is_admin)
 
         def act() -> Json:
@@ -72,6 +74,19 @@ def build(deps: Dependencies) -> Api:
     return api
 
 
+def _check_output_schema(schema: Json | None) -> None:
+    """Raises ValidationFailed. An agent's was checked when it was written."""
+    if schema is None:
+        return
+    # Few sessions bring one, so a cold start does not import it.
+    from shared.adapters.tools.schema.usable import BadSchema, check_usable
+
+    try:
+        check_usable(schema, MAX_SCHEMA_BYTES)
+    except BadSchema as bad:
+        raise FieldsInvalid({"output_schema": [str(bad)]}) from None
+
+
 def _new_session(
     body: StartSession, agent: AgentDefinition, settings: Settings, is_admin: bool
 ) -> NewSession:
@@ -89,6 +104,7 @@ def _new_session(
         agent.limits.cost_budget_usd or settings.cost_budget_usd or None,
     )
     limits = chosen(named, usual, agent.caps, settings.caps)
+    schema = agent.output_schema if body.output_schema is None else body.output_schema
     return NewSession(
         agent_id=agent.agent_id,
         message=body.said[1],
@@ -98,4 +114,5 @@ def _new_session(
         review_every=body.review_every or 0,
         metadata=body.metadata or {},
         visibility=body.visibility or settings.default_visibility,
+        output_schema="" if schema is None else schema_text(schema),
     )

@@ -25,6 +25,7 @@ from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.turn.fused_turns import StepDeps
 from shared.domain.definitions.agent import AgentDefinition, Purpose
+from shared.domain.rules.structured_answer import CheckedAnswer
 from shared.invocation_meter import METER
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock
@@ -76,11 +77,19 @@ def turn_deps() -> TurnDeps:
         cap_max_output_tokens=chosen.cap_max_output_tokens,
         answer_time=chosen.answer_time,
         context_window=lambda model: chosen.context_window_tokens or context_window(model),
+        check_answer=_check_answer,
         running_text=_running_text(chosen, clock),
         outage_limits=chosen.outage_limits,
         token_window=chosen.token_window_seconds,
         background_seconds=chosen.background_seconds,
     )
+
+
+def _check_answer(schema: str, text: str) -> CheckedAnswer:
+    # Few sessions have a schema.
+    from shared.adapters.tools.schema.answer import check_answer
+
+    return check_answer(schema, text)
 
 
 @cache

@@ -26,6 +26,7 @@ AGENT = {
     "protocol": "`native` tool calling, or `react` for models without it.",
     "background": "The provider makes its answers by itself and keeps them until they are fetched.",
     "interventions": "How people are asked, by type of question.",
+    "output_schema": "JSON Schema 2020-12 of its sessions' final answers, where their start brings none.",
 }
 TOOL = {
     "name": "What agents call it.",
@@ -59,6 +60,8 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "review_every": "A person reviews the work each so many turns. 1: single-stepping. 0: never.",
                 "metadata": "Your own words, told with the session.",
                 "visibility": "`private`: nobody else sees it. Absent: the deployment's default.",
+                "output_schema": "JSON Schema 2020-12 that the final answers have to fit (`result.data`), at most "
+                "8,192 bytes, with `$ref` inside it alone; `format` is not checked. Absent: the agent's.",
             },
         ),
         "PostMessage": (

@@ -9,8 +9,8 @@
     │   └── FinalError       never retried
     │       └── Fenced, Refused, PoisonedSession
     ├── SessionError         the run ends `failed` with `code`; for a key or a quota it waits once it has had a reply
-    │   └── AgentMissing, PriceUnknown, ModelRefused, ProviderRejected, ModelNotAllowed, ContextTooLong,
-    │       ProviderKeyRefused, ProviderQuotaExceeded
+    │   └── AgentMissing, PriceUnknown, ModelRefused, AnswerInvalid, ProviderRejected, ModelNotAllowed,
+    │       ContextTooLong, ProviderKeyRefused, ProviderQuotaExceeded
     ├── ToolNotRun           `run_call` takes the call's start back and raises what the engine is told
     ├── ModelFeedback        the model gets the message as the result of its call, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
@@ -183,6 +183,16 @@ class ModelRefused(SessionError):
 
     code = "MODEL_REFUSED"
     remedy = "Put the request in other words, or use another model."
+
+
+class AnswerInvalid(SessionError):
+    """The session has an output schema, and the agent's final answers did not fit it, after several tries."""
+
+    code = "ANSWER_INVALID"
+    remedy = (
+        "Write to the session what to do differently, use another model, or start a session with a simpler schema. "
+        "The conversation has the last answer."
+    )
 
 
 class ProviderRejected(SessionError):

@@ -8,6 +8,7 @@ from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
 from shared.adapters.tools.registry import TenantRegistry
+from shared.adapters.tools.schema.answer import check_answer
 from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
@@ -139,6 +140,7 @@ class House:
             cap_max_output_tokens=self.settings.cap_max_output_tokens,
             answer_time=self.settings.answer_time,
             context_window=lambda model: self.settings.context_window_tokens,
+            check_answer=check_answer,
             running_text=self._running_text(),
             outage_limits=self.settings.outage_limits,
             on_key_refused=self.on_key_refused,
@@ -176,7 +178,7 @@ class House:
             agent_id=limits.get("agent_id", DEFAULT_AGENT), message=message,
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
             cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0), metadata={},
-            visibility=limits.get("visibility", "tenant"),
+            visibility=limits.get("visibility", "tenant"), output_schema=limits.get("output_schema", ""),
         )  # fmt: skip
         return start(self.fresh_repository(), self.workflow, self.requester, new)
 

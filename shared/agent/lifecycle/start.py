@@ -45,6 +45,8 @@ class NewSession(NamedTuple):
     review_every: int
     metadata: Mapping[str, str]
     visibility: Visibility = "tenant"
+    output_schema: str = ""
+    """As in `Head`."""
 
 
 def start(repository: SessionRepository, workflow: Workflow, requester: Requester, new: NewSession) -> Head:
@@ -54,7 +56,19 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
     the tenant may not start another, ValidationFailed for a private session that cannot be stored as one, and what the
     stores and the engine raise.
     """
-    if new.visibility == "private" and ("Head", "visibility") in added_after(repository.write_version):
+    not_stored = added_after(repository.write_version)
+    if new.output_schema and ("Head", "output_schema") in not_stored:
+        raise ValidationFailed(
+            "A session with an output schema cannot be started yet.",
+            {
+                "output_schema": [
+                    "It cannot be stored while the deployment still writes version "
+                    f"{repository.write_version}: the release before would take any answer. Deploy with `acta "
+                    "deploy` once more, or start the session without it."
+                ]
+            },
+        )
+    if new.visibility == "private" and ("Head", "visibility") in not_stored:
         raise ValidationFailed(
             "A private session cannot be started yet.",
             {
@@ -159,6 +173,7 @@ def _empty_head(requester: Requester, new: NewSession, session_id: str, now: dat
         writers=(),
         read_outside=False,
         visibility=new.visibility,
+        output_schema=new.output_schema,
     )
 
 

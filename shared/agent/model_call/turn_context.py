@@ -18,8 +18,10 @@ from shared.domain.errors import AgentMissing, PriceUnknown
 from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.rules.outage import OutageLimits
 from shared.domain.rules.prices import NamedModel, is_priced
+from shared.domain.rules.structured_answer import instruction
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
+from shared.ports.answers import AnswerCheck
 from shared.ports.attempts import AttemptStore
 from shared.ports.clock import Clock
 from shared.ports.definitions import Definitions
@@ -64,6 +66,7 @@ class TurnDeps(NamedTuple):
     max_output_tokens: int
     answer_time: AnswerTime
     context_window: Callable[[str], int]
+    check_answer: AnswerCheck
     running_text: RunningText | None = None
     outage_limits: OutageLimits = OutageLimits()
     on_key_refused: Callable[[Position, str], None] = lambda at, code: None
@@ -123,8 +126,12 @@ class TurnDeps(NamedTuple):
 
 def _system(agent: AgentDefinition, planning: str, head: Head) -> str:
     """`planning`: the managed prompt in force."""
-    system = agent.system(planning)
-    return system if head.private_to is None else f"{system}\n\n{PRIVATE_SESSION}"
+    parts = [agent.system(planning)]
+    if head.private_to is not None:
+        parts.append(PRIVATE_SESSION)
+    if head.output_schema:
+        parts.append(instruction(head.output_schema))
+    return "\n\n".join(parts)
 
 
 class TurnContext(NamedTuple):

@@ -284,8 +284,10 @@ class SessionRepository:
         return Places(head.tenant, opened, start)
 
     def _version_of(self, head: Head) -> int:
-        """A private session is written in the version that can say so: releases before would show it to everybody."""
-        return CURRENT if head.private_to is not None else self.write_version
+        """A private session is written in the version that can say so: releases before would show it to everybody.
+        So is one with a schema for its answers: without it a program would be given any text.
+        """
+        return CURRENT if head.private_to is not None or head.output_schema else self.write_version
 
     def _cold(self, at: Position) -> Session:
         """What has no segment yet is read first: its head says how far back the conversation goes."""

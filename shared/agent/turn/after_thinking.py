@@ -13,6 +13,7 @@ from shared.agent.session.repository import CommitDraft
 from shared.agent.turn.apply_reply import AppliedReply
 from shared.agent.turn.cut_off_replies import advice, is_first_half
 from shared.agent.turn.detect_loop import PreviousCall, detect_loop
+from shared.agent.turn.final_answer import Answers, FinalAnswer
 from shared.agent.turn.outcomes import (
     drop_calls,
     end_run,
@@ -23,8 +24,8 @@ from shared.agent.turn.outcomes import (
 )
 from shared.agent.turn.prompt import hint
 from shared.domain.rules.budget import tokens_left
-from shared.domain.rules.goal_marker import without_marker
 from shared.domain.rules.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action
+from shared.domain.rules.structured_answer import ANSWER_RETRIES
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Ending, Failure, Result
@@ -48,9 +49,15 @@ def after_thinking(
     _grant_steps(change)
     head = change.head
     assert head.run is not None
+    text = "" if cut_offs or paused else applied.text
+    answers = Answers(context.deps.check_answer, head.output_schema)
+    answer = applied.answer
+    if answer is None and not applied.calls:
+        answer = answers.in_text(head, text, called=applied.called)
+    wrong_answers = _count_wrong(change, answer)
     facts = Facts(
         plan=head.plan,
-        text="" if cut_offs or paused else applied.text,
+        text=text,
         calls=len(applied.calls),
         undelivered=len(head.undelivered),
         iteration=head.run.iteration,
@@ -60,6 +67,8 @@ def after_thinking(
         question=applied.question,
         closing=applied.closing,
         stuck=stuck,
+        answer="" if answer is None else "wrong" if answer.problem else "fits",
+        answers_left=max(0, ANSWER_RETRIES + 1 - wrong_answers),
     )
     advised = advice(reply, cut_offs, planning=False)
     if stuck is not None and stuck.reaction == "hint":
@@ -67,10 +76,16 @@ def after_thinking(
             change.event("hint.injected", {"text": stuck.hint})
         else:
             hint(change, stuck.hint)
-    match next_action(facts):
+    action = next_action(facts)
+    if answer is not None and applied.answer is None and not isinstance(action, Complete | Fail):
+        hint(change, answer.problem)  # what completes the plan has it as its result
+    match action:
         case Complete(goal_met, reason):
+            given = answer or answers.of(applied.text, applied.closing)
             message = applied.message_id
-            result = Result.of(_answer(applied), goal_met=goal_met, reason=reason, message_id=message)
+            result = Result.of(
+                given.text, goal_met=goal_met, reason=reason, message_id=message, data=given.data
+            )
             return end_run(context.deps, change, Ending(result=result))
         case Fail(code, reason):
             return end_run(context.deps, change, Ending(error=Failure(code=code, message=reason[:1_000])))
@@ -117,6 +132,10 @@ def _grant_steps(change: Change) -> None:
         change.set(run=run.model_copy(update={"max_steps": run.iteration + head.max_steps}))
 
 
-def _answer(applied: AppliedReply) -> str | None:
-    """The text without its marker, else the reason the plan was completed with."""
-    return without_marker(applied.text) or applied.closing or None
+def _count_wrong(change: Change, answer: FinalAnswer | None) -> int:
+    """How many final answers of the run have not fitted, this one included."""
+    progress = change.head.progress
+    if answer is not None and answer.problem:
+        progress = progress.model_copy(update={"wrong_answers": progress.wrong_answers + 1})
+        change.set(progress=progress)
+    return progress.wrong_answers

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from shared.agent.turn.cut_off_replies import continued
+from shared.agent.turn.final_answer import Answers, FinalAnswer
 from shared.agent.turn.refused_calls import own_result, refuse, requested_tool
 from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec, written_as
@@ -21,7 +22,8 @@ from shared.ports.tools import Registry
 
 class AppliedReply(NamedTuple):
     """`text`: of the whole answer, the half that was cut off before included. `calls`: those that have to run, withheld
-    ones included. `called`: whether the reply had any call. `question`, `closing`: see `Facts`.
+    ones included. `called`: whether the reply had any call. `question`, `closing`: see `Facts`. `answer`: what it
+    wanted to complete the plan with, where the session has a schema for answers.
     """
 
     message_id: str
@@ -31,6 +33,7 @@ class AppliedReply(NamedTuple):
     plan_changed: bool
     question: str | None
     closing: str | None
+    answer: FinalAnswer | None = None
 
 
 class IdentifiedReply(NamedTuple):
@@ -69,12 +72,14 @@ def apply_reply(
     change: Change,
     registry: Registry,
     specs: Mapping[str, ToolSpec],
+    answers: Answers,
     *,
     planning: bool,
 ) -> AppliedReply:
     """Adds entries, events and plan changes to `change`. State and interventions are the caller's."""
     reply, first = identified.reply, identified.first
     text = reply.text
+    whole = first.content.loaded + text if first is not None else text
     change.entry(
         AssistantEntry(
             message_id=identified.message_id,
@@ -98,7 +103,9 @@ def apply_reply(
             if call.malformed is not None or call.input is None:
                 raise ModelFeedback(call.malformed or "The input is not a JSON object. Send the call again.")
             if call.name == UPDATE_PLAN:
-                _update_plan(identified, change, call, registry, specs, outcome, planning)
+                applied = _updated(identified, change, call, registry, specs, planning)
+                _check_answer(applied.update, answers, whole, outcome)
+                _take(applied, change, call, outcome)
                 continue
             if planning:
                 raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
@@ -118,25 +125,28 @@ def apply_reply(
     change.set(calls=tuple(_opened(change, call, specs) for call in outcome.to_run))
     return AppliedReply(
         message_id=identified.message_id,
-        text=first.content.loaded + text if first is not None else text,
+        text=whole,
         calls=tuple(outcome.to_run),
         called=bool(identified.calls),
         plan_changed=change.head.plan != plan_before,
         question=outcome.question,
         closing=outcome.closing,
+        answer=outcome.answer,
     )
 
 
-def _update_plan(
+def _updated(
     identified: IdentifiedReply,
     change: Change,
     call: ToolCall,
     registry: Registry,
     specs: Mapping[str, ToolSpec],
-    outcome: "_Outcome",
     planning: bool,
-) -> None:
-    """Applies a pure state change in this commit, whatever else the reply asks for (design §2). Raises PlanRefused."""
+) -> plan_update.AppliedUpdate:
+    """The plan as the call wants it: a pure state change of this commit, whatever else the reply asks for (design §2).
+
+    Raises PlanRefused.
+    """
     arguments = call.input or {}
     action = arguments.get("action")
     if action == "complete" and planning:
@@ -159,7 +169,21 @@ def _update_plan(
             "NEW_MESSAGE",
             "The user has written meanwhile. Read that first; then go on, or close the plan as failed again.",
         )
-    applied = plan_update.apply(change.head.plan, arguments, specs, change.now, registry.check)
+    return plan_update.apply(change.head.plan, arguments, specs, change.now, registry.check)
+
+
+def _check_answer(update: plan_update.PlanUpdate, answers: Answers, text: str, outcome: "_Outcome") -> None:
+    """Raises PlanRefused where the plan would be completed with an answer that does not fit the session's schema: it
+    stays open for another one. `text`: the whole reply's.
+    """
+    if update.action != "complete" or not answers.schema:
+        return
+    outcome.answer = answers.of(text, update.reason)
+    if outcome.answer.problem:
+        raise PlanRefused("ANSWER_INVALID", outcome.answer.problem)
+
+
+def _take(applied: plan_update.AppliedUpdate, change: Change, call: ToolCall, outcome: "_Outcome") -> None:
     if applied.update.action == "wait_for_user":
         outcome.question = applied.update.reason
     elif applied.update.action in ("complete", "fail"):
@@ -177,6 +201,7 @@ class _Outcome:
         self.to_run: list[ToolCall] = []
         self.question: str | None = None
         self.closing: str | None = None
+        self.answer: FinalAnswer | None = None
 
 
 def _is_note(call: ToolCall) -> bool:

@@ -42,6 +42,7 @@ from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
 from shared.agent.turn.at_limit import wait_or_ask
 from shared.agent.turn.cut_off_replies import first_half
 from shared.agent.turn.detect_loop import PreviousCall, repeated_failure
+from shared.agent.turn.final_answer import Answers
 from shared.agent.turn.outcomes import end_run
 from shared.agent.turn.prompt import planning_request, thinking_request
 from shared.agent.turn.without_reply import (
@@ -394,8 +395,9 @@ def _apply_reply(
         change.set(read_outside=True)
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
+    answers = Answers(turn.deps.check_answer, change.head.output_schema)
     applied = apply_reply(
-        identified, change, turn.deps.registry, turn.context.specs, planning=turn.kind == "plan"
+        identified, change, turn.deps.registry, turn.context.specs, answers, planning=turn.kind == "plan"
     )
     next_turn(change, thought=turn.kind == "think", calls=len(applied.calls))
     if turn.kind == "plan":

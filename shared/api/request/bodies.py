@@ -88,6 +88,7 @@ class StartSession(RequestBody):
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
     metadata: Metadata | None = None
     visibility: Literal["private", "tenant"] | None = None
+    output_schema: JsonObject | None = None
 
     @model_validator(mode="after")
     def _has_one_text(self) -> Self:

@@ -63,6 +63,7 @@ class AgentBody(RequestBody):
     protocol: agent.Protocol = "native"
     background: bool = False
     interventions: dict[options_and_defaults.InterventionType, Policy] = Field(default_factory=dict)
+    output_schema: JsonObject | None = None
 
 
 class PutAgent(AgentBody):

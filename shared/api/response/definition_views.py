@@ -39,6 +39,7 @@ def agent_view(agent: AgentDefinition) -> definitions.Agent:
             type: cast("definitions.AskingPolicy", policy.model_dump(exclude_none=True))
             for type, policy in agent.interventions.items()
         },
+        "output_schema": agent.output_schema,
         "version": agent.version,
         "created_at": instant_or_none(agent.created_at),
         "updated_at": instant_or_none(agent.updated_at),

@@ -76,6 +76,7 @@ def session_view(head: Head, answer: str | None = None) -> sessions.Session:
         else {
             "goal_met": result.goal_met,
             "answer": result.answer if answer is None else answer,
+            "data": result.answer_data,
             "reason": result.reason,
         },
         "error": None if error is None else {"code": error.code, "message": error.message},

@@ -6,7 +6,7 @@ An agent with the id `default` always exists: the built-in one, until a tenant r
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -88,6 +88,8 @@ class AgentDefinition(FrozenModel):
     `start_roles`: one of them is needed to start a session, to write to it and to decide what names no role of its own;
     empty: any member may.
     `interventions`: how people are asked, by type. A timeout of approvals in it wins over the one in `limits`.
+    `output_schema`: the JSON Schema of the final answers of its sessions, where the request that starts one brings
+    none; None: they are free text.
     `version`: counts the writes since `created_at`; 0: the built-in agent, which has neither time.
     """
 
@@ -107,6 +109,7 @@ class AgentDefinition(FrozenModel):
     protocol: Protocol = "native"
     background: bool = False
     interventions: dict[InterventionType, Policy] = Field(default_factory=dict)
+    output_schema: dict[str, Any] | None = None
     version: Annotated[int, Field(ge=0)] = 0
     created_at: datetime | None = None
     updated_at: datetime | None = None

@@ -7,12 +7,14 @@ Whether `update_plan` may complete a plan is decided in `shared/domain/plan/upda
 import re
 from typing import Literal, NamedTuple
 
+from shared.domain.errors import AnswerInvalid
 from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.rules.goal_marker import GOAL_COMPLETE, claims_completion
 from shared.domain.rules.loop_detection import Stuck
 
 MAX_TEXT_REPLIES = 3
 """After this many replies in a row without a tool call, a person is asked."""
+NO_ANSWER = AnswerInvalid("No final answer fits the session's output schema.").explained
 
 
 class Facts(NamedTuple):
@@ -23,6 +25,8 @@ class Facts(NamedTuple):
     `text_replies`: replies in a row without a call, this one included. `question`: the reason of this reply's
     `wait_for_user`. `closing`: the reason with which this reply completes or fails the plan. `stuck`: what loop
     detection says after this turn.
+    `answer`: whether the reply gives a final answer that fits the session's schema, or one that does not; empty: it
+    gives none, or the session has no schema. `answers_left`: how many may follow one that does not fit.
     """
 
     plan: ExecutionPlan | None = None
@@ -36,6 +40,8 @@ class Facts(NamedTuple):
     question: str | None = None
     closing: str | None = None
     stuck: Stuck | None = None
+    answer: Literal["", "fits", "wrong"] = ""
+    answers_left: int = 0
 
 
 class Complete(NamedTuple):
@@ -88,6 +94,8 @@ def next_action(facts: Facts) -> NextAction:
         return Complete(goal_met=False, reason="max_steps")
     if facts.over_budget:
         return AskPerson("budget_exceeded", "budget_exceeded")
+    if facts.answer == "wrong" and not facts.answers_left and not facts.undelivered:
+        return Fail(AnswerInvalid.code, NO_ANSWER)
     if facts.stuck is not None and facts.stuck.reaction == "fail" and not facts.undelivered:
         return Fail("STUCK", facts.stuck.description)
     if facts.stuck is not None and facts.stuck.reaction == "ask":
@@ -98,6 +106,8 @@ def next_action(facts: Facts) -> NextAction:
         return AskPerson("clarification_needed", "wait_for_user", facts.question)
     if facts.text is None:
         return ThinkAgain("begin")
+    if facts.answer == "wrong" and not facts.undelivered:
+        return ThinkAgain("answer_invalid")
     if claims_completion(facts.text):
         return ThinkAgain("completion_refused", _still_open(facts))
     if facts.undelivered:
@@ -123,9 +133,14 @@ def _goal_complete(facts: Facts) -> Complete | None:
     if plan is not None and plan.status == "completed" and facts.closing is not None:
         return Complete(goal_met=_nothing_failed(plan), reason="plan_completed")
     open_steps = plan is not None and plan.is_live and plan.open_steps
-    if facts.text is not None and claims_completion(facts.text) and not open_steps:
+    if facts.answer != "wrong" and not open_steps and _is_answer(facts):
         return Complete(goal_met=_nothing_failed(plan), reason="goal_complete")
     return None
+
+
+def _is_answer(facts: Facts) -> bool:
+    """What fits the schema is the answer, whether or not the model has said so with the marker."""
+    return facts.answer == "fits" or (facts.text is not None and claims_completion(facts.text))
 
 
 def _nothing_failed(plan: ExecutionPlan | None) -> bool:

@@ -23,18 +23,21 @@ PREVIOUS = CURRENT - 1
 ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         2: {
-            "AgentDefinition": frozenset({"background", "caps", "start_roles"}),
+            "AgentDefinition": frozenset({"background", "caps", "output_schema", "start_roles"}),
             "Budget": frozenset({"settled", "charged_tokens", "window_ends", "window_base"}),
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
             "Head": frozenset(
-                {"background", "held", "outage", "writers", "read_outside", "visibility", "spent", "counted"}
+                {"background", "counted", "held", "outage", "output_schema", "read_outside", "spent"}
+                | {"visibility", "writers"}
             ),
             "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),
             "Memory": frozenset({"origin", "only_for", "private"}),
             "OpenCall": frozenset({"tool_written"}),
             "Policy": frozenset({"approver_must_differ"}),
+            "Progress": frozenset({"wrong_answers"}),
+            "Result": frozenset({"answer_data"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd", "fused"}),
             "ToolDefinition": frozenset({"approver_role", "approver_must_differ"}),
         }

@@ -207,19 +207,23 @@ class Budget(StoredModel):
 class Result(StoredModel):
     """How the run ended. `answer`: the beginning of the answer, at most `MAX_ANSWER_CHARS`. `message_id`: the message
     that has the complete answer; if that message continues another one, the answer is both, one after the other.
+    `answer_data`: its JSON value, whole, where the session has an output schema and the answer fits it; else None.
     """
 
     goal_met: bool
     answer: str | None
     reason: str
     message_id: str | None = None
+    answer_data: Any = None
 
     @classmethod
-    def of(cls, answer: str | None, *, goal_met: bool, reason: str, message_id: str) -> "Result":
-        """Of a long answer the beginning is kept."""
+    def of(
+        cls, answer: str | None, *, goal_met: bool, reason: str, message_id: str, data: Any = None
+    ) -> "Result":
+        """Of a long answer the beginning is kept, of its value all."""
         if answer is not None and len(answer) > MAX_ANSWER_CHARS:
             answer = answer[: MAX_ANSWER_CHARS - 1] + "…"
-        return cls(goal_met=goal_met, answer=answer, reason=reason, message_id=message_id)
+        return cls(goal_met=goal_met, answer=answer, reason=reason, message_id=message_id, answer_data=data)
 
 
 class Failure(StoredModel):
@@ -282,6 +286,8 @@ class Progress(StoredModel):
     failed: tuple[str, ...] = ()
     window: tuple[str, ...] = ()
     rung: int = 0
+    wrong_answers: int = 0
+    """Final answers of the run that did not fit the session's schema; bounded in `next_action.py`."""
 
 
 class RunningResponse(StoredModel):
@@ -358,6 +364,8 @@ class Head(VersionedModel):
     """The answer that the run waits for, or that its provider still has to be told to end; None: there is none."""
     counted: bool = False
     """It is one of its tenant's open sessions (ADR 65). Set by the repository, in the transaction that counts it."""
+    output_schema: str = ""
+    """The JSON Schema, as compact JSON, that the final answers of all runs have to fit; empty: they are free text."""
 
     @property
     def private_to(self) -> str | None:

@@ -75,3 +75,14 @@ def test_an_access_that_is_denied_fails_the_session_with_a_code(ann: Person, mod
     seen = ann.finished(ann.start("A goal"))
 
     assert (seen.session["state"], seen.session["error"]["code"]) == ("failed", "PROVIDER_KEY_REFUSED")
+
+
+def test_an_answer_that_does_not_fit_its_schema_is_explained_and_sent_again(ann: Person, model: Any) -> None:
+    schema = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
+    model.add(plan(), end("Three."), end('{"total": 3}'))
+
+    seen = ann.finished(ann.start("Add them up", output_schema=schema))
+
+    assert (seen.session["state"], seen.session["result"]["data"]) == ("completed", {"total": 3})
+    assert "ANSWER_INVALID" in [event["data"]["code"] for event in seen.of("plan.rejected")]
+    assert len(model.requests) == 3

@@ -106,7 +106,12 @@ def test_a_result_shows_the_loaded_answer_where_there_is_one() -> None:
     done = HEAD.model_copy(
         update={"result": Result(goal_met=True, answer="Beg…", reason="plan_completed", message_id="msg_01")}
     )
-    assert session_view(done)["result"] == {"goal_met": True, "answer": "Beg…", "reason": "plan_completed"}
+    assert session_view(done)["result"] == {
+        "goal_met": True,
+        "answer": "Beg…",
+        "data": None,
+        "reason": "plan_completed",
+    }
     whole: Any = session_view(done, answer="Beginning to end")
     assert whole["result"]["answer"] == "Beginning to end"
 

@@ -11,6 +11,7 @@ from shared.domain.rules.goal_marker import claims_completion
 from shared.domain.rules.loop_detection import Reaction, Stuck
 from shared.domain.rules.next_action import (
     MAX_TEXT_REPLIES,
+    NO_ANSWER,
     Act,
     AskPerson,
     Complete,
@@ -56,6 +57,15 @@ WAITING = plan_with("in_progress", status="waiting_for_user")
         (Facts(plan=OPEN, text="", text_replies=0), ThinkAgain("open_steps")),
         (Facts(text="Which?", text_replies=1, undelivered=1), ThinkAgain("new_message")),
         (Facts(plan=DONE, text="Shall I?", text_replies=0), ThinkAgain("no_tool_call")),
+        (Facts(plan=DONE, text="{}", answer="fits"), Complete(True, "goal_complete")),
+        (Facts(plan=OPEN, text="{}", answer="fits"), ThinkAgain("open_steps")),
+        (Facts(plan=DONE, text="GOAL_COMPLETE", answer="wrong", answers_left=1), ThinkAgain("answer_invalid")),
+        (Facts(plan=DONE, text="GOAL_COMPLETE", answer="wrong"), Fail("ANSWER_INVALID", NO_ANSWER)),
+        (Facts(plan=DONE, text="", answer="wrong", iteration=50), Complete(False, "max_steps")),
+        (
+            Facts(plan=DONE, text="", answer="wrong", over_budget=True),
+            AskPerson("budget_exceeded", "budget_exceeded"),
+        ),
     ],
 )  # fmt: skip
 def test_the_first_rule_that_fits_wins(facts: Facts, expected: NextAction) -> None:

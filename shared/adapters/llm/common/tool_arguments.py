@@ -42,7 +42,15 @@ _TYPE_NAMES = {
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """The one JSON object that the text is. Raises InvalidJson.
+    """The one JSON object that the text is, as strictly as `parse_value`. Raises InvalidJson."""
+    value = parse_value(text)
+    if not isinstance(value, dict):
+        raise InvalidJson(f"a JSON {_TYPE_NAMES[type(value)]}, not an object")
+    return value
+
+
+def parse_value(text: str) -> Any:
+    """The one JSON value that the text is. Raises InvalidJson.
 
     Stricter than `json.loads`. Also refused are `NaN`, `Infinity` and numbers too large for a float, which no store
     takes; a key that comes twice, because either could be meant; halves of surrogate pairs, which UTF-8 does not have;
@@ -58,8 +66,6 @@ def parse_object(text: str) -> dict[str, Any]:
         raise InvalidJson(f"not valid JSON ({error.msg} at character {error.pos})") from None
     except (ValueError, RecursionError):
         raise InvalidJson("not valid JSON") from None
-    if not isinstance(value, dict):
-        raise InvalidJson(f"a JSON {_TYPE_NAMES[type(value)]}, not an object")
     if is_too_deep(value):
         raise InvalidJson(f"nested more than {MAX_DEPTH} deep")
     if not _is_valid_unicode(text, value):
@@ -67,7 +73,7 @@ def parse_object(text: str) -> dict[str, Any]:
     return value
 
 
-def _is_valid_unicode(text: str, value: dict[str, Any]) -> bool:
+def _is_valid_unicode(text: str, value: Any) -> bool:
     if "\\u" not in text and text.isascii():
         return True
     try:

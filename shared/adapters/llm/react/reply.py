@@ -1,11 +1,10 @@
 """Parses a ReAct reply, strictly: one JSON object, bare or in one code block, with nothing before or after it."""
 
-import re
 from typing import Any, NamedTuple
 
 from shared.adapters.llm.common.tool_arguments import InvalidJson, parse_object
+from shared.domain.rules.structured_answer import without_code_block
 
-_CODE_BLOCK = re.compile(r"```(?:json|JSON)?[ \t]*\r?\n(?P<content>.*)\r?\n[ \t]*```", re.DOTALL)
 _ACTION_KEYS = {"thought", "action", "action_input"}
 _ANSWER_KEYS = {"thought", "final_answer"}
 _SHOWN_KEY_CHARS = 40
@@ -45,9 +44,8 @@ def _object(text: str) -> dict[str, Any]:
     stripped = text.strip()
     if not stripped:
         raise Unreadable("it is empty")
-    block = _CODE_BLOCK.fullmatch(stripped)
     try:
-        return parse_object(block["content"] if block is not None else stripped)
+        return parse_object(without_code_block(stripped))
     except InvalidJson as error:
         raise Unreadable(f"it is {error}{_hint(stripped)}") from None
 

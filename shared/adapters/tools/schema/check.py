@@ -5,7 +5,7 @@ The package `jsonschema` is imported at the first check, and each schema is comp
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.adapters.tools.schema.patterns import BadPattern
 from shared.adapters.tools.schema.validator import validator_of
@@ -45,16 +45,21 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
         ) from None
     if not errors:
         return
-    problems = list(dict.fromkeys(_problem(error) for error in errors))[:MAX_PROBLEMS]
-    raise ToolInputInvalid(
-        f"the input does not fit {spec.name}: {'; '.join(problems)}. {_fields(spec.input_schema)}"
-    )
+    problems = problems_of(errors, INPUT)
+    raise ToolInputInvalid(f"the input does not fit {spec.name}: {problems}. {_fields(spec.input_schema)}")
 
 
 def _errors(spec: ToolSpec, arguments: Mapping[str, Any]) -> "list[ValidationError]":
     schema = closed(spec.input_schema) if isinstance(spec, ToolDefinition) else spec.input_schema
+    return errors_of(json.dumps(schema, sort_keys=True), dict(arguments))
+
+
+def errors_of(schema: str, value: Any) -> "list[ValidationError]":
+    """What is wrong with the value, by its place in it. `schema`: as JSON. Raises TooMuchWork, BadPattern,
+    RecursionError, and what the validator itself fails with.
+    """
     with limited_work():
-        errors = list(validator_of(json.dumps(schema, sort_keys=True)).iter_errors(dict(arguments)))
+        errors = list(validator_of(schema).iter_errors(value))
     return sorted(errors, key=lambda error: [str(part) for part in error.path])
 
 
@@ -73,14 +78,29 @@ def closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**schema, keyword: False}
 
 
-def _problem(error: "ValidationError") -> str:
+class Words(NamedTuple):
+    """What messages call the whole value, and what decides which fields it takes."""
+
+    value: str
+    rule: str
+
+
+INPUT = Words("the input", "the tool")
+
+
+def problems_of(errors: "list[ValidationError]", words: Words) -> str:
+    """The first few problems, in one line."""
+    return "; ".join(list(dict.fromkeys(_problem(error, words) for error in errors))[:MAX_PROBLEMS])
+
+
+def _problem(error: "ValidationError", words: Words) -> str:
     """Names of fields are the model's own and may be anything."""
-    return visible(_sentence(error)[:MAX_PROBLEM_CHARS], keep_newlines=False)
+    return visible(_sentence(error, words)[:MAX_PROBLEM_CHARS], keep_newlines=False)
 
 
-def _sentence(error: "ValidationError") -> str:
+def _sentence(error: "ValidationError", words: Words) -> str:
     where = ".".join(str(part) for part in error.absolute_path)
-    field = where or "the input"
+    field = where or words.value
     instance: Any = error.instance
     wanted: Any = error.validator_value
     match error.validator:
@@ -91,7 +111,7 @@ def _sentence(error: "ValidationError") -> str:
             unknown = sorted(set(instance) - set(error.schema.get("properties", ())))
             return f"{_listed(f'{where}.{name}' if where else name for name in unknown)} is not a field"
         case "unevaluatedProperties" if wanted is False:
-            return f"{field} has fields that {'it' if where else 'the tool'} does not take"
+            return f"{field} has fields that {'it' if where else words.rule} does not take"
         case "type":
             return f"{field} must be of type {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
         case "enum":

@@ -57,6 +57,9 @@ class Result(TypedDict):
     """false: the run ended as it should, without reaching its goal (`reason` says why)."""
     answer: str | None
     """The beginning of the final answer, up to 4,000 characters; the conversation has all of it."""
+    data: Any
+    """The final answer as JSON, whole, where the session has an output schema and the answer fits it; else null. A run
+    that ends before its goal (`max_steps`, a person's `finish`) may have none."""
     reason: str
     """`goal_complete`, `plan_completed`, `max_steps`, `budget_exceeded` …"""
 
@@ -66,7 +69,8 @@ class RunError(TypedDict):
 
     code: str
     """`PLAN_FAILED`, `MODEL_REFUSED`, `CONTEXT_TOO_LONG`, `PRICE_UNKNOWN`, `PROVIDER_KEY_REFUSED`,
-    `PROVIDER_QUOTA_EXCEEDED`, `PROVIDER_REJECTED`, `MODEL_NOT_ALLOWED`, `AGENT_NOT_FOUND`, `STEP_FAILED`.
+    `PROVIDER_QUOTA_EXCEEDED`, `PROVIDER_REJECTED`, `MODEL_NOT_ALLOWED`, `AGENT_NOT_FOUND`, `ANSWER_INVALID`,
+    `STEP_FAILED`.
     """
     message: str
 

@@ -30,6 +30,7 @@ AGENT = {
     "start_roles": ["finance", "legal:eu"],
     "protocol": "react",
     "background": False,
+    "output_schema": None,
     "interventions": {
         "approval_required": {"timeout_seconds": 60, "default_action": "reject", "role": "approver"},
         "checkpoint_review": {"default_action": "continue"},
@@ -514,3 +515,16 @@ def test_the_deployment_s_own_provider_counts_for_the_background() -> None:
     api = AdminApi(SETTINGS.model_copy(update={"provider": "openai"}))
     answer = api.admin.request("POST", "/v1/agents", json_body={**IN_BACKGROUND, "provider": None})
     assert answer.status == 201
+
+
+def test_an_agent_may_have_a_schema_for_answers(api: AdminApi) -> None:
+    schema = {"type": "object", "required": ["total"]}
+    answer = api.admin.request("POST", "/v1/agents", json_body={"name": "Adder", "output_schema": schema})
+    assert (answer.status, answer.data["output_schema"]) == (201, schema)
+
+
+@pytest.mark.parametrize("schema", [{"type": "nothing"}, {"$ref": "#/$defs/none"}, {"title": "x" * 9_000}])
+def test_a_schema_for_answers_that_cannot_be_used_is_refused(api: AdminApi, schema: dict[str, Any]) -> None:
+    answer = api.admin.request("POST", "/v1/agents", json_body={"name": "Adder", "output_schema": schema})
+    assert answer.status == 400
+    assert list(answer.error["details"]) == ["output_schema"]

@@ -1,0 +1,194 @@
+"""A session with an output schema ends with JSON that fits it, or says that it has none (design §5, ADR 69)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.api.response.views import session_view
+from shared.domain.definitions.agent import built_in
+from shared.domain.definitions.prompt import PLANNING
+from shared.domain.errors import ValidationFailed
+from shared.domain.rules.structured_answer import ANSWER_RETRIES, schema_text
+from shared.domain.session.commit import Decision
+from shared.ports.model import ModelReply, ModelRequest
+from tests.in_process.house import House
+from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
+
+SCHEMA = schema_text(
+    {
+        "type": "object",
+        "properties": {"total": {"type": "integer"}, "currency": {"enum": ["EUR", "USD"]}},
+        "required": ["total"],
+    }
+)
+LOOKED = says("", step(1, "completed", "seen"))
+FITS, VALUE = '{"total": 12, "currency": "EUR"}', {"total": 12, "currency": "EUR"}
+
+
+def ran(*turns: Turn, fused: bool = False, **limits: Any) -> tuple[House, str]:
+    house = House(ScriptedModel([plans("look"), *turns]), **({"turns_per_step": 8} if fused else {}))
+    session = house.start("Go", output_schema=SCHEMA, **limits).session_id
+    house.run()
+    return house, session
+
+
+def result(house: House, session: str) -> Any:
+    return session_view(house.head(session))["result"]
+
+
+def requests(house: House) -> list[ModelRequest]:
+    assert isinstance(house.model, ScriptedModel)
+    return house.model.requests
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        completes(FITS),
+        says("", call("update_plan", action="complete", reason=FITS)),
+        completes("All is done, the reason has it.", reason=FITS),
+        completes(f"```json\n{FITS}\n```"),
+    ],
+    ids=["as text", "as the reason", "as the reason beside a text", "in a block"],
+)
+def test_an_answer_that_fits_is_the_result_s_data(answer: ModelReply) -> None:
+    house, session = ran(says("", step(1, "completed", "seen"), *answer.calls)._replace(text=answer.text))
+    assert house.head(session).state == "completed"
+    assert result(house, session)["data"] == VALUE
+    assert json.loads(result(house, session)["answer"].strip("`").removeprefix("json")) == VALUE
+
+
+@pytest.mark.parametrize("text", [FITS, f"GOAL_COMPLETE\n{FITS}"], ids=["without the marker", "with it"])
+def test_a_text_that_fits_is_the_answer_once_no_step_is_open(text: str) -> None:
+    house, session = ran(says(text), LOOKED, says(text))
+    assert (house.head(session).state, result(house, session)["data"]) == ("completed", VALUE)
+    assert house.head(session).progress.wrong_answers == 0, "an answer that came too early was counted"
+
+
+def test_the_model_is_told_of_the_schema_in_every_request_and_of_nothing_without_one() -> None:
+    house, _ = ran(LOOKED, completes(FITS))
+    systems = {request.system for request in requests(house)}
+    assert len(systems) == 1, "the prefix changed between turns"
+    assert systems.pop().splitlines()[-1] == SCHEMA
+    other = House(ScriptedModel([plans("look"), LOOKED, completes("done")]))
+    other.start("Go")
+    other.run()
+    assert {request.system for request in requests(other)} == {built_in().system(PLANNING)}
+
+
+@pytest.mark.parametrize("fused", [False, True], ids=["one turn a state", "fused"])
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        (says("GOAL_COMPLETE\nTwelve euros."), "it is not valid JSON"),
+        (says('GOAL_COMPLETE\n{"total": "12"}'), "total must be of type integer"),
+        (says('GOAL_COMPLETE\n{"currency": "GBP"}'), 'currency must be one of "EUR", "USD"'),
+        (says("GOAL_COMPLETE"), "there is no text"),
+    ],
+    ids=["no JSON", "a wrong type", "a wrong value", "nothing"],
+)
+def test_a_text_that_does_not_fit_is_explained_and_sent_again(
+    wrong: ModelReply, problem: str, fused: bool
+) -> None:
+    house, session = ran(LOOKED, wrong, completes(FITS), fused=fused)
+    assert problem in requests(house)[-1].suffix
+    assert result(house, session)["data"] == VALUE
+    assert house.head(session).progress.wrong_answers == 1
+
+
+def test_a_plan_is_not_completed_with_an_answer_that_does_not_fit() -> None:
+    house, session = ran(LOOKED, completes('{"total": 1.5}'), completes(FITS))
+    refused = next(
+        entry
+        for entry in requests(house)[-1].entries
+        if getattr(entry, "name", "") and not entry.ok  # type: ignore[union-attr]
+    )
+    assert "total must be of type integer" in refused.content.loaded
+    rejected = [seen.event for seen in house.poll(session).events if seen.event.type == "plan.rejected"]
+    assert [event.data["code"] for event in rejected] == ["ANSWER_INVALID"]
+    head = house.head(session)
+    assert (head.state, head.plan and head.plan.status) == ("completed", "completed")
+    assert result(house, session)["data"] == VALUE
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["the same each time", "another each time"])
+@pytest.mark.parametrize("closes", [True, False], ids=["with the plan", "as text"])
+def test_after_its_retries_the_run_fails_with_a_code_of_its_own(closes: bool, same: bool) -> None:
+    def wrong(number: int) -> ModelReply:
+        text = "no JSON" if same else f"no JSON {number}"
+        return completes(text) if closes else says(f"GOAL_COMPLETE\n{text}")
+
+    house, session = ran(LOOKED, *map(wrong, range(ANSWER_RETRIES + 1)))
+    head = house.head(session)
+    assert (head.state, head.error and head.error.code) == ("failed", "ANSWER_INVALID")
+    assert len(requests(house)) == 2 + ANSWER_RETRIES + 1
+    assert head.result is None
+
+
+def test_the_next_run_of_the_session_has_its_retries_anew_and_the_same_schema() -> None:
+    wrong = [says(f"GOAL_COMPLETE\n{number}?") for number in range(ANSWER_RETRIES + 1)]
+    house, session = ran(LOOKED, *wrong, plans("again"), LOOKED, wrong[0], completes(FITS))
+    house.say(session, "Once more")
+    house.run()
+    assert (house.head(session).state, result(house, session)["data"]) == ("completed", VALUE)
+
+
+def test_a_run_is_not_failed_for_its_answer_over_a_message_that_nobody_has_read() -> None:
+    def last_wrong_one(request: ModelRequest) -> ModelReply:
+        house.say(session, "In euros, please")
+        return says("GOAL_COMPLETE\nwrong once more")
+
+    wrong = [says(f"GOAL_COMPLETE\n{number}?") for number in range(ANSWER_RETRIES)]
+    house = House(ScriptedModel([plans("look"), LOOKED, *wrong, last_wrong_one, completes(FITS)]))
+    session = house.start("Go", output_schema=SCHEMA).session_id
+    house.run()
+    assert (house.head(session).state, result(house, session)["data"]) == ("completed", VALUE)
+
+
+def test_a_run_that_ends_at_its_steps_keeps_what_it_has_and_says_no_more() -> None:
+    house, session = ran(LOOKED, says("GOAL_COMPLETE\nTwelve."), max_steps=2)
+    told = result(house, session)
+    assert (told["goal_met"], told["reason"], told["answer"], told["data"]) == (
+        False,
+        "max_steps",
+        "Twelve.",
+        None,
+    )
+
+
+def test_a_worker_that_dies_after_each_commit_counts_each_answer_once() -> None:
+    wrong = [says(f"GOAL_COMPLETE\n{number}?") for number in range(ANSWER_RETRIES)]
+    house = House(ScriptedModel([plans("look"), LOOKED, *wrong, completes(FITS)]))
+    session = house.start("Go", output_schema=SCHEMA).session_id
+
+    def again(decision: Decision) -> None:
+        """The turn is made, its worker dies, and the engine makes it once more."""
+        if decision.next in ("plan", "think"):
+            house.step(decision.next, decision.at)
+            house.repository = house.fresh_repository()
+
+    house.run(again)
+    head = house.head(session)
+    assert (head.state, head.progress.wrong_answers) == ("completed", ANSWER_RETRIES)
+    assert result(house, session)["data"] == VALUE
+
+
+def test_an_answer_that_is_continued_after_a_cut_off_is_read_as_one() -> None:
+    cut = says('GOAL_COMPLETE\n{"total": 1')._replace(stop="max_tokens")
+    house, session = ran(LOOKED, cut, says('2, "currency": "EUR"}'))
+    assert result(house, session)["data"] == VALUE
+
+
+def test_a_session_with_a_schema_is_written_in_the_version_that_has_it() -> None:
+    house = House(ScriptedModel([]), write_version=1)
+    with pytest.raises(ValidationFailed) as refused:
+        house.start("Go", output_schema=SCHEMA)
+    assert list(refused.value.details) == ["output_schema"]
+    begun = House(ScriptedModel([plans("look"), LOOKED, says("GOAL_COMPLETE\nno"), completes(FITS)]))
+    session = begun.start("Go", output_schema=SCHEMA).session_id
+    rolled_back = begun.settings.model_copy(update={"write_version": 1})
+    begun.settings = rolled_back
+    begun.repository = begun.fresh_repository()
+    begun.run()
+    assert result(begun, session)["data"] == VALUE

@@ -1,0 +1,80 @@
+"""A final answer against its schema: what is taken, and what the model is told of the rest (ADR 69)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.adapters.tools.schema.answer import check_answer
+from shared.adapters.tools.schema.usable import BadSchema, check_usable
+from shared.domain.rules.structured_answer import MAX_ANSWER_BYTES, MAX_SCHEMA_BYTES, instruction, schema_text
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        ({}, "null", None),
+        ({"type": "array", "items": {"type": "integer"}}, " [1, 2] ", [1, 2]),
+        ({"type": "string"}, '"done"', "done"),
+        ({"type": "object"}, '```json\n{"a": {"b": 1.5}}\n```', {"a": {"b": 1.5}}),
+        ({"type": "object"}, '{"one more": true}', {"one more": True}),
+    ],
+    ids=["null", "an array", "a string", "a block", "a field that the schema does not name"],
+)
+def test_any_json_value_that_fits_is_taken(schema: dict[str, Any], text: str, value: Any) -> None:
+    assert check_answer(json.dumps(schema), text) == (value, "")
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "problem"),
+    [
+        ({}, "Done.", "not valid JSON (Expecting value at character 0)"),
+        ({}, 'Here it is: {"a": 1}', "not valid JSON"),
+        ({}, '{"a": 1} I hope this helps', "not valid JSON (Extra data at character 9)"),
+        ({}, "NaN", "not valid JSON"),
+        ({}, "1e999", "not valid JSON (a number is too large)"),
+        ({}, '{"a": 1, "a": 2}', "it has the key 'a' twice"),
+        ({}, '"\\ud800"', "not valid Unicode text"),
+        ({}, "[" * 101 + "]" * 101, "nested more than 100 deep"),
+        ({}, '"' + "x" * MAX_ANSWER_BYTES + '"', "it is too long: 32,768 bytes is the most"),
+        ({"type": "object"}, "[]", "the answer must be of type object"),
+        ({"type": "object", "required": ["total"]}, "{}", "total is missing"),
+        ({"additionalProperties": False}, '{"why": 1}', "why is not a field"),
+        ({"unevaluatedProperties": False}, '{"why": 1}', "the answer has fields that the schema does not take"),
+        ({"multipleOf": 0.5}, "1" + "0" * 400, "cannot be checked"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_explained_on_one_line(schema: dict[str, Any], text: str, problem: str) -> None:
+    found = check_answer(json.dumps(schema), text)
+    assert found.value is None
+    assert problem in found.problem
+    assert "\n" not in found.problem
+    assert len(found.problem) < 1_200
+
+
+def test_a_check_takes_a_limited_amount_of_work() -> None:
+    schema = {"items": {"items": {"anyOf": [{"const": number} for number in range(300)]}}}
+    check_usable(schema, MAX_SCHEMA_BYTES)
+    assert "too much work" in check_answer(json.dumps(schema), json.dumps([[-1] * 10] * 500)).problem
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "objekt"},
+        {"$ref": "https://example.com/schema"},
+        {"$ref": "#/$defs/none"},
+        {"pattern": "(?=x)"},
+        {"description": "x" * MAX_SCHEMA_BYTES},
+    ],
+)
+def test_a_schema_that_cannot_be_used_is_refused_when_it_is_written(schema: dict[str, Any]) -> None:
+    with pytest.raises(BadSchema):
+        check_usable(schema, MAX_SCHEMA_BYTES)
+
+
+def test_a_schema_stays_on_one_line_of_the_prompt_whatever_is_in_it() -> None:
+    text = instruction(schema_text({"description": "ä\nNow obey.\u2028And \u202eme."}))
+    assert len(text.splitlines()) == 1 + len(instruction("{}").splitlines()) - 1
+    assert "\u202e" not in text
+    assert "ä" in text
