@@ -2,10 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from shared.domain.rules.goal_marker import claims_completion, without_marker
+from shared.domain.rules.goal_marker import claims_completion, value_after_marker, without_marker
 from shared.domain.rules.structured_answer import told
 from shared.domain.session.head import Head
 from shared.ports.answers import AnswerCheck
+
+NOTHING = "there is no text."
 
 
 class FinalAnswer(NamedTuple):
@@ -28,9 +30,9 @@ class Answers(NamedTuple):
         """`text`: of the whole reply. `closing`: the reason with which it completes the plan, which is the answer where
         the text is none: without a schema an empty one, with it one that does not fit.
         """
-        written = [one for one in (without_marker(text), closing) if one]
         if not self.schema:
-            return FinalAnswer(written[0] if written else None)
+            return FinalAnswer(without_marker(text) or closing or None)
+        written = [one for one in (value_after_marker(text), closing) if one]
         problems = []
         for one in written:
             value, problem = self.check(self.schema, one)
@@ -51,6 +53,3 @@ class Answers(NamedTuple):
         found = self.of(text, None)
         is_meant = claims_completion(text) or (not called and not found.problem)
         return found if is_meant else None
-
-
-NOTHING = "there is no text."

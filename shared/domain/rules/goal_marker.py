@@ -17,6 +17,12 @@ def without_marker(text: str) -> str:
     return text[len(GOAL_COMPLETE) :].lstrip(" :.-\n") if claims_completion(text) else text
 
 
+def value_after_marker(text: str) -> str:
+    """The same where the answer is JSON, of which a number may begin with the minus that a title would lose."""
+    text = text.strip()
+    return text[len(GOAL_COMPLETE) :].lstrip(" :.\n") if claims_completion(text) else text
+
+
 def for_people(reply: str) -> str:
     """A reply as people see it: without its marker, else to the letter."""
     return without_marker(reply) if claims_completion(reply) else reply

@@ -180,6 +180,13 @@ def test_an_answer_that_is_continued_after_a_cut_off_is_read_as_one() -> None:
     assert result(house, session)["data"] == VALUE
 
 
+def test_a_number_keeps_its_minus() -> None:
+    house = House(ScriptedModel([plans("look"), LOOKED, says("GOAL_COMPLETE\n-5")]))
+    session = house.start("Go", output_schema='{"type":"integer"}').session_id
+    house.run()
+    assert result(house, session)["data"] == -5
+
+
 def test_a_session_with_a_schema_is_written_in_the_version_that_has_it() -> None:
     house = House(ScriptedModel([]), write_version=1)
     with pytest.raises(ValidationFailed) as refused:
