@@ -21,7 +21,7 @@ from shared.domain.errors import Conflict, FieldsInvalid
 from shared.domain.ids import AGENT
 from shared.domain.interventions.options_and_defaults import Policy, default_problem
 from shared.domain.rules.caps import NO_CAPS, Caps, Limited, beyond
-from shared.domain.rules.structured_answer import MAX_SCHEMA_BYTES
+from shared.domain.session.structured_answer import MAX_SCHEMA_BYTES
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
 from shared.settings import Settings

@@ -14,7 +14,7 @@ from shared.api.response.views import session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
 from shared.domain.errors import FieldsInvalid, PoisonedSession, SessionNotFound, ValidationFailed
 from shared.domain.rules.caps import Limited, beyond, chosen
-from shared.domain.rules.structured_answer import MAX_SCHEMA_BYTES, schema_text
+from shared.domain.session.structured_answer import MAX_SCHEMA_BYTES, schema_text
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
 

@@ -25,7 +25,7 @@ from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.turn.fused_turns import StepDeps
 from shared.domain.definitions.agent import AgentDefinition, Purpose
-from shared.domain.rules.structured_answer import CheckedAnswer
+from shared.domain.session.structured_answer import CheckedAnswer
 from shared.invocation_meter import METER
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock

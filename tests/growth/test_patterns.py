@@ -67,7 +67,7 @@ TABLE = {
     f"{LLM}/offline/summary.py _FENCE": Met("a line of a file"),
     f"{LLM}/offline/summary.py _INSTRUCTION": Met("a file's text"),
     f"{LLM}/offline/summary.py _chosen": Met("a sentence of a file"),
-    "shared/domain/rules/structured_answer.py _CODE_BLOCK": Met("a model's reply"),
+    "shared/domain/session/structured_answer.py _CODE_BLOCK": Met("a model's reply"),
     "shared/adapters/tools/tenant/echoes.py _ESCAPE": Met("the answer of a tool's server"),
     "shared/adapters/tools/tenant/echoes.py _parts": Met("a secret of a tenant's tools"),
     "shared/adapters/tools/tenant/query.py PROPERTY": Met("names in a tenant's schema and in arguments"),

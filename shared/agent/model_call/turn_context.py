@@ -18,10 +18,9 @@ from shared.domain.errors import AgentMissing, PriceUnknown
 from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.rules.outage import OutageLimits
 from shared.domain.rules.prices import NamedModel, is_priced
-from shared.domain.rules.structured_answer import instruction
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
-from shared.ports.answers import AnswerCheck
+from shared.domain.session.structured_answer import AnswerCheck, instruction
 from shared.ports.attempts import AttemptStore
 from shared.ports.clock import Clock
 from shared.ports.definitions import Definitions

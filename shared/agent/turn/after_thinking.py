@@ -25,10 +25,10 @@ from shared.agent.turn.outcomes import (
 from shared.agent.turn.prompt import hint
 from shared.domain.rules.budget import tokens_left
 from shared.domain.rules.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action
-from shared.domain.rules.structured_answer import ANSWER_RETRIES
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Ending, Failure, Result
+from shared.domain.session.structured_answer import ANSWER_RETRIES
 from shared.ports.model import ModelReply
 
 

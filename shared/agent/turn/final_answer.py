@@ -3,9 +3,8 @@
 from typing import Any, NamedTuple
 
 from shared.domain.rules.goal_marker import claims_completion, value_after_marker, without_marker
-from shared.domain.rules.structured_answer import told
 from shared.domain.session.head import Head
-from shared.ports.answers import AnswerCheck
+from shared.domain.session.structured_answer import AnswerCheck, told
 
 NOTHING = "there is no text."
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.rules.structured_answer import MAX_SCHEMA_BYTES
+from shared.domain.session.structured_answer import MAX_SCHEMA_BYTES
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 from tests.unit.api.session_functions import Person

@@ -7,7 +7,12 @@ import pytest
 
 from shared.adapters.tools.schema.answer import check_answer
 from shared.adapters.tools.schema.usable import BadSchema, check_usable
-from shared.domain.rules.structured_answer import MAX_ANSWER_BYTES, MAX_SCHEMA_BYTES, instruction, schema_text
+from shared.domain.session.structured_answer import (
+    MAX_ANSWER_BYTES,
+    MAX_SCHEMA_BYTES,
+    instruction,
+    schema_text,
+)
 
 
 @pytest.mark.parametrize(

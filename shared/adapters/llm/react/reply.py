@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from shared.adapters.llm.common.tool_arguments import InvalidJson, parse_object
-from shared.domain.rules.structured_answer import without_code_block
+from shared.domain.session.structured_answer import without_code_block
 
 _ACTION_KEYS = {"thought", "action", "action_input"}
 _ANSWER_KEYS = {"thought", "final_answer"}

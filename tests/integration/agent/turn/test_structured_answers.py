@@ -9,8 +9,8 @@ from shared.api.response.views import session_view
 from shared.domain.definitions.agent import built_in
 from shared.domain.definitions.prompt import PLANNING
 from shared.domain.errors import ValidationFailed
-from shared.domain.rules.structured_answer import ANSWER_RETRIES, schema_text
 from shared.domain.session.commit import Decision
+from shared.domain.session.structured_answer import ANSWER_RETRIES, schema_text
 from shared.ports.model import ModelReply, ModelRequest
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
@@ -191,7 +191,7 @@ def test_a_session_with_a_schema_is_written_in_the_version_that_has_it() -> None
     house = House(ScriptedModel([]), write_version=1)
     with pytest.raises(ValidationFailed) as refused:
         house.start("Go", output_schema=SCHEMA)
-    assert list(refused.value.details) == ["output_schema"]
+    assert list(refused.value.details or ()) == ["output_schema"]
     begun = House(ScriptedModel([plans("look"), LOOKED, says("GOAL_COMPLETE\nno"), completes(FITS)]))
     session = begun.start("Go", output_schema=SCHEMA).session_id
     rolled_back = begun.settings.model_copy(update={"write_version": 1})

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from shared.domain.untrusted.visible import visible
@@ -13,8 +13,6 @@ MAX_ANSWER_BYTES = 32_768
 """Of an answer. Its value is in the head; what is larger belongs into a file."""
 ANSWER_RETRIES = 3
 """How often a run may send its answer again. The next one that does not fit ends it."""
-OUTPUT_SINCE = 2
-"""The schema version that has `Head.output_schema`."""
 
 _CODE_BLOCK = re.compile(r"```(?:json|JSON)?[ \t]*\r?\n(?P<content>.*)\r?\n[ \t]*```", re.DOTALL)
 
@@ -32,6 +30,12 @@ class CheckedAnswer(NamedTuple):
 
     value: Any = None
     problem: str = ""
+
+
+AnswerCheck = Callable[[str, str], CheckedAnswer]
+"""Whether a text is JSON that fits a schema, bare or in one block of Markdown: `check(schema, text)`. It never raises.
+The schema is JSON, and was checked when it was written.
+"""
 
 
 def schema_text(schema: Mapping[str, Any]) -> str:
