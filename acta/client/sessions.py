@@ -44,6 +44,7 @@ class SessionCalls:
         review_every: int | None = None,
         metadata: Mapping[str, str] | None = None,
         visibility: Literal["private", "tenant"] | None = None,
+        output_schema: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
         **more: Any,
     ) -> Flow[Session]:
@@ -59,6 +60,7 @@ class SessionCalls:
             review_every=review_every,
             metadata=metadata,
             visibility=visibility,
+            output_schema=output_schema,
             **more,
         )
         return data(Request("POST", path_of("sessions"), body=body, headers=_key(idempotency_key)))
