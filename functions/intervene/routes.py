@@ -1,4 +1,4 @@
-"""The routes of `intervene`: pause, resume, cancel, delete, resolve (design §3)."""
+"""The routes of `intervene`: pause, resume, cancel, delete, edit the plan, resolve (design §3)."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -8,20 +8,23 @@ from functions.intervene.dependencies import Dependencies
 from shared.agent.interventions.resolve import Resolution, resolve
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.delete import delete as delete_session
+from shared.agent.lifecycle.edit_plan import EditDeps, PlanEdit, edit_plan
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.requester import Requester
 from shared.api.app import Api
 from shared.api.request.bodies import Resolve
 from shared.api.request.idempotency import answer_from_commit, requester_of
+from shared.api.request.plan_bodies import EditPlan
 from shared.api.response.envelope import Response, no_content, success
-from shared.api.response.views import intervention_view, session_view
+from shared.api.response.etag import admits, plan_tag, required
+from shared.api.response.views import intervention_view, plan_view, session_view
 from shared.domain.errors import SessionNotFound
 from shared.domain.session.head import Head
 from shared.ports.log import IdempotencyRecord
 from shared.visible_sessions import may_read
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
-    from shared.api.response.shapes import sessions
+    from shared.api.response.shapes import plans, sessions
 
 Json = Mapping[str, Any]
 
@@ -56,6 +59,24 @@ def build(deps: Dependencies) -> Api:
     def delete(session_id: str) -> Response:
         delete_session(repository, workflow, deps.log, index, deps.blobs, Requester(*api.caller), session_id)
         return no_content()
+
+    @api.patch("/v1/sessions/{session_id}/plan")
+    def plan(session_id: str, body: EditPlan) -> Response:
+        seen = required(api.request.headers.get("if-match"))
+        requester = requester_of(api.request, status=200)
+        edit = PlanEdit(body.operations, lambda version: admits(seen, plan_tag(version)), body.comment or "")
+        editing = EditDeps(repository, workflow, deps.deps.registry, definitions)
+
+        def act() -> Json:
+            return plan_of(edit_plan(editing, requester, session_id, edit))
+
+        def repeat(record: IdempotencyRecord) -> Json:
+            wake_again(session_id)
+            return answer_from_commit(deps.log, record, plan_of)
+
+        edited = deps.idempotency.answer(requester.key, act, repeat)
+        headers = {"ETag": plan_tag(edited["version"])} if "version" in edited else {}
+        return success(edited, headers=headers)
 
     @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
     def decide(session_id: str, intervention_id: str, body: Resolve) -> Response:
@@ -95,6 +116,12 @@ def build(deps: Dependencies) -> Api:
         return False
 
     return api
+
+
+def plan_of(head: Head) -> "plans.Plan":
+    """Of a session that has one."""
+    assert head.plan is not None
+    return plan_view(head.plan, head.plan_status)
 
 
 def cancelled_view(head: Head) -> "sessions.CancelledSession | sessions.HiddenSession":

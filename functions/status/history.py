@@ -8,6 +8,7 @@ from functions.status.pages import page_of_rows
 from shared.agent.queries.history import History, HistoryCursor, PositionedEntry
 from shared.api.app import Api
 from shared.api.response.envelope import Response, page, success
+from shared.api.response.etag import plan_tag
 from shared.api.response.views import instant, plan_view, step_view
 from shared.domain.errors import PlanNotFound
 from shared.domain.rules.goal_marker import for_people
@@ -45,7 +46,7 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
             "versions": cast("list[plans.Plan]", versions.items),
             "next_cursor": versions.next_cursor,
         }
-        return success(shown)
+        return success(shown, headers={"ETag": plan_tag(current.version)})
 
     @api.get("/v1/sessions/{session_id}/steps")
     def steps(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:

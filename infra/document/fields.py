@@ -46,6 +46,14 @@ TOOL = {
     "config": "Where it is: `{url, method, headers?}` of kind `http`, `{function}` of kind `lambda`.",
     "version": VERSION,
 }
+STEP_NUMBER = "Of a pending step."
+PLAN_STEP = {
+    "description": "What is to be done.",
+    "tool": "The tool that the step mainly uses: one of the agent's.",
+    "input": "What the tool takes, where that is known whole. At most 2,000 characters.",
+    "requires_permission": "A person is asked before the step's tool runs. It can be added, and is lifted by an "
+    "approval alone.",
+}
 MEMORY = {"kind": "What sort of memory.", "text": "What is to be remembered.", "tags": "Words to find it by."}
 BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
     {
@@ -67,6 +75,38 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
         "PostMessage": (
             "What to say.",
             {"content": "At most 10,000 characters where the deployment does not say otherwise."},
+        ),
+        "EditPlan": (
+            "What is to change, and why.",
+            {
+                "operations": "Carried out in this order, all or none.",
+                "comment": "For the agent, in your words.",
+            },
+        ),
+        "AddStep": (
+            "A new step, with the next number. A plan has at most 10 open steps, and 20 with the finished ones.",
+            {
+                "op": "A new step.",
+                **PLAN_STEP,
+                "before": "The pending step that it comes before. Absent: it comes last.",
+            },
+        ),
+        "ChangeStep": (
+            "A pending step becomes another. Absent fields stay as they are; with another tool the input goes. null "
+            "takes tool or input away.",
+            {"op": "Another wording, tool or input.", "step_number": STEP_NUMBER, **PLAN_STEP},
+        ),
+        "SkipStep": (
+            "A pending step is not done.",
+            {
+                "op": "Leaves a step out.",
+                "step_number": STEP_NUMBER,
+                "reason": "Why. It becomes the step's result.",
+            },
+        ),
+        "ReorderSteps": (
+            "The pending steps come in another order; the others keep their places.",
+            {"op": "Another order.", "step_numbers": "All pending steps, in their new order."},
         ),
         "Resolve": (
             "A decision. Which options and inputs fit depends on the intervention's type.",

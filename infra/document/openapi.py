@@ -14,7 +14,7 @@ from infra.document import apis, errors
 from infra.document.operations.every import OPERATIONS
 from infra.document.operations.operation import Answer, Operation
 from infra.document.schemas import REF, schemas_of, shapes_with_words
-from infra.document.words import DESCRIPTION, HEADERS, RESPONSE_HEADERS, TAGS
+from infra.document.words import DESCRIPTION, HEADERS, NEEDED, RESPONSE_HEADERS, TAGS
 from shared.api.arguments import Parameter
 from shared.api.routes import ROUTES, Route
 
@@ -136,6 +136,10 @@ def _operation(
         *_path_variables(route, operation, parameters, schemas),
         *(_query(route, one, operation, schemas) for one in parameters if one.where == "query"),
         *({"name": name, "in": "header", **HEADERS[name]} for name in operation.takes),
+        *(
+            {"name": name, "in": "header", **HEADERS[name], **NEEDED[name], "required": True}
+            for name in operation.needs
+        ),
     ]
     body = next((one for one in parameters if one.where == "body"), None)
     if body is not None:

@@ -30,7 +30,8 @@ with another body is 422.
 **Pages.** A list is `{"items": […], "next_cursor": …}`. Send `next_cursor` as `cursor` until it is null. A page may
 be shorter than `limit`. Cursors are opaque.
 
-**Changes.** `ETag` and `If-Match` keep you from overwriting what somebody else has changed since you read it: 409.
+**Changes.** `ETag` and `If-Match` keep you from overwriting what somebody else has changed since you read it: 409, and
+412 of a plan, whose edits need `If-Match` (428 without).
 The polling endpoint answers `If-None-Match` with 304 where nothing happened.
 
 **Too much.** 429 and 503 are worth another try, after `Retry-After` seconds where they say so. A deployment may limit
@@ -81,6 +82,11 @@ HEADERS: Mapping[str, Json] = MappingProxyType(
         },
     }
 )
+
+NEEDED: Mapping[str, Json] = MappingProxyType(
+    {"If-Match": {"description": "The ETag of what you have read, or `*`. 412 where it has changed since."}}
+)
+"""What is otherwise with a header where a request must have it."""
 
 LIMITS = r'^"[a-z-]+"(;[a-z]=[0-9]+)+(, "[a-z-]+"(;[a-z]=[0-9]+)+)*$'
 RESPONSE_HEADERS: dict[str, Json] = {

@@ -87,6 +87,9 @@ class Api:
     def put(self, path: str) -> Decorator:
         return self._on("PUT", path)
 
+    def patch(self, path: str) -> Decorator:
+        return self._on("PATCH", path)
+
     def delete(self, path: str) -> Decorator:
         return self._on("DELETE", path)
 

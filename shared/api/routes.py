@@ -20,6 +20,7 @@ Action = Literal[
     "session.resume",
     "session.cancel",
     "session.delete",
+    "plan.edit",
     "intervention.resolve",
     "file.write",
     "file.restore",
@@ -57,7 +58,7 @@ class MethodNotAllowed(CallerError):
 
 
 class Route(NamedTuple):
-    method: Literal["GET", "POST", "PUT", "DELETE"]
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     function: Function
     role: Role | None = "member"
@@ -104,6 +105,7 @@ ROUTES: tuple[Route, ...] = (
         private="decider",
     ),
     Route("GET", "/v1/interventions", "status"),
+    Route("PATCH", "/v1/sessions/{session_id}/plan", "intervene", action="plan.edit"),
     Route("POST", "/v1/sessions/{session_id}/pause", "intervene", action="session.pause", rated="never"),
     Route("POST", "/v1/sessions/{session_id}/resume", "intervene", action="session.resume"),
     Route(

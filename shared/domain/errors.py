@@ -411,6 +411,18 @@ class Conflict(CallerError):
     code = "CONFLICT"
 
 
+class PreconditionFailed(CallerError):
+    """It has changed since you read it: `If-Match` names another state. Read it again and decide anew."""
+
+    code = "PRECONDITION_FAILED"
+
+
+class PreconditionRequired(CallerError):
+    """The request needs `If-Match`, with the `ETag` of what you have read."""
+
+    code = "PRECONDITION_REQUIRED"
+
+
 class PayloadTooLarge(CallerError):
     """The body, or the file that is asked for, is too large. Of more than 10 MB the gateway itself says so."""
 

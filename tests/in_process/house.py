@@ -18,6 +18,7 @@ from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.delete import delete as delete_session
+from shared.agent.lifecycle.edit_plan import EditDeps, PlanEdit, edit_plan
 from shared.agent.lifecycle.start import NewSession, post_message, start
 from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
@@ -36,6 +37,7 @@ from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import EngineError
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.plan.edit import Operation
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head, Wait
 from shared.ports.attempts import AttemptStore
@@ -187,6 +189,12 @@ class House:
         return post_message(
             repository, self.workflow, self.definitions, self.requester, session_id, text, caps
         )
+
+    def edit_plan(self, session_id: str, *operations: Operation, version: int | None = None) -> Head:
+        """`version`: what the person has seen; None: they take whatever there is."""
+        deps = EditDeps(self.fresh_repository(), self.workflow, self.registry, self.definitions)
+        edit = PlanEdit(operations, lambda there: version in (None, there), self.comment or "")
+        return edit_plan(deps, self.requester, session_id, edit)
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
         chosen, asked = Resolution(option, given or None, self.comment), one.intervention_id

@@ -30,9 +30,9 @@ class Answer:
 @dataclass(frozen=True)
 class Operation:
     """`name`: the operationId, stable. `codes`: of the errors that are this route's own; what every route may answer is
-    added. `takes`: request headers. `bodies`: examples by name, each of which a test sends. `parameters`: words about
-    path variables and query parameters; `values`: the schemas of those that a handler checks itself. `sends`: content
-    type -> schema of a body that is no JSON.
+    added. `takes`: request headers; `needs`: those that a request must have. `bodies`: examples by name, each of which
+    a test sends. `parameters`: words about path variables and query parameters; `values`: the schemas of those that a
+    handler checks itself. `sends`: content type -> schema of a body that is no JSON.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Operation:
     about: str = ""
     codes: tuple[str, ...] = ()
     takes: tuple[RequestHeader, ...] = ()
+    needs: tuple[RequestHeader, ...] = ()
     bodies: Mapping[str, Json] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Json] = field(default_factory=dict)

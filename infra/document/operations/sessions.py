@@ -3,7 +3,7 @@
 from typing import get_args
 
 from infra.document.operations.operation import NOTHING, PAGING, Answer, Json, Operation, ok, page_of
-from shared.api.response.shapes import history, receipts, sessions
+from shared.api.response.shapes import history, plans, receipts, sessions
 from shared.domain.session.head import SessionState
 
 SESSION = {"session_id": "The session's id, as its start answered."}
@@ -119,9 +119,49 @@ SESSIONS = {
         "readPlan",
         "Sessions",
         "The plan and its versions",
-        (ok(history.Plans, says="The plan as it is, and a page of its versions."),),
+        (ok(history.Plans, says="The plan as it is, and a page of its versions.", headers=("ETag",)),),
+        about="The ETag names the version. Steps change their status within it.",
         codes=("SESSION_NOT_FOUND", "PLAN_NOT_FOUND"),
         parameters={**SESSION, **PAGING},
+    ),
+    "PATCH /v1/sessions/{session_id}/plan": Operation(
+        "editPlan",
+        "Sessions",
+        "Edit the plan",
+        (
+            Answer(
+                200,
+                "The plan's new version. A repeat of a request with an `Idempotency-Key` whose session was deleted "
+                "meanwhile is answered with its id alone.",
+                (plans.Plan, sessions.DeletedSession),
+                sometimes=("ETag",),
+            ),
+        ),
+        about="Adds, edits, skips and reorders pending steps: all operations, in their order, or none. Steps that run "
+        "or are finished stay. The agent is told as by a message: its next turn reads what you changed, and what it "
+        "wrote before that neither changes the plan nor has an effect, unless somebody has approved the very call.",
+        codes=(
+            "SESSION_NOT_FOUND",
+            "PLAN_NOT_FOUND",
+            "CONFLICT",
+            "PRECONDITION_FAILED",
+            "IDEMPOTENCY_MISMATCH",
+            "PRECONDITION_REQUIRED",
+        ),
+        takes=("Idempotency-Key",),
+        needs=("If-Match",),
+        bodies={
+            "edit": {
+                "operations": [
+                    {"op": "skip", "step_number": 2, "reason": "That file is not needed any more."},
+                    {"op": "add", "description": "Check the sum by hand.", "before": 3},
+                    {"op": "edit", "step_number": 3, "description": "Write sums.md, with the checked sum."},
+                ],
+                "comment": "The invoices of May are not final.",
+            },
+            "reorder": {"operations": [{"op": "reorder", "step_numbers": [3, 2, 4]}]},
+        },
+        parameters=SESSION,
     ),
     "GET /v1/sessions/{session_id}/steps": Operation(
         "listSteps",

@@ -11,7 +11,7 @@ from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester, agent_of
 from shared.agent.session.session import Session
-from shared.domain.definitions.agent import require_start_role
+from shared.domain.definitions.agent import AgentDefinition, require_start_role
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MESSAGE, RUN, SESSION
 from shared.domain.interventions.intervention import require_role
@@ -125,16 +125,7 @@ def post_message(
             max_steps = change.head.max_steps
             decision = _begin_run(change, run_id, message_id, text, max_steps, requester.user)
             return CommitDraft(change, decision, idempotency=requester.key, starts=True)
-        if len(head.undelivered) >= MAX_UNDELIVERED:
-            raise Conflict(
-                f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them."
-            )
-        question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
-        if question is not None:
-            require_role(question, requester.roles, agent.start_roles)
-            settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
-        else:
-            change.user_message(message_id, text, requester.user)
+        tell(change, message_id, text, requester, agent)
         return CommitDraft(change, idempotency=requester.key)
 
     key = f"say/{message_id}"
@@ -148,6 +139,25 @@ def post_message(
     else:
         wake_engine(repository, workflow, session)
     return head
+
+
+def tell(change: Change, message_id: str, text: str, requester: Requester, agent: AgentDefinition) -> None:
+    """Gives a running session a person's words: they answer an open clarification, else wait for the next turn.
+
+    Raises Conflict where too many wait or too many people have written, RoleMissing where the question needs a role
+    that the requester lacks.
+    """
+    head = change.head
+    if len(head.undelivered) >= MAX_UNDELIVERED:
+        raise Conflict(
+            f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them."
+        )
+    question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
+    if question is not None:
+        require_role(question, requester.roles, agent.start_roles)
+        settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
+    else:
+        change.user_message(message_id, text, requester.user)
 
 
 def start_engine_again(

@@ -17,10 +17,10 @@ from shared.domain.session.commit import Position
 from shared.domain.session.conversation import ToolCall
 from shared.domain.session.head import Head, OpenCall
 
-Start = Literal["first", "again", "ask", "withdrawn"]
+Start = Literal["first", "again", "ask", "withdrawn", "replanned"]
 """`first`: no attempt before this one can have had the effect. `again`: one may have, and the tool may run again under
 the same effect id. `ask`: one may have, and only a person can say. `withdrawn`: the session was cancelled, paused or
-has moved on, so the call must not start.
+has moved on, so the call must not start. `replanned`: a person has changed the plan since the call was asked for.
 """
 
 
@@ -72,6 +72,17 @@ def is_in_doubt(open_call: OpenCall, effect: Effect | None) -> bool:
     return open_call.state == "started" and effect in (None, "once")
 
 
+def is_replanned(head: Head, call_id: str) -> bool:
+    """Whether the call has not begun, a person has changed the plan since it was asked for, and nobody has said that
+    this very call is to run.
+    """
+    open_call = head.open_call(call_id)
+    if open_call is None or open_call.state != "ready" or not head.has_unread_plan_edit:
+        return False
+    let_run = open_call.approval == "given" or (open_call.tries > 0 and not open_call.starter)
+    return not let_run
+
+
 def _log_first(
     repository: SessionRepository, session: Session, at: Position, call: ToolCall, fused: bool
 ) -> Start:
@@ -87,6 +98,8 @@ def _log_first(
         open_call = change.head.open_call(call.call_id)
         if not _may_start(now.head, at, call.call_id) or open_call is None:
             return None
+        if is_replanned(change.head, call.call_id):
+            return None
         change.is_fused = fused
         started = open_call.model_copy(update={"state": "started", "starter": mine})
         change.set(calls=change.head.with_call(started).calls)
@@ -95,7 +108,7 @@ def _log_first(
         return CommitDraft(change)
 
     if repository.commit(session, at.call_key(call.call_id, f"start-{tries}"), build) is None:
-        return "withdrawn"
+        return "replanned" if is_replanned(session.head, call.call_id) else "withdrawn"
     logged = session.head.open_call(call.call_id)
     return "first" if logged is not None and logged.starter == mine else "again"
 

@@ -15,7 +15,7 @@ from shared.agent.session.fencing import check_run
 from shared.agent.session.next_turn import count_open_calls, turn_again
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.agent.tools.effect_ledger import is_in_doubt, log_start, take_back_start
+from shared.agent.tools.effect_ledger import is_in_doubt, is_replanned, log_start, take_back_start
 from shared.agent.tools.results_for_model import failure_text, read_result, result_text
 from shared.domain.definitions.agent import AgentDefinition, built_in, policies_of
 from shared.domain.definitions.builtins import READ_RESULT
@@ -39,6 +39,10 @@ LOST = (
 )
 
 
+REPLANNED = (
+    "Error: a person has changed the plan after this call of {name} was asked for, so it was not run. Read what they "
+    "changed; make the call again if it is still right."
+)
 CHANGED = (
     "Error: the tool {name} was changed after this call was asked for, so the call was not run, approved or not. Make "
     "it again if it is still right; a person is asked where the tool wants that now."
@@ -114,6 +118,9 @@ def run_held_call(
     match log_start(repository, session, at, call, effect, fused=fused):
         case "withdrawn":
             return
+        case "replanned":
+            _leave_out(repository, session, at, call, fused)
+            return
         case "ask":
             ask_whether_it_happened(runtime, session, at, call, spec)
             return
@@ -155,6 +162,24 @@ def run_held_call(
         return _finish(now, change, call, said, took)
 
     repository.commit(session, at.call_key(call_id, "finish"), build)
+
+
+def _leave_out(
+    repository: SessionRepository, session: Session, at: Position, call: ToolCall, fused: bool
+) -> None:
+    """Settles a call that does not run because the plan was changed. Where a turn has told the model of that in the
+    meantime, or the run has ended, nothing is settled here.
+    """
+    result = CallResult(REPLANNED.format(name=call.name), ok=False)
+
+    def build(now: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        if change.head.is_over or change.head.interventions or not is_replanned(change.head, call.call_id):
+            return None
+        change.is_fused = fused
+        return _finish(now, change, call, result, duration_ms=0)
+
+    repository.commit(session, at.call_key(call.call_id, "finish"), build)
 
 
 def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -> None:

@@ -19,6 +19,11 @@ from shared.ports.clock import Clock
 from shared.ports.model import ModelReply
 from shared.ports.tools import Registry
 
+PLAN_EDITED = (
+    "A person has changed the plan after this call of {name} was written, so it was not run. Read what they changed; "
+    "make the call again if it is still right."
+)
+
 
 class AppliedReply(NamedTuple):
     """`text`: of the whole answer, the half that was cut off before included. `calls`: those that have to run, withheld
@@ -110,11 +115,14 @@ def apply_reply(
             if planning:
                 raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
             is_private = change.head.private_to is not None
-            registry.check(requested_tool(call, specs), call.input, private=is_private)
+            tool = requested_tool(call, specs)
+            registry.check(tool, call.input, private=is_private)
             if _is_note(call):
                 change.set(scratchpad=change.head.scratchpad.with_note(call.input["text"]))
                 change.entry(own_result(call, _noted(call.input["text"])))
                 continue
+            if tool.effect != "read" and change.head.has_unread_plan_edit:
+                raise ModelFeedback(PLAN_EDITED.format(name=tool.name))
             if len(outcome.to_run) >= MAX_CALLS:
                 raise ModelFeedback(f"At most {MAX_CALLS} calls run in one reply. Call this one again later.")
         except ModelFeedback as refusal:
@@ -149,6 +157,11 @@ def _updated(
     """
     arguments = call.input or {}
     action = arguments.get("action")
+    if change.head.has_unread_plan_edit:
+        raise PlanRefused(
+            "PLAN_EDITED",
+            "A person has changed the plan meanwhile. Read what they changed, and update the plan as it is now.",
+        )
     if action == "complete" and planning:
         raise PlanRefused(
             "STILL_PLANNING",

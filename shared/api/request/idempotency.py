@@ -15,7 +15,13 @@ from typing import Any
 
 from shared.agent.session.requester import Requester
 from shared.api.request.incoming import Request
-from shared.domain.errors import Conflict, IdempotencyMismatch, Unauthorized, ValidationFailed
+from shared.domain.errors import (
+    Conflict,
+    IdempotencyMismatch,
+    PreconditionFailed,
+    Unauthorized,
+    ValidationFailed,
+)
 from shared.domain.session.head import Head
 from shared.ports.log import IdempotencyKey, IdempotencyRecord, KeyTaken, SessionIndex, SessionLog
 
@@ -100,10 +106,10 @@ class IdempotencyGuard:
         if earlier is None:
             try:
                 return act()
-            except (KeyTaken, Conflict) as lost:
+            except (KeyTaken, Conflict, PreconditionFailed) as lost:
                 # The request that was faster may have come with this very key, and then has the answer of this one.
                 earlier = self._earlier(key, is_own)
-                if earlier is None and isinstance(lost, Conflict):
+                if earlier is None and not isinstance(lost, KeyTaken):
                     raise
                 if earlier is None:
                     raise Conflict(

@@ -53,7 +53,7 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
         caller = identity.from_event(event, settings.tenant_claim, settings.roles_claim, rules)
         caller.require(route.role)
     body = body_bytes(event)
-    takes_json = route.method in ("POST", "PUT") and not route.takes_bytes
+    takes_json = route.method in ("POST", "PUT", "PATCH") and not route.takes_bytes
     return Request(
         route=route,
         path=path,

@@ -2,12 +2,26 @@
 
 import re
 
+from shared.domain.errors import PreconditionRequired
+
 _TAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 
 
 def etag(*parts: object) -> str:
     """A strong tag, made of what identifies the representation: a commit number, for instance."""
     return '"' + "-".join(str(part) for part in parts) + '"'
+
+
+def plan_tag(version: int) -> str:
+    """Of a plan: an edit is about a version of it. Steps change their status within one and are looked at anew."""
+    return etag(version)
+
+
+def required(if_match: str | None) -> str:
+    """The header `If-Match` of a request that needs it. Raises PreconditionRequired."""
+    if if_match is None:
+        raise PreconditionRequired("Send If-Match with the ETag of the plan that you have read.")
+    return if_match
 
 
 def matches(if_none_match: str | None, tag: str) -> bool:

@@ -84,6 +84,13 @@ def permissions_owed(before: ExecutionPlan | None, steps: Iterable[PlanStep]) ->
     return tuple(sorted(asked - _wanted(steps)))
 
 
+def permissions_left(before: ExecutionPlan, steps: Iterable[PlanStep]) -> tuple[str, ...]:
+    """The same after a person's edit, which leaves steps as they are: one that is permitted does not ask again."""
+    asked = _wanted(step for step in before.steps if not step.permitted)
+    asks = _wanted(step for step in steps if not step.permitted)
+    return tuple(sorted({*before.owed, *(asked - asks)}))
+
+
 def _current(plan: ExecutionPlan) -> Sequence[PlanStep]:
     """The steps in progress; without any, the first open one: the model may work on it before it marks it."""
     return [step for step in plan.steps if step.status == "in_progress"] or plan.open_steps[:1]

@@ -1,4 +1,5 @@
-"""The tool `update_plan`: its input, and the only way in which a plan changes (design §4).
+"""The tool `update_plan`: its input, and the only way in which a model changes its plan (design §4). People's edits are
+in `edit.py`.
 
 Which status of a step may follow which: `STEP_TRANSITIONS` in `shared/domain/plan/plan.py`.
 
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, ValidationError, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StringConstraints, ValidationError
 
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import PlanRefused, ToolInputInvalid
@@ -63,19 +64,22 @@ Description = Annotated[str, StringConstraints(strip_whitespace=True, min_length
 Risk = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
+def small_input(value: dict[str, Any]) -> dict[str, Any]:
+    if len(str(value)) > MAX_STEP_INPUT_CHARS:
+        raise ValueError("too long for a plan; leave it out, the call itself will have it")
+    return value
+
+
+ToolName = Annotated[str, Field(max_length=64)]
+StepInput = Annotated[dict[str, Any], AfterValidator(small_input)]
+
+
 class NewStep(FrozenModel):
     step_number: Number | None = None
     description: Description
-    tool: Annotated[str, Field(max_length=64)] | None = None
-    input: dict[str, Any] | None = None
+    tool: ToolName | None = None
+    input: StepInput | None = None
     requires_permission: StrictBool = False
-
-    @field_validator("input")
-    @classmethod
-    def _small(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        if len(str(value)) > MAX_STEP_INPUT_CHARS:
-            raise ValueError("too long for a plan; leave it out, the call itself will have it")
-        return value
 
 
 class PlanUpdate(FrozenModel):
@@ -174,17 +178,12 @@ def _create(
             "STEP_COUNT", f"A plan has 1 to {MAX_STEPS} steps, this one has {len(wanted)}. {instead}"
         )
     steps = _numbered(wanted)
-    for step in steps:
-        if step.tool is not None and step.tool not in tools:
-            raise PlanRefused("UNKNOWN_TOOL", _unknown_tool(step, tools))
-        if step.tool is not None and step.input is not None:
-            _check_step_input(step, tools[step.tool], step.input, check_input)
-    steps = tuple(_with_registry_permission(step, tools) for step in steps)
+    steps = tuple(fitted(step, tools, check_input) for step in steps)
     created = ExecutionPlan(
         version=1 if plan is None else plan.version + 1,
         goal=(update.goal or "").strip(),
         steps=steps,
-        risks=(*_risks(steps, tools), *update.risks),
+        risks=(*registry_risks(steps, tools), *update.risks),
         owed=permissions_owed(plan, steps),
         created_at=now,
         updated_at=now,
@@ -213,6 +212,17 @@ def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
     )
 
 
+def fitted(step: PlanStep, tools: Mapping[str, ToolSpec], check_input: CheckInput) -> PlanStep:
+    """The step, with the permission that its tool asks for. Raises PlanRefused for a tool that the agent does not have
+    and an input that the tool would not take.
+    """
+    if step.tool is not None and step.tool not in tools:
+        raise PlanRefused("UNKNOWN_TOOL", _unknown_tool(step, tools))
+    if step.tool is not None and step.input is not None:
+        _check_step_input(step, tools[step.tool], step.input, check_input)
+    return _with_registry_permission(step, tools)
+
+
 def _check_step_input(
     step: PlanStep, tool: ToolSpec, planned: Mapping[str, Any], check_input: CheckInput
 ) -> None:
@@ -233,9 +243,10 @@ def _with_registry_permission(step: PlanStep, tools: Mapping[str, ToolSpec]) -> 
     return step.model_copy(update={"requires_permission": True}) if needed else step
 
 
-def _risks(steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]) -> list[str]:
+def registry_risks(steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]) -> list[str]:
     """The risks that follow from the registry. The model can add risks, and cannot remove these."""
-    return [_risk(step, tools[step.tool]) for step in steps if step.tool and tools[step.tool].is_risky]
+    used = ((step, tools.get(step.tool or "")) for step in steps)
+    return [_risk(step, tool) for step, tool in used if tool is not None and tool.is_risky]
 
 
 def _risk(step: PlanStep, tool: ToolSpec) -> str:

@@ -360,6 +360,8 @@ class Head(VersionedModel):
     visibility: Visibility = "tenant"
     spent: Spent | None = None
     """What the session has used of AWS and of its models; None: nothing is counted yet."""
+    plan_edit: str = ""
+    """The id of the message that tells the model what a person has changed in the plan last; empty: nobody has."""
     background: RunningResponse | None = None
     """The answer that the run waits for, or that its provider still has to be told to end; None: there is none."""
     counted: bool = False
@@ -436,6 +438,13 @@ class Head(VersionedModel):
         """
         began = self.run.goal_id if self.run is not None else ""
         return bool(self.undelivered) and self.undelivered[-1] != began
+
+    @property
+    def has_unread_plan_edit(self) -> bool:
+        """Whether a person has changed the plan and no turn has shown the model how. What the model asked for before
+        does not change the plan any more, and has no effect unless a person has let it run.
+        """
+        return self.plan_edit in self.undelivered
 
     def open_call(self, call_id: str) -> OpenCall | None:
         return next((call for call in self.calls if call.call_id == call_id), None)

@@ -105,7 +105,9 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
 
     def send(key: str, name: str, /, **variables: str) -> httpx.Response:
         method, _, path = key.partition(" ")
-        answer = boss.http.request(method, path.format(**variables), json=example(key, name))
+        headers = {"If-Match": "*"} if "If-Match" in OPERATIONS[key].needs else {}
+        body = example(key, name)
+        answer = boss.http.request(method, path.format(**variables), json=body, headers=headers)
         assert answer.is_success, f"{key}, {name}: {answer.text}"
         sent.add((key, name))
         return answer
@@ -135,6 +137,15 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
         session_id = boss.start("Delete copy.md")
         (asked,) = boss.asked(session_id).session["interventions"]
         send(resolve, decision, session_id=session_id, intervention_id=asked["intervention_id"])
+
+    boss.put_file("copy.md", "A copy")
+    session_id = boss.start("Delete copy.md")
+    planned = boss.asked(session_id).session["plan"]["steps"]
+    more = [{"op": "add", "description": f"Step {number}"} for number in range(len(planned) + 1, 5)]
+    path = f"/v1/sessions/{session_id}/plan"
+    assert boss.patch(path, {"operations": more}, If_Match="*").status_code == 200
+    send("PATCH /v1/sessions/{session_id}/plan", "reorder", session_id=session_id)
+    send("PATCH /v1/sessions/{session_id}/plan", "edit", session_id=session_id)
 
     assert sent == {(key, name) for key, each in OPERATIONS.items() for name in each.bodies}
 

@@ -101,6 +101,7 @@ def ask(person: Person, route: Route, ids: Ids, tool: Json) -> httpx.Response:
     bodies: Mapping[str, Json] = {
         "POST /v1/sessions/{session_id}/messages": {"content": "Hello"},
         "POST /v1/sessions/{session_id}/interventions/{intervention_id}/resolve": {"option": "approve"},
+        "PATCH /v1/sessions/{session_id}/plan": {"operations": [{"op": "add", "description": "Mine"}]},
         "PUT /v1/tools/{name}": {name: value for name, value in tool.items() if name != "name"},
         "PUT /v1/agents/{agent_id}": {"name": "Mine"},
         "PUT /v1/memories/{memory_id}": {"kind": "fact", "text": "Mine", "shared": True},
@@ -115,6 +116,8 @@ def ask(person: Person, route: Route, ids: Ids, tool: Json) -> httpx.Response:
             "POST": {"params": {"restore": "null"}},
         }
         more = files.get(route.method, {})
+    if route.method == "PATCH":
+        more["headers"] = {"If-Match": "*"}
     return person.http.request(route.method, ids.of(route), **more)
 
 

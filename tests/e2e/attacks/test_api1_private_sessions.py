@@ -10,7 +10,11 @@ from tests.e2e.support.person import OVER, Json, Person, Seen, refused
 from tests.e2e.support.samples import DELETION, OLD
 
 OF_SESSIONS = tuple(route for route in ROUTES if "{session_id}" in route.path)
-BODIES: dict[str, Json] = {"messages": {"content": "hello"}, "resolve": {"option": "approve"}}
+BODIES: dict[str, Json] = {
+    "messages": {"content": "hello"},
+    "resolve": {"option": "approve"},
+    "plan": {"operations": [{"op": "add", "description": "more"}]},
+}
 KEEPER: Json = {
     "agent_id": "keeper",
     "name": "Keeper",
@@ -34,8 +38,9 @@ def hers(ann: Person, boss: Person) -> Seen:
 
 def ask(person: Person, route: Route, session_id: str, asked: str) -> Any:
     path = route.path.replace("{session_id}", session_id).replace("{intervention_id}", asked)
-    body = BODIES.get(route.path.rpartition("/")[2], {}) if route.method == "POST" else None
-    return person.http.request(route.method, path, json=body)
+    body = BODIES.get(route.path.rpartition("/")[2], {}) if route.method in ("POST", "PATCH") else None
+    headers = {"If-Match": "*"} if route.method == "PATCH" else {}
+    return person.http.request(route.method, path, json=body, headers=headers)
 
 
 def test_no_route_of_a_private_session_tells_it_from_one_that_is_not_there(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.support.behind import Behind, entered
 from tests.e2e.support.gate import Gate
-from tests.e2e.support.person import Person, Seen
+from tests.e2e.support.person import Person, Seen, refused
 from tests.e2e.support.thinking import calls, end, plan
 
 CAP = 8
@@ -119,6 +119,30 @@ def test_a_message_amid_the_turns_is_in_the_next_turn_of_the_same_invocation(
     assert seen.session["result"]["answer"] == "Minded."
     bodies = [str(record.body) for record in model.requests]
     assert ["mind the gap" in body for body in bodies] == [False, False, False, True]
+    assert states(behind, seen)["Think"] == 0
+
+
+def test_an_edit_of_the_plan_amid_the_turns_voids_what_is_being_written(
+    ann: Person, gate: Gate, model: Any, behind: Behind
+) -> None:
+    model.add(plan("One", "Two"), write(1), write(2), end("Minded.", 1, 3))
+    session_id = held_in_turn(ann, gate, 3)
+    path = f"/v1/sessions/{session_id}/plan"
+    tag = ann.get(path).headers["etag"]
+    edit = [{"op": "skip", "step_number": 2, "reason": "No gap."}, {"op": "add", "description": "Three"}]
+
+    edited = ann.patch(path, {"operations": edit}, If_Match=tag)
+
+    assert (edited.status_code, edited.json()["data"]["version"]) == (200, 2)
+    refused(ann.patch(path, {"operations": edit}, If_Match=tag), 412, "PRECONDITION_FAILED")
+    gate.open()
+    seen = ann.finished(session_id)
+    assert (seen.session["result"]["goal_met"], ann.files()) == (True, {"1.txt"})
+    assert [step["status"] for step in seen.session["plan"]["steps"]] == ["completed", "skipped", "completed"]
+    bodies = [str(record.body) for record in model.requests]
+    assert ["Step 2 is skipped: No gap." in body for body in bodies] == [False, False, False, True]
+    (told,) = seen.of("plan.revised")
+    assert told["data"]["by"] == ann.name
     assert states(behind, seen)["Think"] == 0
 
 

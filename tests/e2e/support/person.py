@@ -63,6 +63,11 @@ class Person:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.http.post(path, json={} if body is None else body, headers=named)
 
+    def patch(self, path: str, body: Json, **headers: str) -> httpx.Response:
+        """`headers` as keywords, `If_Match='"1"'`."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.http.patch(path, json=body, headers=named)
+
     def delete(self, path: str) -> httpx.Response:
         return self.http.delete(path)
 

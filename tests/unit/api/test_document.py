@@ -28,7 +28,7 @@ from shared.domain.errors import Quota
 from shared.settings import Settings
 from tests.unit.api.gateway import Answer, Gateway
 
-METHODS = ("get", "post", "put", "delete")
+METHODS = ("get", "post", "put", "patch", "delete")
 Json = dict[str, Any]
 
 

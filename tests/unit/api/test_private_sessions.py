@@ -15,7 +15,11 @@ from tests.unit.api.gateway import Answer
 from tests.unit.api.session_functions import Person
 
 OF_SESSIONS = tuple(route for route in ROUTES if "{session_id}" in route.path)
-BODIES: dict[str, Any] = {"messages": {"content": "Hello"}, "resolve": {"option": "approve"}}
+BODIES: dict[str, Any] = {
+    "messages": {"content": "Hello"},
+    "resolve": {"option": "approve"},
+    "plan": {"operations": [{"op": "add", "description": "more"}]},
+}
 SECRET = "the-salary-list"
 ASKS = says(f"I delete {SECRET}.", call("delete_file", path="a.txt"))
 
@@ -44,7 +48,9 @@ def path_of(route: Route, session: str, intervention: str) -> str:
 
 def ask(person: Person, route: Route, session: str, intervention: str) -> Answer:
     last = route.path.rpartition("/")[2]
-    sent = {"json_body": BODIES.get(last, {})} if route.method == "POST" else {}
+    sent: dict[str, Any] = {"json_body": BODIES.get(last, {})} if route.method in ("POST", "PATCH") else {}
+    if route.method == "PATCH":
+        sent["headers"] = {"If-Match": "*"}
     return person.ask(route.method, path_of(route, session, intervention), **sent)
 
 
