@@ -95,7 +95,7 @@ def test_a_page_of_a_configured_origin_may_call_every_route_and_read_what_it_nee
     origin = "https://app.example.com"
     allowed = cors(synthesised(replace(PROD, cors_origins=(origin,)), tmp_path))
     assert allowed["AllowOrigins"] == [origin]
-    assert set(allowed["AllowMethods"]) == {"DELETE", "GET", "POST", "PUT"}
+    assert set(allowed["AllowMethods"]) == {"DELETE", "GET", "PATCH", "POST", "PUT"}
     assert {"authorization", "content-type", "idempotency-key", "if-match"} <= set(allowed["AllowHeaders"])
     assert {"allow", "etag", "location", "ratelimit", "ratelimit-policy", "retry-after"} == set(
         allowed["ExposeHeaders"]
