@@ -16,9 +16,11 @@ ClientError
       InterventionNotFound
     MethodNotAllowed         405
     Conflict                 409  it does not fit the present state: read it and decide anew
+    Changed                  412  it was changed since it was read: read it again
     TooLarge                 413
     UnsupportedMediaType     415
     IdempotencyMismatch      422  the key came with another body before
+    VersionNeeded            428  what was read has to be named
     RateLimited              429  too many requests; `retry_after` says when to come again
       TooManyOpenSessions         one has to end first
     ServerError              5xx  something is wrong on the other side
@@ -128,6 +130,14 @@ class TooLarge(ApiError):
 
 class UnsupportedMediaType(ApiError):
     of_code, of_status = "UNSUPPORTED_MEDIA_TYPE", 415
+
+
+class Changed(ApiError):
+    of_code, of_status = "PRECONDITION_FAILED", 412
+
+
+class VersionNeeded(ApiError):
+    of_code, of_status = "PRECONDITION_REQUIRED", 428
 
 
 class IdempotencyMismatch(ApiError):

@@ -88,12 +88,12 @@ Stream: TypeAlias = Generator[Request | Pause | Item[T], Any, None]
 def answered(request: Request) -> Flow[Answer]:
     """The answer of a request that succeeded, after up to `MAX_ATTEMPTS` of them.
 
-    That is safe for a POST too: each carries an Idempotency-Key, the same one in every attempt. On its way to the API a
-    part `..` would take the part before it away, so `/v1/files/../agents` is never sent.
+    That is safe for a POST or PATCH too: each carries an Idempotency-Key, the same one in every attempt. On its way to
+    the API a part `..` would take the part before it away, so `/v1/files/../agents` is never sent.
     """
     if not {".", ".."}.isdisjoint(request.path.split("/")):
         raise InvalidPath("a name cannot have a part that is . or ..: give the path from the top")
-    if request.method == "POST":
+    if request.method in ("POST", "PATCH"):
         request = replace(request, headers={"Idempotency-Key": str(uuid.uuid4()), **request.headers})
     for attempt in range(MAX_ATTEMPTS):
         is_last = attempt == MAX_ATTEMPTS - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from acta.client.flows import Flow, Request, Stream, data, first, flattened, given, pages
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Event,
         Intervention,
         Message,
+        Plan,
         Plans,
         Receipt,
         Session,
@@ -194,6 +195,22 @@ class SessionCalls:
     def plan(self, session_id: str) -> Flow[Plans]:
         """The plan as it is, and its first versions. Raises PlanNotFound before there is one."""
         return data(Request("GET", session_path(session_id, "plan")))
+
+    @operation
+    def edit_plan(
+        self,
+        session_id: str,
+        operations: Sequence[Mapping[str, Any]],
+        *,
+        version: int,
+        comment: str | None = None,
+    ) -> Flow[Plan]:
+        """Adds, edits, skips and reorders pending steps, all or none; the agent is told. `version`: of the plan as you
+        have read it. Raises Changed where it is at another one.
+        """
+        body = given(operations=list(operations), comment=comment)
+        headers = {"If-Match": f'"{version}"'}
+        return data(Request("PATCH", session_path(session_id, "plan"), body=body, headers=headers))
 
     @listing
     def steps(self, session_id: str) -> Stream[Step]:

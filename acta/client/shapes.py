@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shared.api.response.shapes.history import TraceRow as TraceRow
     from shared.api.response.shapes.interventions import CallInput as CallInput
     from shared.api.response.shapes.interventions import Intervention as Intervention
+    from shared.api.response.shapes.plans import Plan as Plan
     from shared.api.response.shapes.receipts import Receipt as Receipt
     from shared.api.response.shapes.records import AuditRecord as AuditRecord
     from shared.api.response.shapes.records import File as File
