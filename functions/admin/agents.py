@@ -31,6 +31,7 @@ WITH_LONG_ANSWERS: tuple[Purpose, ...] = ("plan", "think", "final")
 """A summary is short, whatever the agent says."""
 ABOUT_CALLS = ("approval_required", "error_recovery")
 NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS)}."
+TOOL_GONE = "There is no tool {} any more: sessions of this agent go on without it."
 NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
 
 
@@ -53,13 +54,19 @@ def add_agents(
         changed="The agent was changed meanwhile. Read it again and decide anew.",
     )
 
+    def warnings_of(*found: AgentDefinition) -> list[list[str]]:
+        """Of each, a sentence for each tool that it names and that was deleted since."""
+        known = tools(api.caller.tenant) if any(agent.tools for agent in found) else {}
+        return [[TOOL_GONE.format(name) for name in agent.tools if name not in known] for agent in found]
+
     @api.get("/v1/agents")
     def list_agents(
         limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50, cursor: ListingCursor = None
     ) -> Response:
         with listing_cursor():
             found = store.agents(api.caller.tenant, limit=limit, cursor=cursor)
-        return page([agent_view(agent) for agent in found.agents], found.cursor)
+        told = zip(found.agents, warnings_of(*found.agents), strict=True)
+        return page([{**agent_view(agent), "warnings": warnings} for agent, warnings in told], found.cursor)
 
     @api.post("/v1/agents")
     def create_agent(body: CreateAgent) -> Response:
@@ -83,7 +90,8 @@ def add_agents(
 
     @api.get("/v1/agents/{agent_id}")
     def read_agent(agent_id: str) -> Response:
-        return agents.answer(agents.get(agent_id))
+        agent = agents.get(agent_id)
+        return agents.answer(agent, warnings=warnings_of(agent)[0])
 
     @api.put("/v1/agents/{agent_id}")
     def replace_agent(agent_id: str, body: PutAgent) -> Response:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 
 
 def agent_view(agent: AgentDefinition) -> definitions.Agent:
+    """As it is when it is written: then there is nothing to warn of."""
     """The built-in agent has version 0 and no times."""
     return {
         "agent_id": agent.agent_id,
@@ -40,6 +41,7 @@ def agent_view(agent: AgentDefinition) -> definitions.Agent:
             for type, policy in agent.interventions.items()
         },
         "output_schema": agent.output_schema,
+        "warnings": [],
         "version": agent.version,
         "created_at": instant_or_none(agent.created_at),
         "updated_at": instant_or_none(agent.updated_at),

@@ -80,6 +80,8 @@ class Agent(TypedDict):
     background: bool
     """The provider makes its answers by itself and keeps them until they are fetched."""
     interventions: dict[InterventionType, AskingPolicy]
+    warnings: list[str]
+    """Of its `tools`, those that were deleted since."""
     output_schema: dict[str, Any] | None
     """JSON Schema of the final answers of its sessions, where their start names none. null: they are free text."""
     version: Counter

@@ -362,3 +362,15 @@ def test_the_weather_is_a_tool_only_where_the_deployment_lets_it_out() -> None:
     body = {"name": "Clerk", "goal": "Go", "tools": ["get_weather"]}
     assert "tools" in str(api.admin.request("POST", "/v1/agents", json_body=body).error["details"])
     assert api.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": "get_weather"}).status == 409
+
+
+def test_an_agent_says_which_of_its_tools_are_not_there_any_more(api: AdminApi) -> None:
+    create(api, name="refund")
+    agent = {"name": "Cashier", "system_prompt": "You pay back.", "tools": ["read_file", "refund"]}
+    assert api.admin.request("POST", "/v1/agents", json_body={"agent_id": "cashier", **agent}).status == 201
+    assert api.member.request("GET", "/v1/agents/cashier").data["warnings"] == []
+    assert api.admin.request("DELETE", "/v1/tools/refund").status == 204
+    sentence = "There is no tool refund any more: sessions of this agent go on without it."
+    assert api.member.request("GET", "/v1/agents/cashier").data["warnings"] == [sentence]
+    listed = api.member.request("GET", "/v1/agents").data["items"]
+    assert {one["agent_id"]: one["warnings"] for one in listed} == {"cashier": [sentence], "default": []}
