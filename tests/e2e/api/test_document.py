@@ -73,7 +73,9 @@ def dom(chromium: Browser, url: str, folder: Path) -> str:
 
 
 def test_an_answer_that_the_document_does_not_have_is_found(ann: Person) -> None:
-    """That the comparison compares: a field more, a status, a header less, another content type."""
+    """That the comparison compares: a field more, a status, a header less, one that is not described or is
+    another, another content type.
+    """
     answer = ann.get("/v1/files")
     body = answer.json()
 
@@ -85,6 +87,10 @@ def test_an_answer_that_the_document_does_not_have_is_found(ann: Person) -> None
     for wrong in (changed(more=1), changed(next_cursor=3), changed(status=206), changed(kind="text/html")):
         with pytest.raises(NotDescribed):
             checked(wrong)
+    for name, value in (("Allow", "GET"), ("RateLimit", "500")):
+        told = httpx.Response(200, json=body, headers={name: value}, request=answer.request)
+        with pytest.raises(NotDescribed, match=name):
+            checked(told)
     polled = ann.get(f"/v1/sessions/{ann.start()}")
     with pytest.raises(NotDescribed, match="without ETag"):
         checked(httpx.Response(200, content=polled.content, request=polled.request))
