@@ -250,8 +250,9 @@ NEEDS: Mapping[str, set[str]] = {
     "admin": set(),
     "notify": {"read a tenant's item"},
     "recover": {
-        "read a tenant's item", "write a tenant's item", "delete a tenant's item", "read through the table",
-        "find the live sessions", "read a session's text", "start an execution", "list the executions",
+        "read a tenant's item", "write a tenant's item", "change a tenant's item", "delete a tenant's item",
+        "read through the table", "find the live sessions", "read a session's text", "start an execution",
+        "list the executions",
     },
     "fallback": set(),
 }  # fmt: skip
