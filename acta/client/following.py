@@ -72,13 +72,14 @@ def updates(
 ) -> Stream[Update]:
     """Every update from the cursor `after` on; "0" is the session's beginning.
 
-    Ends after the update that brings the last event of an ended or idle session. The first poll returns at once; the
-    server holds each later one until there is something new, `LONG_POLL_SECONDS` at most. Between polls it pauses as
-    long as the server says. An outage is waited out for `patience_seconds`, but not before the first answer: then the
-    address may be wrong. So is a limit of the tenant's that the call itself has waited for in vain. `on_outage` is told
-    of each poll that failed.
+    Ends after the update that brings the last event of an ended or idle session. The first poll returns at once (from
+    the beginning there are always events); the server holds each later one until there is something new,
+    `LONG_POLL_SECONDS` at most. Between polls it pauses as long as the server says: no time after a poll that was to be
+    held. An outage is waited out for `patience_seconds`, but not before the first answer: then the address may be
+    wrong. So is a limit of the tenant's that the call itself has waited for in vain. `on_outage` is told of each poll
+    that failed.
     """
-    wait, failed, waited, has_answered = 0, 0, 0.0, False
+    wait, failed, waited, has_answered = LONG_POLL_SECONDS if after == "0" else 0, 0, 0.0, False
     while True:
         try:
             answer = yield from data(Request("GET", session_path(session_id), {"after": after, "wait": wait}))

@@ -7,6 +7,7 @@ from argparse import Namespace
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.sessions.follow import follow_as_json, follow_on_screen
+from acta.cli.terminal.session_lines import state_words
 from acta.cli.terminal.text import echo
 
 
@@ -37,5 +38,5 @@ def watch(arguments: Namespace) -> int:
 def control(arguments: Namespace) -> int:
     """`arguments.action`: pause, resume or cancel."""
     session = getattr(connect(arguments), arguments.action)(arguments.id)
-    echo(f"{arguments.id}  {str(session.get('state', '')).replace('_', ' ')}")
+    echo(f"{arguments.id}  {state_words(session)}")
     return exit_codes.OK

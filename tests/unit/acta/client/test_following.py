@@ -58,9 +58,19 @@ def test_each_poll_goes_on_from_the_cursor_of_the_last(client: Client, deploymen
     deployment.polls(poll(session("planning"), cursor="a"), poll(session("failed"), cursor="b"))
     list(client.updates(SESSION_ID))
     assert [request.path.partition("?")[2] for request in deployment.requests] == [
-        "after=0&wait=0",
+        "after=0&wait=10",
         "after=a&wait=10",
     ]
+
+
+def test_who_goes_on_from_a_cursor_is_told_first_how_the_session_is(
+    client: Client, deployment: FakeDeployment
+) -> None:
+    """There may be nothing new for a long time, and the first poll would be held."""
+    deployment.polls(poll(session("planning"), cursor="b"), poll(session("failed"), cursor="c"))
+    list(client.updates(SESSION_ID, after="a"))
+    asked = [request.path.partition("?")[2] for request in deployment.requests]
+    assert asked == ["after=a&wait=0", "after=b&wait=10"]
 
 
 def test_the_server_says_when_to_come_again(

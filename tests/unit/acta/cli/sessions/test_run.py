@@ -175,6 +175,15 @@ def test_control_commands_post_to_their_route(acta: Acta, deployment: FakeDeploy
     assert acta(action, SESSION_ID) == 0
 
 
+def test_what_pause_has_done_is_called_a_pause(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paused = session("waiting_for_user", state_reason="paused")
+    deployment.on("POST", f"/v1/sessions/{SESSION_ID}/pause", success(paused, 202))
+    assert acta("pause", SESSION_ID) == 0
+    assert capsys.readouterr().out == f"{SESSION_ID}  paused\n"
+
+
 @pytest.mark.parametrize(
     ("ended", "code"),
     [
