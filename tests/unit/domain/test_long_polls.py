@@ -14,7 +14,7 @@ QUOTA = 1_000
 def held(watchers: int, limit: LongPolls) -> float:
     """Concurrent executions that so many watchers hold: the part of their time that they wait or are answered."""
     waiting = limit.seconds(LONGEST) + 0.02
-    return watchers * waiting / (waiting + limit.pause_ms(USUAL_MS) / 1_000)
+    return watchers * waiting / (waiting + limit.pause_ms(USUAL_MS, LONGEST) / 1_000)
 
 
 def loads(watchers: int, work: int, minutes: int, delay: int) -> list[float]:
@@ -29,12 +29,17 @@ def loads(watchers: int, work: int, minutes: int, delay: int) -> list[float]:
 
 def test_without_load_polls_wait_as_they_ask_and_come_again_as_ever() -> None:
     limit = after_measuring(LongPolls(), 0.29)
-    assert (limit.seconds(20), limit.pause_ms(1_000)) == (20, 1_000)
+    assert (limit.seconds(20), limit.pause_ms(1_000), limit.pause_ms(1_000, 20)) == (20, 1_000, 0)
 
 
 def test_at_full_load_none_waits_and_all_come_seldom() -> None:
     limit = after_measuring(LongPolls(), 0.8)
-    assert (limit.seconds(20), limit.pause_ms(1_000)) == (0, 10_000)
+    assert (limit.seconds(20), limit.pause_ms(1_000), limit.pause_ms(1_000, 20)) == (0, 10_000, 10_000)
+
+
+def test_what_a_poll_may_wait_is_a_part_of_the_pause() -> None:
+    assert [LongPolls().pause_ms(1_000, asked) for asked in (0, 0.4, 1, 20)] == [1_000, 600, 0, 0]
+    assert [LongPolls(share).pause_ms(1_000, 1) for share in (0.5, 0.1)] == [5_000, 9_000]
 
 
 def test_under_high_load_the_waits_halve_and_at_last_are_none() -> None:
