@@ -21,6 +21,7 @@ RUN_TAG = re.compile(rb"flt-[0-9a-f]{12}")
 _ID = re.compile(r"[a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26}")
 _SERVICES = {"DynamoDB_20120810": "dynamodb", "AWSStepFunctions": "states", "secretsmanager": "secrets"}
 _S3 = {"GET": "GetObject", "PUT": "PutObject", "POST": "DeleteObjects", "HEAD": "HeadObject"}
+_RESPONSES = {"POST": "create", "GET": "look", "DELETE": "forget"}
 _READS = frozenset(("Query", "GetItem", "BatchGetItem", "Scan", "GetObject", "HeadObject", "ListObjectsV2",
                     "DescribeExecution", "GetSecretValue", "ListExecutions", ASSUME_ROLE))  # fmt: skip
 
@@ -117,6 +118,8 @@ def is_lost_race(answer: Answer) -> bool:
 
 
 def subject_of(request: Request) -> Subject:
+    if request.at == MODEL and "/responses" in request.path:
+        return Subject("model:Responses", _RESPONSES[request.method])
     if request.at == MODEL:
         place = _replies(json.loads(request.body or b"{}"))
         return Subject("model:Messages", "reply", f"after {place}")

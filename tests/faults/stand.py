@@ -152,6 +152,22 @@ class Stand:
         return f"{self.machine.replace(':stateMachine:', ':execution:')}:{name}"
 
     @contextmanager
+    def configured(self, name: str, **variables: str) -> Iterator[None]:
+        """The function with these variables as well; as before afterwards."""
+        lambdas, before = self.client("lambda"), self.function(name)
+
+        def configure(chosen: Mapping[str, str]) -> None:
+            lambdas.update_function_configuration(
+                FunctionName=f"acta-local-{name}", Environment={"Variables": dict(chosen)}
+            )
+
+        configure({**before, **variables})
+        try:
+            yield
+        finally:
+            configure(before)
+
+    @contextmanager
     def time_limit(self, function: str, *, seconds: int) -> Iterator[None]:
         """The function's processes have no longer than this for an invocation; as before afterwards."""
         lambdas, name = self.client("lambda"), f"acta-local-{function}"
