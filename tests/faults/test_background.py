@@ -110,4 +110,6 @@ def test_a_worker_that_dies_before_it_commits_the_id_leaves_one_response_behind_
     usage, clean = disturbed.session["usage"], undisturbed.session["usage"]
     assert (usage["llm_calls"], usage["input_tokens"]) == (clean["llm_calls"], clean["input_tokens"])
     assert usage["llm_calls"] == 2
-    assert disturbed.session["budget"]["vanished_tokens"] > USAGE["total_tokens"]  # charged once, at what was reserved
+    assert (
+        disturbed.session["budget"]["vanished_tokens"] > USAGE["total_tokens"]
+    )  # charged once, at what was reserved
