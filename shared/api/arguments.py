@@ -15,9 +15,8 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.api.request.bodies import RequestBody
 from shared.api.request.incoming import Request
-from shared.api.request.json_body import parse_json
+from shared.api.request.json_body import RequestBody, parse_json
 from shared.api.routes import Route
 from shared.domain.errors import FieldsInvalid, NotFound
 from shared.domain.validation_messages import error_sentence

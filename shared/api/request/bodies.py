@@ -6,8 +6,9 @@ Here are those about sessions; those of definitions, which one function takes, a
 from math import isfinite
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
+from shared.api.request.json_body import RequestBody
 from shared.domain.errors import ValidationFailed
 from shared.domain.rules import caps
 from shared.domain.untrusted.visible import is_blank
@@ -64,10 +65,6 @@ LONGEST_MESSAGE = 500_000
 Message = Annotated[str, Field(max_length=LONGEST_MESSAGE), READABLE, NOT_BLANK]
 Name = Annotated[str, Field(min_length=1, max_length=64), READABLE]
 Metadata = Annotated[dict[Name, Annotated[str, Field(max_length=256), READABLE]], Field(max_length=16)]
-
-
-class RequestBody(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True, allow_inf_nan=False)
 
 
 class StartSession(RequestBody):

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
-from shared.api.request.bodies import NOT_BLANK, READABLE, JsonObject, Name, RequestBody
+from shared.api.request.bodies import NOT_BLANK, READABLE, JsonObject, Name
+from shared.api.request.json_body import RequestBody
 from shared.domain.definitions import agent, memory, prompt, tool, tool_secret
 from shared.domain.interventions import options_and_defaults
 from shared.domain.rules import caps

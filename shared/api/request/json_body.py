@@ -9,10 +9,18 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from pydantic import BaseModel, ConfigDict
+
 from shared.domain.errors import CallerError, ValidationFailed
 from shared.domain.untrusted.nesting import MAX_DEPTH, is_too_deep
 
 MAX_DIGITS = 300
+
+
+class RequestBody(BaseModel):
+    """What a route takes. Each function imports its own: `bodies.py`, `definition_bodies.py`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True, allow_inf_nan=False)
 
 
 class UnsupportedMediaType(CallerError):
