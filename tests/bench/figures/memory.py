@@ -6,6 +6,7 @@ developer guide, "Configure Lambda function memory"), so below it the same work 
 memory. The costs and times of other sizes are computed from that; they were not measured in AWS.
 """
 
+import base64
 import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,8 @@ from tests.bench.stand import script
 from tests.bench.stand.processes import lambda_cpu_ms, lambda_peak_mb
 from tests.bench.stand.stand import RunFailed, Stand, data_of
 from tests.bench.table import columns, heading, number
+from tests.contracts.emulator.cloud import eventually
+from tests.doubles.http_sink import Reply, Sink
 
 SIZES_MB = (256, 384, 512, 768, 1_024, 1_769)
 WAITS = (2, 5, 30)
@@ -31,7 +34,9 @@ AT_ONCE = 16
 REQUESTS = 20
 LARGEST_FILE = 4_000_000
 LARGEST_MESSAGE = 500_000
-API = ("start", "status", "intervene", "admin", "fallback")
+NOTIFY = "acta-local-notify"
+HOOK = "/hook"
+SECRET = "whsec_" + base64.b64encode(b"a key of thirty-two bytes or so.").decode()
 
 Found = dict[str, Any]
 
@@ -77,7 +82,11 @@ def measure(stand: Stand) -> Found:
                     request()
         with watch.during("8 long polls at once"), ThreadPoolExecutor(8) as pool:
             path = f"/v1/sessions/{_idle(api)}"
-            list(pool.map(lambda _: data_of(api.get(path, params={"after": "99.0", "wait": "3"})), range(8)))
+            waiting = {"after": data_of(api.get(path))["cursor"], "wait": "3"}
+            list(pool.map(lambda _: data_of(api.get(path, params=waiting)), range(8)))
+        with Sink({HOOK: Reply(204, b"")}) as sink, _listening(stand, sink), watch.during("notifications"):
+            for _ in range(REQUESTS):
+                _ask_a_person(stand, api, sink)
     with watch.during(f"{REQUESTS} scans"):
         for _ in range(REQUESTS):
             stand.client("lambda").invoke(FunctionName="acta-local-recover", Payload=b"{}")
@@ -123,6 +132,33 @@ def _run_with_largest_message(stand: Stand, api: httpx.Client) -> None:
             stand.check_script_is_over()
             return
     raise RunFailed("the session with the largest message does not end")
+
+
+@contextmanager
+def _listening(stand: Stand, sink: Sink) -> Iterator[None]:
+    """People are told at `sink`. A local stack that names no webhook has its mapping off: a twin of it begins now."""
+    lambdas = stand.client("lambda")
+    mappings = lambdas.list_event_source_mappings(FunctionName=NOTIFY)["EventSourceMappings"]
+    (deployed,) = (each for each in mappings if ":dynamodb:" in each["EventSourceArn"])
+    same = (
+        "EventSourceArn", "StartingPosition", "BatchSize", "FilterCriteria", "MaximumRecordAgeInSeconds",
+    )  # fmt: skip
+    settings = {"ACTA_NOTIFY_WEBHOOK_URL": sink.url(HOOK), "ACTA_NOTIFY_SECRET": SECRET}
+    with stand.configured(("notify",), **settings):
+        twin = lambdas.create_event_source_mapping(
+            FunctionName=deployed["FunctionArn"], **{name: deployed[name] for name in same}
+        )
+        yield
+        lambdas.delete_event_source_mapping(UUID=twin["UUID"])
+
+
+def _ask_a_person(stand: Stand, api: httpx.Client, sink: Sink) -> None:
+    """A session that waits for a review after its first turn, until somebody was told so."""
+    before = len(sink.heard)
+    stand.provider.play(script.reading("2KB", 3))
+    body = {"message": "Ask me", "max_steps": 10, "token_budget": 100_000_000, "review_every": 1}
+    data_of(api.post("/v1/sessions", json=body))
+    eventually(lambda: True if len(sink.heard) > before else None)
 
 
 def _idle(api: httpx.Client) -> str:
