@@ -119,7 +119,8 @@ def is_lost_race(answer: Answer) -> bool:
 
 def subject_of(request: Request) -> Subject:
     if request.at == MODEL and "/responses" in request.path:
-        return Subject("model:Responses", _RESPONSES[request.method])
+        is_cancel = request.path.endswith("/cancel")
+        return Subject("model:Responses", "cancel" if is_cancel else _RESPONSES[request.method])
     if request.at == MODEL:
         place = _replies(json.loads(request.body or b"{}"))
         return Subject("model:Messages", "reply", f"after {place}")

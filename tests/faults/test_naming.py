@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.faults.calls import AWS, Answer, Listing, Request, Subject, subject_of
+from tests.faults.calls import AWS, MODEL, Answer, Listing, Request, Subject, subject_of
 from tests.faults.point import Fault, Track
 from tests.faults.processes import Worker
 from tests.faults.refusals import refusal
@@ -36,6 +36,17 @@ def test_a_commit_is_named_after_its_step_without_ids() -> None:
 def test_the_marker_of_a_model_call_is_named_so() -> None:
     item = {"k": {"S": "att_01J00000000000000000000000"}, "sk": {"S": "A"}}
     assert subject_of(dynamodb("PutItem", {"Item": item})).what == "marker"
+
+
+def test_what_is_asked_about_an_answer_in_the_background_is_named() -> None:
+    def asked(method: str, path: str, body: bytes = b"") -> str:
+        subject = subject_of(Request(MODEL, method, path, {}, body, TOOL))
+        return f"{subject.operation} {subject.what}"
+
+    assert asked("POST", "/responses", b'{"input": []}') == "model:Responses create"
+    assert asked("GET", "/responses/resp_1") == "model:Responses look"
+    assert asked("POST", "/responses/resp_1/cancel") == "model:Responses cancel"
+    assert asked("DELETE", "/responses/resp_1") == "model:Responses forget"
 
 
 def test_a_read_of_the_log_is_distinguished_from_one_of_the_tenant() -> None:
