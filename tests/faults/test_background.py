@@ -1,7 +1,6 @@
 """An answer that the provider makes in the background, and a worker that dies before its id is committed (ADR 60)."""
 
 import json
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -83,15 +82,15 @@ def started(play: Play) -> str:
     agent = {"name": "Patient", "provider": "openai", "model": "gpt-6-sol", "background": True}
     hired = play.person.post("/v1/agents", agent, "agent")
     assert hired.status_code == 201, hired.text
-    body = {"message": f"Do it for {play.tag}", "agent_id": hired.json()["data"]["agent_id"]}
+    body = {"content": f"Do it for {play.tag}", "agent_id": hired.json()["data"]["agent_id"]}
     answer = play.person.post("/v1/sessions", body, "start")
     assert answer.status_code == 202, answer.text
     return str(answer.json()["data"]["session_id"])
 
 
 @pytest.fixture(scope="module")
-def undisturbed(stand: Stand) -> Iterator[Played]:
-    yield play(stand)
+def undisturbed(stand: Stand) -> Played:
+    return play(stand)
 
 
 @pytest.mark.parametrize("fault", [CREATED, COMMITTING], ids=["unanswered", "uncommitted"])

@@ -156,7 +156,7 @@ def _ask_a_person(stand: Stand, api: httpx.Client, sink: Sink) -> None:
     """A session that waits for a review after its first turn, until somebody was told so."""
     before = len(sink.heard)
     stand.provider.play(script.reading("2KB", 3))
-    body = {"message": "Ask me", "max_steps": 10, "token_budget": 100_000_000, "review_every": 1}
+    body = {"content": "Ask me", "max_steps": 10, "token_budget": 100_000_000, "review_every": 1}
     data_of(api.post("/v1/sessions", json=body))
     eventually(lambda: True if len(sink.heard) > before else None)
 
