@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from shared.api.request.bodies import NOT_BLANK, READABLE, JsonObject, Name, RequestBody
+from shared.api.request.bodies import NOT_BLANK, READABLE, JsonObject, Name
+from shared.api.request.json_body import RequestBody
 from shared.domain.plan import edit, update
 
 Description = Annotated[update.Description, READABLE, NOT_BLANK]
