@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Plan,
         Plans,
         Receipt,
+        Scratchpad,
         Session,
         Step,
         TraceRow,
@@ -133,6 +134,25 @@ class SessionCalls:
         return data(Request("POST", session_path(session_id, "resume"), body={}))
 
     @operation
+    def limit(
+        self,
+        session_id: str,
+        *,
+        max_steps: int | None = None,
+        token_budget: int | None = None,
+        cost_budget_usd: float | None = None,
+        review_every: int | None = None,
+    ) -> Flow[Session]:
+        """Raises or lowers limits; those that are not given stay."""
+        body = given(
+            max_steps=max_steps,
+            token_budget=token_budget,
+            cost_budget_usd=cost_budget_usd,
+            review_every=review_every,
+        )
+        return data(Request("PATCH", session_path(session_id), body=body))
+
+    @operation
     def cancel(self, session_id: str) -> Flow[CancelledSession]:
         """Ends it. The answer's `in_flight` names calls that may still have their effect."""
         return data(Request("POST", session_path(session_id, "cancel"), body={}))
@@ -211,6 +231,11 @@ class SessionCalls:
         body = given(operations=list(operations), comment=comment)
         headers = {"If-Match": f'"{version}"'}
         return data(Request("PATCH", session_path(session_id, "plan"), body=body, headers=headers))
+
+    @operation
+    def scratchpad(self, session_id: str) -> Flow[Scratchpad]:
+        """The agent's notes."""
+        return data(Request("GET", session_path(session_id, "scratchpad")))
 
     @listing
     def steps(self, session_id: str) -> Stream[Step]:

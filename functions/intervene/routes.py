@@ -1,4 +1,4 @@
-"""The routes of `intervene`: pause, resume, cancel, delete, edit the plan, resolve (design §3)."""
+"""The routes of `intervene`: pause, resume, cancel, delete, change limits and plan, resolve (design §3)."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 from functions.intervene.dependencies import Dependencies
 from shared.agent.interventions.resolve import Resolution, resolve
 from shared.agent.lifecycle import control
+from shared.agent.lifecycle.change_limits import LimitDeps, NewLimits, change_limits
 from shared.agent.lifecycle.delete import delete as delete_session
 from shared.agent.lifecycle.edit_plan import EditDeps, PlanEdit, edit_plan
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.requester import Requester
 from shared.api.app import Api
-from shared.api.request.bodies import Resolve
+from shared.api.request.bodies import ChangeLimits, Resolve
 from shared.api.request.idempotency import answer_from_commit, requester_of
 from shared.api.request.plan_bodies import EditPlan
 from shared.api.response.envelope import Response, no_content, success
 from shared.api.response.etag import admits, plan_tag, required
 from shared.api.response.views import intervention_view, plan_view, session_view
 from shared.domain.errors import SessionNotFound
+from shared.domain.rules.caps import Limited
 from shared.domain.session.head import Head
 from shared.ports.log import IdempotencyRecord
 from shared.visible_sessions import may_read
@@ -59,6 +61,13 @@ def build(deps: Dependencies) -> Api:
     def delete(session_id: str) -> Response:
         delete_session(repository, workflow, deps.log, index, deps.blobs, Requester(*api.caller), session_id)
         return no_content()
+
+    @api.patch("/v1/sessions/{session_id}")
+    def limits(session_id: str, body: ChangeLimits) -> Response:
+        named = Limited(body.max_steps, body.token_budget, body.cost_budget_usd)
+        new = NewLimits(named, body.review_every)
+        changing = LimitDeps(repository, workflow, definitions, deps.deps.caps)
+        return controlled(session_id, lambda requester: change_limits(changing, requester, session_id, new))
 
     @api.patch("/v1/sessions/{session_id}/plan")
     def plan(session_id: str, body: EditPlan) -> Response:

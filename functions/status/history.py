@@ -48,6 +48,11 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
         }
         return success(shown, headers={"ETag": plan_tag(current.version)})
 
+    @api.get("/v1/sessions/{session_id}/scratchpad")
+    def scratchpad(session_id: str) -> Response:
+        shown: shapes.Scratchpad = {"notes": list(history(session_id).head.scratchpad.notes)}
+        return success(shown)
+
     @api.get("/v1/sessions/{session_id}/steps")
     def steps(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
         rows = history(session_id).steps(HistoryCursor.parse(cursor))

@@ -76,6 +76,10 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
             "What to say.",
             {"content": "At most 10,000 characters where the deployment does not say otherwise."},
         ),
+        "ChangeLimits": (
+            "New limits. Absent: as it was.",
+            {**LIMITS, "review_every": "A person reviews the work each so many turns. 0: never."},
+        ),
         "EditPlan": (
             "What is to change, and why.",
             {

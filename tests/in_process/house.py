@@ -17,6 +17,7 @@ from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
+from shared.agent.lifecycle.change_limits import LimitDeps, NewLimits, change_limits
 from shared.agent.lifecycle.delete import delete as delete_session
 from shared.agent.lifecycle.edit_plan import EditDeps, PlanEdit, edit_plan
 from shared.agent.lifecycle.start import NewSession, post_message, start
@@ -38,6 +39,7 @@ from shared.domain.errors import EngineError
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.plan.edit import Operation
+from shared.domain.rules.caps import Limited
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head, Wait
 from shared.ports.attempts import AttemptStore
@@ -189,6 +191,10 @@ class House:
         return post_message(
             repository, self.workflow, self.definitions, self.requester, session_id, text, caps
         )
+
+    def limit(self, session_id: str, **limits: Any) -> Head:
+        deps = LimitDeps(self.fresh_repository(), self.workflow, self.definitions, self.settings.caps)
+        return change_limits(deps, self.requester, session_id, NewLimits(Limited(**limits)))
 
     def edit_plan(self, session_id: str, *operations: Operation, version: int | None = None) -> Head:
         """`version`: what the person has seen; None: they take whatever there is."""

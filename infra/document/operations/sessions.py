@@ -163,6 +163,14 @@ SESSIONS = {
         },
         parameters=SESSION,
     ),
+    "GET /v1/sessions/{session_id}/scratchpad": Operation(
+        "readScratchpad",
+        "Sessions",
+        "The agent's notes",
+        (ok(history.Scratchpad, says="The notes as they are."),),
+        codes=("SESSION_NOT_FOUND",),
+        parameters=SESSION,
+    ),
     "GET /v1/sessions/{session_id}/steps": Operation(
         "listSteps",
         "Sessions",
@@ -185,6 +193,19 @@ SESSIONS = {
         "What it has cost, up to its last commit",
         (ok(receipts.Receipt, says="The receipt."),),
         codes=("SESSION_NOT_FOUND",),
+        parameters=SESSION,
+    ),
+    "PATCH /v1/sessions/{session_id}": Operation(
+        "changeLimits",
+        "Sessions",
+        "Raise or lower limits",
+        (CONTROLLED,),
+        about="Of the run at work, and of those that follow. Above the caps: 403, of an admin 400. A limit that is "
+        "used up already is refused. A run that waits for tokens goes on at once with a higher budget. Where a "
+        "question about the budget is open, decide it with `raise` instead.",
+        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key",),
+        bodies={"limits": {"max_steps": 80, "token_budget": 400000}},
         parameters=SESSION,
     ),
     "POST /v1/sessions/{session_id}/messages": Operation(

@@ -99,6 +99,15 @@ class StartSession(RequestBody):
         return ("content", self.content) if self.message is None else ("message", self.message)
 
 
+class ChangeLimits(RequestBody):
+    """`PATCH /v1/sessions/{id}`. What is absent stays as it is."""
+
+    max_steps: Annotated[int, Field(ge=1, le=caps.MAX_MAX_STEPS)] | None = None
+    token_budget: Annotated[int, Field(ge=1)] | None = None
+    cost_budget_usd: Annotated[float, Field(gt=0)] | None = None
+    review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
+
+
 class PostMessage(RequestBody):
     """`POST /v1/sessions/{id}/messages`."""
 

@@ -123,6 +123,8 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
     idle = send("POST /v1/sessions", "idle").json()["data"]["session_id"]
     send("POST /v1/sessions/{session_id}/messages", "message", session_id=idle)
 
+    send("PATCH /v1/sessions/{session_id}", "limits", session_id=idle)
+
     send("POST /v1/agents", "researcher")
     send("POST /v1/agents", "careful")
     send("PUT /v1/agents/{agent_id}", "researcher", agent_id="researcher")

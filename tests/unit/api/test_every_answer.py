@@ -118,7 +118,7 @@ def test_an_unknown_path_is_not_found_without_a_token() -> None:
 def test_a_wrong_method_names_the_right_ones_of_all_functions() -> None:
     answer = Gateway(status_api().handler).request("PUT", "/v1/sessions/ses_01")
     assert (answer.status, answer.error["code"]) == (405, "METHOD_NOT_ALLOWED")
-    assert answer.headers["Allow"] == "DELETE, GET"
+    assert answer.headers["Allow"] == "DELETE, GET, PATCH"
 
 
 def test_another_functions_route_is_not_found_here() -> None:

@@ -32,7 +32,7 @@ def test_what_the_table_does_not_have_is_not_found(path: str) -> None:
         ("PATCH", "/v1/files/a/b", ("DELETE", "GET", "POST", "PUT")),
         ("POST", "/healthz", ("GET",)),
         ("HEAD", "/v1/sessions", ("GET", "POST")),
-        ("OPTIONS", "/v1/sessions/x", ("DELETE", "GET")),
+        ("OPTIONS", "/v1/sessions/x", ("DELETE", "GET", "PATCH")),
         ("GET", "/v1/models/check", ("POST",)),
     ],
 )

@@ -47,6 +47,13 @@ class Plans(TypedDict):
     next_cursor: str | None
 
 
+class Scratchpad(TypedDict):
+    """What the agent has noted for the rest of the session. It is shown its notes in every turn."""
+
+    notes: list[str]
+    """Oldest first, at most 20 of up to 500 characters."""
+
+
 class Step(TypedDict):
     """A row of the step log: a model call, a tool call or a decision."""
 

@@ -203,6 +203,23 @@ def test_an_edit_at_any_call_that_a_worker_makes_is_carried_out(cap: int) -> Non
 
 
 @pytest.mark.parametrize("cap", CAPS)
+def test_limits_that_are_changed_at_any_call_stay_changed(cap: int) -> None:
+    for nth in range(1, gates(cap) + 1):
+        passed, scene = 0, Scene(cap)
+
+        def limit_at(nth: int = nth, scene: Scene = scene) -> None:
+            nonlocal passed
+            passed += 1
+            if passed == nth:
+                scene.house.limit(scene.session, max_steps=77, token_budget=777_777)
+
+        scene.engine(scene.process(limit_at))
+        scene.check()
+        head = scene.house.head(scene.session)
+        assert (head.max_steps, head.budget.token_budget) == (77, 777_777), nth
+
+
+@pytest.mark.parametrize("cap", CAPS)
 def test_an_edit_that_is_overtaken_at_any_of_its_own_calls_is_carried_out(cap: int) -> None:
     """From the worker's nth call on the two make one call each in turn."""
     for nth in range(1, gates(cap) + 1, 2):

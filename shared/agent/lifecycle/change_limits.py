@@ -1,0 +1,125 @@
+"""A person changes a session's limits while it runs, or before its next run (design §5, ADR 71).
+
+Where a question about the budget is open, its `raise` is the one way: it names who may decide.
+"""
+
+from typing import NamedTuple
+
+from shared.agent.interventions.expiry import commit_in_time
+from shared.agent.recovery.recover import wake_engine
+from shared.agent.recovery.restart import is_waiting, try_now
+from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.requester import Requester, agent_of
+from shared.agent.session.session import Session
+from shared.domain.definitions.agent import AgentDefinition, require_start_role
+from shared.domain.errors import Conflict, Forbidden, ValidationFailed
+from shared.domain.rules.budget import spent_usd, tokens_used, with_limits
+from shared.domain.rules.caps import Caps, Limited, beyond
+from shared.domain.rules.outage import TOKEN_LIMIT
+from shared.domain.session.change import Change
+from shared.domain.session.head import Head
+from shared.ports.definitions import Definitions
+from shared.ports.workflow import Workflow
+
+
+class LimitDeps(NamedTuple):
+    """`caps`: the deployment's."""
+
+    repository: SessionRepository
+    workflow: Workflow
+    definitions: Definitions
+    caps: Caps
+
+
+class NewLimits(NamedTuple):
+    """What is None stays as it is."""
+
+    limits: Limited
+    review_every: int | None = None
+
+
+def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: NewLimits) -> Head:
+    """Commits the limits; a run that waits for its token budget to renew goes on with a higher one.
+
+    Raises SessionNotFound, StartRoleMissing, KeyTaken, Forbidden and ValidationFailed for limits above the caps, as a
+    `raise` does, ValidationFailed for a limit that is used up already, and Conflict where a question about the budget
+    is open or the agent was deleted.
+    """
+    repository = deps.repository
+    session = repository.newest(requester.tenant, session_id)
+    agent = agent_of(deps.definitions, session.head)
+    require_start_role(agent.start_roles, requester.roles)
+    _check_caps(deps.caps, agent, new.limits, is_admin="admin" in requester.roles)
+
+    def build(_: Session, change: Change) -> CommitDraft:
+        _check_state(change.head, new.limits)
+        _apply(change, new, requester.user)
+        return CommitDraft(change, idempotency=requester.key)
+
+    def wake() -> None:
+        wake_engine(repository, deps.workflow, session)
+
+    key = f"limits/{repository.clock.new_id('evt')}"
+    commit_in_time(repository, session, key, build, on_expired=wake)
+    if session.head.run is not None:
+        wake()
+    return session.head
+
+
+def _check_caps(deployment: Caps, agent: AgentDefinition, limits: Limited, *, is_admin: bool) -> None:
+    wrong = beyond(limits, agent.caps, deployment, is_admin=is_admin)
+    if wrong:
+        refusal = ValidationFailed if is_admin else Forbidden
+        details = {field: [sentence] for field, sentence in wrong.items()}
+        raise refusal(f"More than a session may be given: {', '.join(wrong)}.", details)
+
+
+def _check_state(head: Head, limits: Limited) -> None:
+    is_about_budget = limits.token_budget is not None or limits.cost_budget_usd is not None
+    if is_about_budget and any(one.type == "budget_exceeded" for one in head.interventions):
+        raise Conflict("A question about the budget is open: decide it with raise.")
+    if (
+        limits.cost_budget_usd is not None
+        and head.budget.cost_budget_usd is None
+        and head.usage.cost_usd is None
+    ):
+        message = "cannot be kept here; name token_budget"
+        raise ValidationFailed("The session's calls have no known price.", {"cost_budget_usd": [message]})
+    running = head.run is not None and not head.is_over
+    used = {
+        "max_steps": head.run.iteration if running and head.run is not None else 0,
+        "token_budget": tokens_used(head),
+        "cost_budget_usd": spent_usd(head),
+    }
+    low = {
+        field: [f"more than {used[field]}"]
+        for field, value in limits._asdict().items()
+        if value is not None and value <= used[field]
+    }
+    if low:
+        raise ValidationFailed("The limit is used up already.", low)
+
+
+def _apply(change: Change, new: NewLimits, by: str) -> None:
+    head, limits = change.head, new.limits
+    budget = with_limits(head.budget, limits.token_budget, limits.cost_budget_usd)
+    is_more = budget.token_budget > head.budget.token_budget
+    change.set(budget=budget)
+    if limits.max_steps is not None:
+        change.set(max_steps=limits.max_steps)
+        if head.run is not None and not head.is_over:
+            change.set(run=head.run.model_copy(update={"max_steps": limits.max_steps}))
+    if new.review_every is not None:
+        change.set(review_every=new.review_every)
+    now = change.head
+    told = {
+        "max_steps": now.max_steps,
+        "token_budget": budget.token_budget,
+        "cost_budget_usd": budget.cost_budget_usd,
+        "review_every": now.review_every,
+    }
+    same = {"from": head.state, "to": head.state, "reason": head.state_reason}
+    change.event("state.changed", {**same, "limits": told, "by": by})
+    waits_for_tokens = head.outage is not None and head.outage.code == TOKEN_LIMIT
+    if is_more and waits_for_tokens and is_waiting(change.head, change.now):
+        try_now(change)
