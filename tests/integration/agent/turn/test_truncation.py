@@ -48,7 +48,7 @@ def test_a_text_that_was_cut_off_is_gone_on_with_and_both_parts_are_one_answer()
     assert model.requests[-1].suffix.endswith(GO_ON)
     first, rest = of(house, session, "message.assistant")
     assert (first.data["content"], rest.data["content"]) == (
-        "GOAL_COMPLETE\nThe answer is fo",
+        "The answer is fo",
         "rty-two. And more.",
     )
     assert rest.data["continues"] == first.data["message_id"]
