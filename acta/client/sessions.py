@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         CallInput,
         CancelledSession,
         Event,
+        ForkedSession,
         Intervention,
         Message,
         Plan,
@@ -66,6 +67,38 @@ class SessionCalls:
             **more,
         )
         return data(Request("POST", path_of("sessions"), body=body, headers=_key(idempotency_key)))
+
+    @operation
+    def fork(
+        self,
+        session_id: str,
+        message: str | None = None,
+        *,
+        at: int | None = None,
+        agent_id: str | None = None,
+        max_steps: int | None = None,
+        token_budget: int | None = None,
+        cost_budget_usd: float | None = None,
+        visibility: Literal["private", "tenant"] | None = None,
+        idempotency_key: str | None = None,
+        **more: Any,
+    ) -> Flow[ForkedSession]:
+        """A new session that goes on from the end of the turn of the event `at`, by default of the newest turn that has
+        ended. Without a `message` it goes on with the run. Files are as they are now. `more`: further fields of the
+        body.
+        """
+        body = given(
+            content=message,
+            at=at,
+            agent_id=agent_id,
+            max_steps=max_steps,
+            token_budget=token_budget,
+            cost_budget_usd=cost_budget_usd,
+            visibility=visibility,
+            **more,
+        )
+        path = session_path(session_id, "fork")
+        return data(Request("POST", path, body=body, headers=_key(idempotency_key)))
 
     @operation
     def session(self, session_id: str) -> Flow[Session]:

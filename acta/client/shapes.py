@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shared.api.response.shapes.records import WrittenFile as WrittenFile
     from shared.api.response.shapes.sessions import CancelledSession as CancelledSession
     from shared.api.response.shapes.sessions import Event as Event
+    from shared.api.response.shapes.sessions import ForkedSession as ForkedSession
     from shared.api.response.shapes.sessions import Session as Session
     from shared.api.response.shapes.sessions import Snapshot as Snapshot
 

@@ -1,19 +1,20 @@
 """The routes of `start`: sessions begin, and people say things to them (design §3)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from functions.start.dependencies import Dependencies
 from shared.agent.lifecycle.start import NewSession, post_message, start, start_engine_again
 from shared.api.app import Api
-from shared.api.request.bodies import PostMessage, StartSession, refuse_longer
+from shared.api.request.bodies import ForkSession, PostMessage, SessionFields, StartSession, refuse_longer
 from shared.api.request.idempotency import answer_from_commit, requester_of
 from shared.api.response.envelope import Response, success
-from shared.api.response.views import session_view
+from shared.api.response.views import fork_view, session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
 from shared.domain.errors import FieldsInvalid, PoisonedSession, SessionNotFound, ValidationFailed
 from shared.domain.rules.caps import Limited, beyond, chosen
+from shared.domain.session.head import Head
 from shared.domain.session.structured_answer import MAX_SCHEMA_BYTES, schema_text
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
@@ -30,18 +31,31 @@ def build(deps: Dependencies) -> Api:
     @api.post("/v1/sessions")
     def start_session(body: StartSession) -> Response:
         refuse_longer(*body.said, deps.settings.max_message_chars)
-        agent = deps.definitions.snapshot(api.caller.tenant).agent(body.agent_id or DEFAULT_AGENT)
-        if agent is None:
-            raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
-        require_start_role(agent.start_roles, api.caller.roles)
-        is_admin = "admin" in api.caller.roles
-        _check_output_schema(body.output_schema)
-        requester, new = requester_of(api.request), _new_session(body, agent, deps.settings, is_admin)
+        requester, new = requester_of(api.request), new_session(body, body.said[1], DEFAULT_AGENT)
 
         def act() -> Json:
             return session_view(start(repository, workflow, requester, new))
 
         view = deps.idempotency.answer(requester.key, act, repeat, is_own)
+        return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
+
+    @api.post("/v1/sessions/{session_id}/fork")
+    def fork_session(session_id: str, body: ForkSession) -> Response:
+        # Few start a session so, and a cold start does not import it.
+        from shared.agent.lifecycle.fork import fork, parent_at
+
+        refuse_longer("content", body.content, deps.settings.max_message_chars)
+        requester = requester_of(api.request)
+
+        def act() -> Json:
+            parent = parent_at(repository, requester, session_id, body.at)
+            new = _as_its_parent(new_session(body, body.content, parent.head.agent_id), body, parent.head)
+            return fork_view(fork(repository, workflow, requester, parent, new))
+
+        def again(record: IdempotencyRecord) -> Json:
+            return repeat(record, fork_view)
+
+        view = deps.idempotency.answer(requester.key, act, again)
         return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
     @api.post("/v1/sessions/{session_id}/messages")
@@ -56,11 +70,20 @@ def build(deps: Dependencies) -> Api:
 
         return success(deps.idempotency.answer(requester.key, act, repeat), 202)
 
-    def repeat(record: IdempotencyRecord) -> Json:
+    def new_session(body: SessionFields, said: str | None, agent_id: str) -> NewSession:
+        """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing."""
+        agent = deps.definitions.snapshot(api.caller.tenant).agent(body.agent_id or agent_id)
+        if agent is None:
+            raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
+        require_start_role(agent.start_roles, api.caller.roles)
+        _check_output_schema(body.output_schema)
+        return _new_session(body, said, agent, deps.settings, "admin" in api.caller.roles)
+
+    def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
         """The worker that answered first may have died after its commit and before it started the engine."""
         with suppress(SessionNotFound):  # deleted meanwhile
             start_engine_again(repository, workflow, record.tenant, record.answer["session_id"])
-        return answer_from_commit(deps.log, record, session_view)
+        return answer_from_commit(deps.log, record, view)
 
     def is_own(record: IdempotencyRecord) -> bool:
         """Whether who asks started the record's session. Of one that was deleted or is damaged, nobody knows."""
@@ -87,8 +110,17 @@ def _check_output_schema(schema: Json | None) -> None:
         raise FieldsInvalid({"output_schema": [str(bad)]}) from None
 
 
+def _as_its_parent(new: NewSession, body: ForkSession, parent: Head) -> NewSession:
+    """What the request does not name is as in the session that is forked."""
+    if parent.private_to is not None and body.visibility is None:
+        new = new._replace(visibility="private")
+    if parent.output_schema and body.output_schema is None:
+        new = new._replace(output_schema=parent.output_schema)
+    return new
+
+
 def _new_session(
-    body: StartSession, agent: AgentDefinition, settings: Settings, is_admin: bool
+    body: SessionFields, said: str | None, agent: AgentDefinition, settings: Settings, is_admin: bool
 ) -> NewSession:
     """Limits that the request does not name are the agent's, else the deployment's. Raises ValidationFailed where it
     names more than the caps allow.
@@ -107,7 +139,7 @@ def _new_session(
     schema = agent.output_schema if body.output_schema is None else body.output_schema
     return NewSession(
         agent_id=agent.agent_id,
-        message=body.said[1],
+        message=said,
         max_steps=limits.max_steps or DEFAULT_MAX_STEPS,
         token_budget=limits.token_budget or settings.token_budget,
         cost_budget_usd=limits.cost_budget_usd,

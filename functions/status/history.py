@@ -90,6 +90,8 @@ def message_view(one: PositionedEntry) -> "shapes.Message":
         ]
     if isinstance(entry, AssistantEntry) and entry.continues:
         view["continues"] = entry.continues
+    if one.inherited:
+        view["inherited"] = True
     if isinstance(entry, ToolEntry):
         view["call_id"] = entry.call_id
     return view

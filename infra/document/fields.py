@@ -72,6 +72,23 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "8,192 bytes, with `$ref` inside it alone; `format` is not checked. Absent: the agent's.",
             },
         ),
+        "ForkSession": (
+            "What the fork is to be. What is absent is as for a start of the session's agent.",
+            {
+                "content": "What to do next. Without it the fork goes on with the run; where that had ended at that "
+                "turn, the fork stays idle.",
+                "at": "The number (`seq`) of an event: the fork has the conversation up to the end of its turn. "
+                "Absent: of the newest turn that has ended.",
+                "agent_id": "Another agent, with its models, prompt and tools. Absent: the session's.",
+                **LIMITS,
+                "review_every": "A person reviews the work each so many turns. 1: single-stepping. 0: never.",
+                "metadata": "Your own words, told with the session.",
+                "visibility": "`private`: nobody else sees it, and always so of a private session. Absent: the "
+                "deployment's default.",
+                "output_schema": "JSON Schema 2020-12 that the final answers have to fit. Absent: the session's, else "
+                "the agent's.",
+            },
+        ),
         "PostMessage": (
             "What to say.",
             {"content": "At most 10,000 characters where the deployment does not say otherwise."},

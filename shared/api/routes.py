@@ -16,6 +16,7 @@ Role = Literal["member", "admin"]
 Action = Literal[
     "session.start",
     "session.message",
+    "session.fork",
     "session.pause",
     "session.resume",
     "session.cancel",
@@ -89,6 +90,7 @@ class Route(NamedTuple):
 ROUTES: tuple[Route, ...] = (
     Route("POST", "/v1/sessions", "start", action="session.start"),
     Route("POST", "/v1/sessions/{session_id}/messages", "start", action="session.message"),
+    Route("POST", "/v1/sessions/{session_id}/fork", "start", action="session.fork"),
     Route("GET", "/v1/sessions", "status"),
     Route("GET", "/v1/sessions/{session_id}", "status", rated="poll"),
     Route("GET", "/v1/sessions/{session_id}/events", "status", rated="poll"),

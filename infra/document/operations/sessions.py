@@ -48,6 +48,30 @@ SESSIONS = {
             "idle": {"metadata": {"ticket": "OPS-43"}},
         },
     ),
+    "POST /v1/sessions/{session_id}/fork": Operation(
+        "forkSession",
+        "Sessions",
+        "Fork a session",
+        (
+            Answer(
+                202,
+                "The fork; follow it at `Location`. A repeat whose fork was deleted meanwhile is answered with its id "
+                "alone.",
+                (sessions.ForkedSession, sessions.DeletedSession),
+                headers=("Location",),
+            ),
+        ),
+        about="A new session of yours that goes on from the end of a turn, with a copy of the conversation, the plan "
+        "and the notes. Approvals, open calls and questions, and what was spent stay behind. Files are as they are "
+        "now. The session itself is not changed, and may be deleted.",
+        takes=("Idempotency-Key",),
+        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH", *STARTS),
+        bodies={
+            "another way": {"content": "Do it without the table.", "at": 12},
+            "another agent": {"agent_id": "default", "max_steps": 10},
+        },
+        parameters=SESSION,
+    ),
     "GET /v1/sessions": Operation(
         "listSessions",
         "Sessions",

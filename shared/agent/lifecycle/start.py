@@ -56,6 +56,26 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
     the tenant may not start another, ValidationFailed for a private session that cannot be stored as one, and what the
     stores and the engine raise.
     """
+    check_storable(repository, new)
+    clock = repository.clock
+    now = clock.now()
+    change = Change(empty_head(requester, new, clock.new_id(SESSION), now), number=1, now=now)
+    decision = None
+    if new.message is None:
+        change.first_state("idle")
+    else:
+        change.first_state("planning")
+        ids = clock.new_id(RUN), clock.new_id(MESSAGE)
+        decision = begin_run(change, *ids, new.message, new.max_steps, requester.user)
+    draft = CommitDraft(change, decision, idempotency=requester.key, starts=True)
+    commit = repository.create("start", change, draft)
+    if decision is not None:
+        workflow.start(decision)
+    return commit.head
+
+
+def check_storable(repository: SessionRepository, new: NewSession) -> None:
+    """Raises ValidationFailed for what the release before would not keep to, while it may still run."""
     not_stored = added_after(repository.write_version)
     if new.output_schema and ("Head", "output_schema") in not_stored:
         raise ValidationFailed(
@@ -79,21 +99,6 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
                 ]
             },
         )
-    clock = repository.clock
-    now = clock.now()
-    change = Change(_empty_head(requester, new, clock.new_id(SESSION), now), number=1, now=now)
-    decision = None
-    if new.message is None:
-        change.first_state("idle")
-    else:
-        change.first_state("planning")
-        ids = clock.new_id(RUN), clock.new_id(MESSAGE)
-        decision = _begin_run(change, *ids, new.message, new.max_steps, requester.user)
-    draft = CommitDraft(change, decision, idempotency=requester.key, starts=True)
-    commit = repository.create("start", change, draft)
-    if decision is not None:
-        workflow.start(decision)
-    return commit.head
 
 
 def post_message(
@@ -123,7 +128,7 @@ def post_message(
         if head.is_over or head.state == "idle":
             _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
             max_steps = change.head.max_steps
-            decision = _begin_run(change, run_id, message_id, text, max_steps, requester.user)
+            decision = begin_run(change, run_id, message_id, text, max_steps, requester.user)
             return CommitDraft(change, decision, idempotency=requester.key, starts=True)
         tell(change, message_id, text, requester, agent)
         return CommitDraft(change, idempotency=requester.key)
@@ -167,7 +172,7 @@ def start_engine_again(
     recover(repository, workflow, tenant, session_id)
 
 
-def _empty_head(requester: Requester, new: NewSession, session_id: str, now: datetime) -> Head:
+def empty_head(requester: Requester, new: NewSession, session_id: str, now: datetime) -> Head:
     return Head(
         tenant=requester.tenant,
         session_id=session_id,
@@ -200,14 +205,17 @@ def _keep_within(change: Change, agent: Caps, deployment: Caps) -> None:
     change.set(max_steps=kept.max_steps, budget=budget.model_copy(update=limits))
 
 
-def _begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int, by: str) -> Decision:
+def begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int, by: str) -> Decision:
+    unread = (
+        change.head.progress.hint if change.head.run is None else ""
+    )  # a fork is told where it comes from
     change.set(
         run=Run(run_id=run_id, first=change.number, max_steps=max_steps, goal_id=message_id),
         goal=text[:MAX_GOAL_CHARS],
         result=None,
         error=None,
         calls=(),
-        progress=Progress(),
+        progress=Progress(hint=unread),
         wait=None,
     )
     change.event("run.started", {"run_id": run_id})

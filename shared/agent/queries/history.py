@@ -13,13 +13,14 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from shared.agent.session.large_texts import load_entry, pointers
+from shared.agent.session.large_texts import load_entry, pointers, read_compacted
 from shared.agent.session.session import Session
 from shared.domain.errors import CursorInvalid, PoisonedSession, SessionNotFound
 from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.rules.compaction import Compacted
 from shared.domain.rules.goal_marker import without_marker
 from shared.domain.session.commit import Commit, StepRecord
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
+from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
 from shared.domain.session.head import Head
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.log import SessionLog
@@ -51,7 +52,7 @@ class HistoryCursor(NamedTuple):
         return cls() if text == "0" else cls(*map(int, found.groups()))
 
 
-_CURSOR = re.compile(r"0|([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})\.([0-9]{1,4})\.([0-9]{1,4})")
+_CURSOR = re.compile(r"0|([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})\.([0-9]{1,6})\.([0-9]{1,4})")
 
 
 class PositionedEntry(NamedTuple):
@@ -69,6 +70,8 @@ class PositionedEntry(NamedTuple):
     cursor_after: HistoryCursor
     amended: Mapping[str, dict[str, Any]] = NOTHING_AMENDED
     fused: bool = False
+    inherited: bool = False
+    """It comes from the session that this one was forked from."""
 
     def amendment(self, call_id: str) -> dict[str, Any]:
         """Fields to show beside the model's input where a person changed it; none where nobody did."""
@@ -85,11 +88,16 @@ class _Origin(NamedTuple):
     at: datetime
     step_number: int | None
     fused: bool
+    inherited: bool = False
 
 
-def in_delivery_order(commits: Iterable[Commit], since: HistoryCursor) -> Iterator[PositionedEntry]:
+def in_delivery_order(
+    commits: Iterable[Commit],
+    since: HistoryCursor,
+    inherited: Callable[[Commit], Compacted | None] = lambda commit: None,
+) -> Iterator[PositionedEntry]:
     """The entries of the conversation, in the order in which the model was given them. `commits`: those from
-    `since.number` on. Large texts are not loaded.
+    `since.number` on. Large texts are not loaded. `inherited`: what a fork's first commit has of its parent's.
     """
     session: Session | None = None
     origins: dict[str, _Origin] = {}
@@ -98,7 +106,9 @@ def in_delivery_order(commits: Iterable[Commit], since: HistoryCursor) -> Iterat
     amended: dict[str, dict[str, Any]] = {}
     for commit in commits:
         if session is None:
-            session = Session(commit)
+            begun_with = inherited(commit)
+            session = Session(commit, begun_with)
+            origins |= _origins_of_parent(commit, begun_with)
         else:
             session.fold(commit)
         origins |= _origins(commit)
@@ -147,8 +157,25 @@ def _positioned(
 ) -> Iterator[PositionedEntry]:
     """All but the first `skip` entries. `cursors`: one more than there are entries."""
     for place in range(skip, len(entries)):
-        _, seq, at, step, fused = origins[name_of(entries[place])]
-        yield PositionedEntry(entries[place], seq, at, step, cursors[place], cursors[place + 1], fused=fused)
+        origin = origins[name_of(entries[place])]
+        yield PositionedEntry(
+            entries[place],
+            origin.seq,
+            origin.at,
+            origin.step_number,
+            cursors[place],
+            cursors[place + 1],
+            fused=origin.fused,
+            inherited=origin.inherited,
+        )
+
+
+def _origins_of_parent(commit: Commit, begun_with: Compacted | None) -> dict[str, _Origin]:
+    """All of it came with the fork's first commit."""
+    if begun_with is None:
+        return {}
+    origin = _Origin(commit.number, commit.head.last_seq, commit.at, None, False, inherited=True)
+    return {name_of(entry): origin for entry in (*begun_with.entries, *begun_with.results)}
 
 
 def _origins(commit: Commit) -> dict[str, _Origin]:
@@ -211,10 +238,23 @@ class History:
 
     def messages(self, since: HistoryCursor) -> Iterator[Row[PositionedEntry]]:
         """Entries in delivery order, with their texts and without what a provider needs to have back of a reply."""
-        positioned = in_delivery_order(self._commits(since.number), since)
+        positioned = in_delivery_order(self._commits(since.number), since, self._of_parent)
         for batch in _batches((one._replace(entry=_public(one.entry)) for one in positioned), _size):
             for one, entry in zip(batch, self._load([one.entry for one in batch]), strict=True):
                 yield Row(one._replace(entry=entry), one.cursor_after)
+
+    def _of_parent(self, commit: Commit) -> Compacted | None:
+        """The conversation that a fork begins with. None: the commit is not the first one, or of no fork."""
+        stored = commit.compacted
+        if commit.number > 1 or stored is None:
+            return None
+        if stored.text is None and stored.blob is not None:
+            try:
+                stored = Content.of(self._blobs.get(*self._name, (stored.blob,))[stored.blob])
+            except BlobMissing:
+                _ = self.head  # raises where the session was deleted meanwhile
+                raise PoisonedSession("a stored text is missing") from None
+        return read_compacted(stored.loaded)
 
     def trace(self, since: HistoryCursor) -> Iterator[Row[dict[str, Any]]]:
         """Thought, action, input and observation: a row for each call, one for a reply without calls."""

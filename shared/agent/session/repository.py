@@ -1,7 +1,7 @@
 """Reads a session's log and appends to it: the one loop in which commits are made (design §6.1)."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -228,6 +228,28 @@ class SessionRepository:
         if session.number == before and self._log.latest(head.tenant, head.session_id) is None:
             # What was stored for this commit may have come after the deletion. It is erased with the rest (ADR 44).
             raise Fenced("the session was deleted")
+
+    def commits(
+        self, tenant: str, session_id: str, since: int, limit: int | None = None
+    ) -> tuple[Commit, ...]:
+        """As they are in the log. `limit` None: all that there are from number `since` on."""
+        return self._log.read(tenant, session_id, since, limit=limit).commits
+
+    def replayed(self, commits: Sequence[Commit]) -> Session:
+        """The session as it stood after the last of these commits, with all that a model is shown of it, texts loaded.
+        `commits`: from the last compaction before on, else from the first one.
+        """
+        session = self.unloaded(commits[0])
+        for commit in commits[1:]:
+            self._fold(session, commit)
+        self.load(session)
+        return session
+
+    def unloaded(self, commit: Commit) -> Session:
+        """The session at this commit, which has its conversation. Texts are not loaded."""
+        session = Session(commit, self._compacted(commit))
+        session.holds_conversation = True
+        return session
 
     def create(self, key: str, change: Change, draft: CommitDraft) -> Commit:
         """Commit 1 of a new session. Nobody else knows the session, so a number that is taken means that this commit is

@@ -67,17 +67,11 @@ Name = Annotated[str, Field(min_length=1, max_length=64), READABLE]
 Metadata = Annotated[dict[Name, Annotated[str, Field(max_length=256), READABLE]], Field(max_length=16)]
 
 
-class StartSession(RequestBody):
-    """`POST /v1/sessions`. Without `content` the session stays idle; absent limits are the deployment's. The
-    most of both budgets is the deployment's to say (`shared/domain/rules/caps.py`).
-
-    `message`: the former name of `content`, which clients of earlier releases send (ADR 66).
+class SessionFields(RequestBody):
+    """What may be said of a new session. Absent limits are the agent's, else the deployment's. The most of both
+    budgets is the deployment's to say (`shared/domain/rules/caps.py`).
     """
 
-    model_config = ConfigDict(json_schema_extra={"not": {"required": ["content", "message"]}})
-
-    content: Message | None = None
-    message: Annotated[Message | None, Field(json_schema_extra={"deprecated": True})] = None
     agent_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] | None = None
     max_steps: Annotated[int, Field(ge=1, le=caps.MAX_MAX_STEPS)] | None = None
     token_budget: Annotated[int, Field(ge=1)] | None = None
@@ -86,6 +80,18 @@ class StartSession(RequestBody):
     metadata: Metadata | None = None
     visibility: Literal["private", "tenant"] | None = None
     output_schema: JsonObject | None = None
+
+
+class StartSession(SessionFields):
+    """`POST /v1/sessions`. Without `content` the session stays idle.
+
+    `message`: the former name of `content`, which clients of earlier releases send (ADR 66).
+    """
+
+    model_config = ConfigDict(json_schema_extra={"not": {"required": ["content", "message"]}})
+
+    content: Message | None = None
+    message: Annotated[Message | None, Field(json_schema_extra={"deprecated": True})] = None
 
     @model_validator(mode="after")
     def _has_one_text(self) -> Self:
@@ -97,6 +103,15 @@ class StartSession(RequestBody):
     def said(self) -> tuple[str, str | None]:
         """The text's field, and the text."""
         return ("content", self.content) if self.message is None else ("message", self.message)
+
+
+class ForkSession(SessionFields):
+    """`POST /v1/sessions/{id}/fork`. `at`: the number of an event; None: the newest turn that has ended. Without
+    `content` the fork goes on with the run. `agent_id` None: the session's own agent.
+    """
+
+    content: Message | None = None
+    at: Annotated[int, Field(ge=1)] | None = None
 
 
 class ChangeLimits(RequestBody):

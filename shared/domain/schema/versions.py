@@ -28,8 +28,8 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
             "Head": frozenset(
-                {"background", "counted", "held", "outage", "output_schema", "plan_edit", "read_outside"}
-                | {"spent", "visibility", "writers"}
+                {"background", "counted", "forked_from", "held", "outage", "output_schema", "plan_edit"}
+                | {"read_outside", "spent", "visibility", "writers"}
             ),
             "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),

@@ -308,6 +308,13 @@ class RunningResponse(StoredModel):
     bytes: int = 0
 
 
+class ForkedFrom(StoredModel):
+    """The session whose conversation a fork began with, up to the event `seq`."""
+
+    session_id: str
+    seq: int
+
+
 class Head(VersionedModel):
     """A session's state after a commit.
 
@@ -366,6 +373,7 @@ class Head(VersionedModel):
     """The answer that the run waits for, or that its provider still has to be told to end; None: there is none."""
     counted: bool = False
     """It is one of its tenant's open sessions (ADR 65). Set by the repository, in the transaction that counts it."""
+    forked_from: ForkedFrom | None = None
     output_schema: str = ""
     """The JSON Schema, as compact JSON, that the final answers of all runs have to fit; empty: they are free text."""
 

@@ -35,6 +35,8 @@ class Message(TypedDict):
     """Of role `tool`: the call that this is the result of."""
     continues: NotRequired[str]
     """The id of the message that was cut off and goes on here without a gap."""
+    inherited: NotRequired[bool]
+    """Of a fork: it was said in the session that this one was forked from."""
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""
 

@@ -90,6 +90,14 @@ class Held(TypedDict):
     reason: str
 
 
+class ForkedFrom(TypedDict):
+    """The conversation begins as that of another session did, which may be deleted meanwhile."""
+
+    session_id: str
+    seq: Counter
+    """The number of that session's newest event then."""
+
+
 class Session(TypedDict):
     """A goal, and where the work on it is."""
 
@@ -124,8 +132,14 @@ class Session(TypedDict):
     """The number of its newest event."""
     metadata: dict[str, str]
     """What was given at its start."""
+    forked_from: ForkedFrom | None
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""
+
+
+class ForkedSession(Session):
+    files: Literal["as_they_are_now"]
+    """No file was copied: the fork has them as they are now, not as they were at that turn."""
 
 
 class CancelledSession(Session):
