@@ -48,6 +48,12 @@ def instruction(schema: str) -> str:
     return _INSTRUCTION + visible(schema, keep_newlines=False)
 
 
+def schema_in(system: str) -> str | None:
+    """The schema that a system prompt ends with, as JSON; None: it has none."""
+    _, told, rest = system.rpartition(_INSTRUCTION)
+    return rest.split("\n", 1)[0] if told else None
+
+
 def without_code_block(text: str) -> str:
     """Models put JSON into a block of Markdown. What it holds, where the text is one block and nothing else."""
     stripped = text.strip()

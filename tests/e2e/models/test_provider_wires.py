@@ -86,3 +86,20 @@ def test_an_answer_that_does_not_fit_its_schema_is_explained_and_sent_again(ann:
     assert (seen.session["state"], seen.session["result"]["data"]) == ("completed", {"total": 3})
     assert "ANSWER_INVALID" in [event["data"]["code"] for event in seen.of("plan.rejected")]
     assert len(model.requests) == 3
+
+
+def test_a_fork_gives_the_conversation_to_the_model_and_outlives_the_session(ann: Person, model: Any) -> None:
+    ann.put_file("a.txt", "text a")
+    model.add(plan(), calls(("read_file", {"path": "a.txt"})), end("One."), end("Two."))
+    seen = ann.finished(ann.start("Read it"))
+    parent, at = seen.session["session_id"], seen.of("tool.finished")[0]["seq"]
+
+    told = ann.post(f"/v1/sessions/{parent}/fork", {"at": at}).json()["data"]
+    ann.delete(f"/v1/sessions/{parent}")
+    forked = ann.finished(told["session_id"])
+
+    assert (told["files"], told["forked_from"]["session_id"]) == ("as_they_are_now", parent)
+    assert (forked.session["state"], forked.session["result"]["answer"]) == ("completed", "Two.")
+    assert forked.session["usage"]["llm_calls"] == 1
+    messages = ann.items(f"/v1/sessions/{told['session_id']}/messages")
+    assert [one["role"] for one in messages if one.get("inherited")][:2] == ["user", "assistant"]

@@ -71,8 +71,9 @@ def test_a_function_cannot_answer_a_route_that_is_not_its_own() -> None:
 
 
 def test_routes_without_a_handler_are_known() -> None:
-    assert start_api().missing == set()
+    assert {route.path for route in start_api().missing} == {"/v1/sessions/{session_id}/fork"}
     assert {route.path for route in Api("start", SETTINGS).missing} == {
         "/v1/sessions",
+        "/v1/sessions/{session_id}/fork",
         "/v1/sessions/{session_id}/messages",
     }

@@ -8,9 +8,11 @@ import json
 
 from shared.adapters.llm.offline.conversation import AcceptedPlan, Run, run_of
 from shared.adapters.llm.offline.goals import WHAT_TO_DO, Goal, read_goal
+from shared.adapters.llm.offline.structured import in_form
 from shared.adapters.llm.offline.work import LABEL, Reply, Work, cut_to, final_reply, goal_in_plan
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.plan.plan import MAX_STEPS
+from shared.domain.rules.goal_marker import claims_completion
 from shared.ports.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 
 TOO_MUCH = f"This takes more than the {MAX_STEPS} steps of a plan. Give me fewer tasks at a time."
@@ -52,7 +54,10 @@ def _reply(request: ModelRequest) -> Reply:
     is_planned = bool(planned) and planned[-1][0] is run.plans[-1]  # another model's plan may have come after
     if request.tool_choice == UPDATE_PLAN or not is_planned:
         return _plan((waiting or goals[-1:])[0], run, room)
-    return _work_on(run, planned, waiting, offered, room)
+    reply = _work_on(run, planned, waiting, offered, room)
+    return (
+        reply._replace(text=in_form(reply.text, request.system)) if claims_completion(reply.text) else reply
+    )
 
 
 def _work_of(plan: AcceptedPlan, goals: list[Goal], room: int) -> Work | None:

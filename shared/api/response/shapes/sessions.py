@@ -138,6 +138,8 @@ class Session(TypedDict):
 
 
 class ForkedSession(Session):
+    """A fork as it was made."""
+
     files: Literal["as_they_are_now"]
     """No file was copied: the fork has them as they are now, not as they were at that turn."""
 

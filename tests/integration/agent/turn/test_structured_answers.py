@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.llm.offline.model import OfflineModel
 from shared.api.response.views import session_view
 from shared.domain.definitions.agent import built_in
 from shared.domain.definitions.prompt import PLANNING
@@ -12,7 +13,7 @@ from shared.domain.errors import ValidationFailed
 from shared.domain.session.commit import Decision
 from shared.domain.session.structured_answer import ANSWER_RETRIES, schema_text
 from shared.ports.model import ModelReply, ModelRequest
-from tests.in_process.house import House
+from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 
 SCHEMA = schema_text(
@@ -199,3 +200,34 @@ def test_a_session_with_a_schema_is_written_in_the_version_that_has_it() -> None
     begun.repository = begun.fresh_repository()
     begun.run()
     assert result(begun, session)["data"] == VALUE
+
+
+OF_EVERY_KIND: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "summary": {"type": "string", "maxLength": 80},
+        "code": {"type": "string", "minLength": 9_000},
+        "files": {"type": "array", "items": {"$ref": "#/$defs/file"}, "minItems": 2},
+        "open": {"type": "integer", "minimum": 3},
+        "share": {"type": ["number", "null"], "exclusiveMinimum": 0},
+        "state": {"enum": ["done", "failed"]},
+        "sure": {"type": "boolean"},
+        "kind": {"const": "report"},
+        "either": {"anyOf": [{"type": "null"}, {"type": "string"}]},
+        "not needed": {"type": "string"},
+    },
+    "required": ["summary", "code", "files", "open", "share", "state", "sure", "kind", "either"],
+    "additionalProperties": False,
+    "$defs": {"file": {"properties": {"path": {"type": "string"}}, "required": ["path"]}},
+}
+
+
+def test_the_stand_in_without_a_model_answers_in_the_form_of_the_schema() -> None:
+    house = House(OfflineModel())
+    house.files.write(TENANT, "a.txt", b"text")
+    session = house.start("List my files", output_schema=schema_text(OF_EVERY_KIND)).session_id
+    house.run()
+    head, data = house.head(session), result(house, session)["data"]
+    assert (head.state, head.progress.wrong_answers) == ("completed", 0)
+    assert "a.txt" in data["summary"] + data["files"][0]["path"]
+    assert "not needed" not in data
