@@ -71,6 +71,7 @@ class SessionCalls:
     @operation
     def fork(
         self,
+        /,
         session_id: str,
         message: str | None = None,
         *,

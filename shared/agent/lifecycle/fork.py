@@ -4,6 +4,7 @@ The copy is all that the fork has of its parent, so the parent may be deleted. W
 under way stays behind: approvals, questions, open calls, ids of effects, leases, tokens, what was spent.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from shared.agent.lifecycle.start import NewSession, begin_run, check_storable, empty_head
@@ -243,7 +244,7 @@ def _commit_of(repository: SessionRepository, newest: Session, seq: int) -> Comm
     return found
 
 
-def _ends_of_turns(repository: SessionRepository, commits: list[Commit]) -> list[tuple[Commit, bool]]:
+def _ends_of_turns(repository: SessionRepository, commits: Sequence[Commit]) -> list[tuple[Commit, bool]]:
     """Whether after each of the commits the newest turn has ended: its reply is there, and each of its calls has its
     result, or will get none because the run is over.
     """

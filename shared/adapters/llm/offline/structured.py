@@ -63,8 +63,9 @@ def _type(schema: dict[str, Any]) -> str:
 
 
 def _number(schema: dict[str, Any]) -> int:
-    least = max(ceil(schema.get("minimum", 0)), int(schema.get("exclusiveMinimum", -1)) + 1, 0)
-    return min(least, int(schema.get("maximum", least)))
+    least: int = max(ceil(schema.get("minimum", 0)), int(schema.get("exclusiveMinimum", -1)) + 1, 0)
+    most: int = int(schema.get("maximum", least))
+    return min(least, most)
 
 
 def _referred(reference: str, root: Any) -> Any:
