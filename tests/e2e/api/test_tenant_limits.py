@@ -14,7 +14,7 @@ from acta.client.deployment import Deployment
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.person import Person, refused
+from tests.e2e.support.person import Person, compared, refused
 from tests.e2e.support.samples import DELETION, OLD
 
 FUNCTIONS = ("start", "status", "intervene", "admin", "step", "tool", "recover")
@@ -116,7 +116,7 @@ def test_two_functions_processes_share_one_rate_and_what_stops_things_is_not_ref
         waited.append(seconds)
         time.sleep(seconds)
 
-    client = Client(Deployment(deployed.url, carol.token), pause=pause)
+    client = compared(Client(Deployment(deployed.url, carol.token), pause=pause))
     for _ in range(30):
         client.get("/v1/sessions")
     client.close()

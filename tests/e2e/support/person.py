@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
+from acta.client.api import Client
 from tests.e2e.support.document import checked
 
 PATIENCE_SECONDS = 40.0
@@ -35,9 +36,16 @@ class Seen(NamedTuple):
         return [event for event in self.events if event["type"] in types]
 
 
-def is_as_described(answer: httpx.Response) -> None:
+def is_as_described(answer: Any) -> None:
+    """`answer`: of httpx, or of httpx2, with which Acta's client asks."""
     answer.read()
     checked(answer)
+
+
+def compared(client: Client) -> Client:
+    """A client of Acta's, whose answers are compared as well."""
+    client.caller.http.event_hooks = {"response": [is_as_described]}
+    return client
 
 
 class Person:
