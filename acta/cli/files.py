@@ -1,5 +1,6 @@
 """`acta files`: the tenant's storage, which the agents' file tools read and write."""
 
+import json
 import os
 import sys
 from argparse import Namespace
@@ -11,11 +12,18 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import echo, show_bytes, visible
+from acta.client.api import Client
+
+MOST_FILES = 1_000
+"""In a directory that is put at once: who names another one by mistake has not uploaded a disk."""
 
 
 def list_files(arguments: Namespace) -> int:
-    client = connect(arguments)
-    for item in client.files.list(arguments.prefix or None):
+    found = list(connect(arguments).files.list(arguments.prefix or None))
+    if arguments.json:
+        echo(json.dumps(found))
+        return exit_codes.OK
+    for item in found:
         echo(f"{item.get('bytes', 0):>10}  {visible(str(item['path']), keep_newlines=False)}")
     return exit_codes.OK
 
@@ -36,18 +44,57 @@ def get(arguments: Namespace) -> int:
 def put(arguments: Namespace) -> int:
     if arguments.source == "-" and not arguments.path:
         raise CliError("a path in the storage is needed for standard input")
-    try:
-        content = sys.stdin.buffer.read() if arguments.source == "-" else Path(arguments.source).read_bytes()
-    except OSError as error:
-        raise CliError(f"{arguments.source}: {error.strerror}") from None
-    path = arguments.path or os.path.basename(arguments.source)
-    connect(arguments).files.write(path, content)
-    echo(path)
+    if arguments.source != "-" and os.path.isdir(arguments.source):
+        paths = put_directory(connect(arguments), arguments.source, arguments.path or "")
+    else:
+        paths = [arguments.path or os.path.basename(arguments.source)]
+        content = sys.stdin.buffer.read() if arguments.source == "-" else content_of(Path(arguments.source))
+        connect(arguments).files.write(paths[0], content)
+    if arguments.json:
+        echo(json.dumps(paths))
+        return exit_codes.OK
+    for path in paths:
+        echo(visible(path, keep_newlines=False))
     return exit_codes.OK
 
 
+def put_directory(client: Client, folder: str, below: str = "") -> list[str]:
+    """The paths of its files in the storage, where they are now, `below` in front. Hidden files stay where they are.
+
+    Raises CliError, before anything is sent, where there are none or too many of them.
+    """
+    top = Path(folder)
+    found = sorted(path for path in top.rglob("*") if path.is_file() and not is_hidden(path.relative_to(top)))
+    if not found:
+        raise CliError(f"{folder}: no files are in it" if top.is_dir() else f"{folder}: it is no directory")
+    if len(found) > MOST_FILES:
+        raise CliError(f"{folder}: it has more than {MOST_FILES} files: put its parts one by one")
+    before = f"{below.rstrip('/')}/" if below else ""
+    paths = []
+    for path in found:
+        paths.append(before + path.relative_to(top).as_posix())
+        client.files.write(paths[-1], content_of(path))
+    return paths
+
+
+def is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def content_of(path: Path) -> bytes:
+    """Raises CliError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CliError(f"{path}: {error.strerror}") from None
+
+
 def versions(arguments: Namespace) -> int:
-    for item in connect(arguments).files.versions(arguments.path):
+    found = list(connect(arguments).files.versions(arguments.path))
+    if arguments.json:
+        echo(json.dumps(found))
+        return exit_codes.OK
+    for item in found:
         echo(version_line(item))
     return exit_codes.OK
 
@@ -62,6 +109,9 @@ def version_line(item: Mapping[str, Any]) -> str:
 
 def restore(arguments: Namespace) -> int:
     written = connect(arguments).files.restore(arguments.path, arguments.version)
+    if arguments.json:
+        echo(json.dumps(written))
+        return exit_codes.OK
     echo(visible(f"{written['path']} is as it was then, {written['bytes']} bytes", keep_newlines=False))
     return exit_codes.OK
 

@@ -5,16 +5,26 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+import click
+
 from acta.cli import exit_codes
+from acta.cli.commands.grammar import parse, wrong_use
+from acta.cli.commands.tree import ACTA
 from acta.cli.exit_codes import CliError
-from acta.cli.parser import build_parser
 from acta.cli.terminal.text import encodable, visible
 from acta.client.errors import ClientError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`argv`: the words after `acta` (default: of this process). The exit code; wrong options raise SystemExit."""
-    arguments = build_parser().parse_args(argv)
+    """`argv`: the words after `acta` (default: of this process). The exit code."""
+    try:
+        arguments = parse(ACTA, argv)
+    except click.ClickException as error:
+        line, code = wrong_use(error)
+        print(encodable(line, sys.stderr.encoding), file=sys.stderr)
+        return code
+    if isinstance(arguments, int):
+        return arguments
     module, _, function = arguments.command.partition(":")
     try:
         # imported only now: `acta token` must not wait for what `acta demo` needs

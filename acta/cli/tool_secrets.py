@@ -1,6 +1,7 @@
 """`acta tools secrets`: values of headers of tools. A value is never an argument, which other programs can see."""
 
 import getpass
+import json
 import sys
 from argparse import Namespace
 
@@ -20,7 +21,11 @@ def set_secret(arguments: Namespace) -> int:
 
 
 def list_secrets(arguments: Namespace) -> int:
-    for secret in connect(arguments, role="admin").tool_secrets.list():
+    found = list(connect(arguments, role="admin").tool_secrets.list())
+    if arguments.json:
+        echo(json.dumps(found))
+        return exit_codes.OK
+    for secret in found:
         at = str(secret["updated_at"])[:19].replace("T", " ")
         by = visible(str(secret["updated_by"]), keep_newlines=False)
         echo(f"{secret['name']:<32}  {at}  {by}  {' '.join(secret.get('hosts', ()))}".rstrip())

@@ -38,7 +38,7 @@ class SessionCalls:
     def start(
         self,
         /,
-        message: str | None = None,
+        content: str | None = None,
         *,
         agent_id: str | None = None,
         max_steps: int | None = None,
@@ -51,11 +51,11 @@ class SessionCalls:
         idempotency_key: str | None = None,
         **more: Any,
     ) -> Flow[Session]:
-        """Starts a session on the goal `message`; without one it stays idle. `more`: further fields of the body, as the
+        """Starts a session on the goal `content`; without one it stays idle. `more`: further fields of the body, as the
         deployment's document has them.
         """
         body = given(
-            message=message,
+            content=content,
             agent_id=agent_id,
             max_steps=max_steps,
             token_budget=token_budget,
@@ -152,10 +152,10 @@ class SessionCalls:
         return update.session
 
     @operation
-    def say(self, session_id: str, text: str, *, idempotency_key: str | None = None) -> Flow[Session]:
+    def say(self, session_id: str, content: str, *, idempotency_key: str | None = None) -> Flow[Session]:
         """Answers what is asked, tells a running session something, or begins the next run of one that has ended."""
         path = session_path(session_id, "messages")
-        return data(Request("POST", path, body={"content": text}, headers=_key(idempotency_key)))
+        return data(Request("POST", path, body={"content": content}, headers=_key(idempotency_key)))
 
     @operation
     def pause(self, session_id: str) -> Flow[Session]:
@@ -216,7 +216,7 @@ class SessionCalls:
     def interventions(
         self, session_id: str | None = None, *, state: str | None = None, limit: int | None = None
     ) -> Stream[Intervention]:
-        """Of the session, or all that you may see. Those that wait have the state `pending`."""
+        """Of all sessions that you may see, or of one: its pending ones, unless `state` says another, or `all`."""
         path = path_of("interventions") if session_id is None else session_path(session_id, "interventions")
         return pages(path, state=state, limit=limit)
 

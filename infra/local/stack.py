@@ -46,6 +46,7 @@ class LocalStack:
         state_dir: Path,
         *,
         port: int | None = None,
+        preferred_port: int | None = None,
         environ: Mapping[str, str] = os.environ,
         progress: Progress | None = None,
     ) -> None:
@@ -53,6 +54,7 @@ class LocalStack:
         self.config = LocalConfig.from_environ(environ)
         self.state = StateDir(state_dir)
         self.port = port
+        self.preferred_port = preferred_port
         self.environ = environ
         self.progress: Progress = progress or Silent()
         self.front: Front | None = None
@@ -116,7 +118,9 @@ class LocalStack:
         return running
 
     def open_front(self) -> Front:
-        """On the port asked for; else on that of last time, so that nothing is deployed again; else on a free one."""
+        """On the port asked for; else on that of last time, so that nothing is deployed again; else on the preferred
+        one; else on a free one.
+        """
         if self.port is not None:
             return Front(self.port)
         last = self.state.read()
@@ -125,6 +129,9 @@ class LocalStack:
                 return Front(last.port)
             except PortTaken:
                 self.moved_from = last.port
+        elif self.preferred_port is not None:
+            with suppress(PortTaken):
+                return Front(self.preferred_port)
         return Front()
 
     def start_emulator(self) -> None:

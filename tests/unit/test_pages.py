@@ -1,13 +1,13 @@
 """What the pages name exists: files, tests, headings, make targets, commands of `acta`, settings."""
 
-import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from acta.cli.parser import build_parser
+from acta.cli.commands.tree import ACTA
 from shared.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +55,7 @@ def test_every_make_target_on_a_page_is_one(page: Path) -> None:
 
 
 def test_every_command_on_a_page_is_one_with_its_options(page: Path) -> None:
-    commands = subcommands(build_parser())
+    commands = ACTA.commands
     for text in code(page):
         for line in re.findall(r"(?:^|\s|bin/)acta ([a-z]+\b[^#&;|]*)", text):
             words = line.split()
@@ -89,11 +89,7 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
 
 
-def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    actions = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-    return dict(actions[0].choices) if actions else {}
-
-
-def options_of(parser: argparse.ArgumentParser) -> set[str]:
-    own = {option for action in parser._actions for option in action.option_strings}
-    return own.union(*map(options_of, subcommands(parser).values()))
+def options_of(command: click.Command) -> set[str]:
+    own = {name for each in command.params if isinstance(each, click.Option) for name in each.opts}
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    return own.union(*map(options_of, below))

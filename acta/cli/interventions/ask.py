@@ -130,23 +130,46 @@ def read_decision(intervention: Mapping[str, Any], read: Read, echo: Echo) -> De
     """Asks until the answer is one of the options, and then for its input. Raises NoDecision."""
     options = [str(option) for option in intervention.get("options") or []]
     try:
-        option = read_option(options, read, echo)
+        option, said = read_option(options, read, echo)
+        if said:
+            return Decision("answer", {"text": said})
         return Decision(option, read_input(option, intervention, read, echo))
     except EOFError:
         raise NoDecision from None
 
 
-def read_option(options: list[str], read: Read, echo: Echo) -> str:
-    """The beginning of an option is enough where only one begins so."""
+YES, NO = ("y", "yes"), ("n", "no")
+MEANT = (*((word, ("approve", "continue")) for word in YES), *((word, ("reject", "cancel")) for word in NO))
+"""What y and n are among the options. No never cancels a session that can be asked something else."""
+
+
+def read_option(options: list[str], read: Read, echo: Echo) -> tuple[str, str]:
+    """An option, or `answer` with the text that was typed in its place: whatever is no option answers a question.
+
+    The beginning of an option is enough where only one begins so; y and n will do where the matter is one of yes or no.
+    """
     shown = " / ".join(visible(option, keep_newlines=False) for option in options)
+    hint = " (y / n)" if meant("y", options) else " (or just type the answer)" if "answer" in options else ""
     while True:
-        typed = read(f"{shown} > ").strip().lower()
+        line = read(f"{shown}{hint} > ").strip()
+        typed = line.lower()
         fitting = [option for option in options if typed and option.startswith(typed)]
         if typed in options:
-            return typed
+            return typed, ""
         if len(fitting) == 1:
-            return fitting[0]
+            return fitting[0], ""
+        if option := meant(typed, options):
+            return option, ""
+        if line and "answer" in options:
+            return "answer", line
         echo(f"Please type one of: {shown}")
+
+
+def meant(typed: str, options: list[str]) -> str:
+    """The option that y or n stands for; empty where it stands for none."""
+    found = (option for option in dict(MEANT).get(typed, ()) if option in options)
+    is_yes_or_no = bool({"approve", "continue"} & set(options))
+    return next(found, "") if is_yes_or_no else ""
 
 
 def read_input(option: str, intervention: Mapping[str, Any], read: Read, echo: Echo) -> dict[str, Any]:

@@ -15,10 +15,12 @@ from acta.cli.connection import Invocation, connect
 from acta.cli.exit_codes import CliError
 from acta.cli.interventions.hints import deciding_lines
 from acta.cli.interventions.lines import is_pause, list_line, short_line
+from acta.cli.naming import session_named
+from acta.cli.terminal.session_lines import state_words
 from acta.cli.terminal.text import echo, one_line
 from acta.client.api import Client
 from acta.client.errors import ApiError
-from acta.client.interventions import is_intervention_id, open_interventions
+from acta.client.interventions import has_ended, is_intervention_id, open_interventions
 
 NOT_FOUND = 404
 PAGE_SIZE = 100
@@ -51,37 +53,45 @@ def decide(arguments: Namespace) -> int:
     """`arguments.id` is a session's id or an intervention's own."""
     given = option_input(arguments)
     client = connect(arguments)
-    session_id, intervention_id = arguments.id, arguments.intervention
-    if intervention_id is None and is_intervention_id(session_id):
-        session_id, intervention_id = session_of(client, session_id), session_id
+    intervention_id = arguments.intervention
+    if intervention_id is None and is_intervention_id(arguments.id):
+        session_id, intervention_id = session_of(client, arguments.id), arguments.id
+    else:
+        arguments.id = session_id = session_named(client, arguments.id)
     intervention_id = intervention_id or only_open(client, arguments)
-    client.decide(
+    decided = client.decide(
         session_id,
         intervention_id,
         arguments.option,
         input=given or None,
         comment=arguments.comment or None,
     )
-    echo(f"{intervention_id}  {arguments.option}")
+    echo(json.dumps(decided) if arguments.json else f"{intervention_id}  {arguments.option}")
     return exit_codes.OK
 
 
 def answer(arguments: Namespace) -> int:
     """Sends the text as a message, which answers an open question of the session, or as an intervention's decision.
 
-    Raises CliError where the session waits for something else: the message would only wait behind that decision.
+    Raises CliError where the session waits for something else, behind which the message would only wait, and where it
+    has ended: an answer to nothing would begin another run.
     """
     client = connect(arguments)
     if is_intervention_id(arguments.id):
         given = {"text": arguments.text}
-        client.decide(session_of(client, arguments.id), arguments.id, "answer", input=given)
-        echo(f"{arguments.id}  answer")
+        decided = client.decide(session_of(client, arguments.id), arguments.id, "answer", input=given)
+        echo(json.dumps(decided) if arguments.json else f"{arguments.id}  answer")
         return exit_codes.OK
-    waiting = open_interventions(client.session(arguments.id))
+    arguments.id = session_named(client, arguments.id)
+    now = client.session(arguments.id)
+    waiting = open_interventions(now)
     if waiting and not any("answer" in (one.get("options") or []) for one in waiting):
         raise CliError(f"session {arguments.id} has nothing open to answer{open_instead(arguments, waiting)}")
+    if has_ended(now):
+        line = Invocation.from_arguments(arguments).line("say", arguments.id, arguments.text)
+        raise CliError(f"session {arguments.id} is {state_words(now)} and asks nothing; to go on: {line}")
     session = client.say(arguments.id, arguments.text)
-    echo(f"{arguments.id}  {str(session.get('state', '')).replace('_', ' ')}")
+    echo(json.dumps(session) if arguments.json else f"{arguments.id}  {state_words(session)}")
     return exit_codes.OK
 
 

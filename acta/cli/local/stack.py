@@ -19,13 +19,14 @@ from shared.settings import SettingsError
 
 
 @contextmanager
-def started_stack(state_dir: Path, port: int | None) -> Iterator[LocalStack]:
+def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = None) -> Iterator[LocalStack]:
     """A running stack, stopped at the end whatever happens. Progress goes to standard error.
 
-    `port`: of the API; None: a free one. Raises CliError where the stack does not start.
+    `port`: of the API; None: that of last time, else `preferred`, else a free one. Raises CliError where the stack
+    does not start.
     """
     try:
-        stack = LocalStack(state_dir, port=port, environ=os.environ)
+        stack = LocalStack(state_dir, port=port, preferred_port=preferred, environ=os.environ)
     except SettingsError as error:
         raise CliError(one_line(str(error), 400)) from None
     for name in stack.config.unknown:

@@ -11,14 +11,20 @@ from typing import NoReturn
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
+from acta.cli.files import put_directory
 from acta.cli.local.stack import model_line, started_stack
 from acta.cli.local.stop_signals import stopped_by_signals
 from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
+from acta.client.api import Client
+from acta.client.deployment import Deployment
 from infra.local.emulator_process import REGION
 from infra.local.stack import LocalStack
 from infra.local.state_directory import DEFAULT_STATE_DIR
 
 ALIVE_CHECK_SECONDS = 0.5
+DEFAULT_PORT = 2282
+"""Of no well-known service; the letters of Acta on a telephone's keys."""
+SAMPLES = Path(__file__).parent / "samples"
 
 
 def up(arguments: Namespace) -> int:
@@ -26,12 +32,30 @@ def up(arguments: Namespace) -> int:
     try:
         with (
             stopped_by_signals(),
-            started_stack(Path(arguments.state or DEFAULT_STATE_DIR), arguments.port) as stack,
+            started_stack(
+                Path(arguments.state or DEFAULT_STATE_DIR),
+                arguments.port,
+                preferred=preferred_port(arguments),
+            ) as stack,
         ):
+            if arguments.samples:
+                put_samples(stack)
             serve(stack, as_json=arguments.json)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return exit_codes.OK
+
+
+def preferred_port(arguments: Namespace) -> int | None:
+    """Of the default directory: then the URL, which tokens name as their issuer, is the same each time."""
+    return DEFAULT_PORT if arguments.state is None else None
+
+
+def put_samples(stack: LocalStack) -> None:
+    """Puts the demo's files into the storage of the tenant whose token is announced."""
+    token = stack.issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
+    with Client(Deployment(stack.url, token)) as client:
+        put_directory(client, str(SAMPLES))
 
 
 def serve(stack: LocalStack, *, as_json: bool) -> NoReturn:

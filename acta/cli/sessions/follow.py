@@ -6,8 +6,9 @@ printed instead, and following goes on: somebody may decide elsewhere. Ctrl-C en
 
 import json
 import sys
+import textwrap
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from acta.cli import exit_codes
@@ -17,10 +18,21 @@ from acta.cli.interventions.hints import deciding_lines
 from acta.cli.interventions.lines import question_lines
 from acta.cli.sessions.receipt import receipt_or_nothing
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
-from acta.cli.terminal.session_lines import begun_wait, event_line, try_now_line, usage_line
-from acta.cli.terminal.text import Screen, echo, encodable, one_line, visible
+from acta.cli.terminal.session_lines import (
+    begun_wait,
+    event_line,
+    is_goal_missed,
+    marks_for,
+    outcome_mark,
+    outcome_words,
+    state_words,
+    try_now_line,
+    usage_line,
+)
+from acta.cli.terminal.text import Screen, echo, encodable, visible
 from acta.cli.terminal.view import View, view_for
 from acta.client.api import Client
+from acta.client.errors import ClientError
 from acta.client.feed import Feed
 from acta.client.following import Update
 
@@ -43,7 +55,7 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
     """
     session: Mapping[str, Any] = {}
     invocation, announced = Invocation.from_arguments(arguments), set[str]()
-    for update in client.updates(session_id):
+    for update in client.updates(session_id, on_outage=Outages(tell_on_stderr)):
         session = update.session
         for event in update.events:
             tell_wait(event, invocation.line("resume", session_id))
@@ -58,6 +70,27 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
             break
     print(json.dumps(session))
     return exit_codes.of_followed_session(session)
+
+
+class Outages:
+    """Tells that the deployment does not answer, once for each minute of it or so."""
+
+    EVERY = 12
+    """Polls that failed."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self.failed = 0
+
+    def __call__(self, error: ClientError) -> None:
+        if self.failed % self.EVERY == 0:
+            said = visible(str(error), keep_newlines=False)
+            self.tell(f"{said}; the session goes on without it, and following goes on when it answers again")
+        self.failed += 1
+
+
+def tell_on_stderr(text: str) -> None:
+    print(encodable(text, sys.stderr.encoding), file=sys.stderr, flush=True)
 
 
 def tell_wait(event: Mapping[str, Any], resume: str) -> None:
@@ -100,7 +133,7 @@ class Watcher:
 
     def updates(self, session_id: str) -> Iterable[Update]:
         """Where a person can be asked, they keep coming while a prompt is on the screen."""
-        updates = self.client.updates(session_id)
+        updates = self.client.updates(session_id, on_outage=Outages(self.view.tell))
         if not self.interactive:
             return updates
         self.feed = Feed(updates)
@@ -144,19 +177,25 @@ def watch_session(
 
 
 def print_outcome(session: Mapping[str, Any], receipt: Iterable[str] = ()) -> None:
-    """`receipt`: its lines. How the session ended stands in the last line."""
-    state = str(session.get("state"))
-    result = session.get("result") or {}
-    error = session.get("error") or {}
+    """`receipt`: its lines. How the session ended stands in the last line, behind a mark of its own."""
+    answer = (session.get("result") or {}).get("answer")
     echo("")
-    if result.get("answer"):
-        echo(visible(str(result["answer"])))
+    if answer:
+        echo(wrapped_answer(visible(str(answer))))
         echo("")
-    if error:
-        echo(f"{one_line(str(error.get('message', '')), 300)} ({one_line(str(error.get('code', '')), 60)})")
-    if state == "completed" and not result.get("goal_met"):
-        reason = one_line(str(result.get("reason") or "the step limit was reached"), 200)
-        echo(f"The goal was not met: {reason}")
+    for line in outcome_words(session):
+        echo(line)
     for line in receipt:
         echo(line)
-    echo(f"{state.replace('_', ' ')} · {usage_line(session)}")
+    mark = outcome_mark(session, marks_for(sys.stdout.encoding))
+    ended = "ended, " if is_goal_missed(session) else ""
+    echo(f"{mark} {ended}{state_words(session)} · {usage_line(session)}")
+
+
+def wrapped_answer(answer: str) -> str:
+    """Broken between words on a terminal; as it is elsewhere."""
+    if not sys.stdout.isatty():
+        return answer
+    columns = Screen.of(sys.stdout).columns - 1
+    lines = [textwrap.wrap(line, columns, drop_whitespace=False) or [""] for line in answer.split("\n")]
+    return "\n".join(row.rstrip() for rows in lines for row in rows)

@@ -4,24 +4,31 @@ import json
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
-from acta.cli.terminal.session_lines import marks_for, plan_lines, state_words
+from acta.cli.naming import session_named
+from acta.cli.terminal.plan_lines import plan_heading, whole_plan_lines
+from acta.cli.terminal.session_lines import marks_for, outcome_words, state_words
 from acta.cli.terminal.text import echo, one_line
+from acta.client.interventions import has_ended
 
 LABEL_WIDTH = 20
+Row = Mapping[str, Any]
 
 
 def sessions(arguments: Namespace) -> int:
     client = connect(arguments)
-    page = client.get("/v1/sessions", limit=arguments.limit, state=arguments.state_is)
+    limit = min(arguments.limit, 100)
+    found = client.sessions(state=arguments.state_is, agent_id=arguments.agent, limit=limit)
+    items = list(islice(found, arguments.limit))
     if arguments.json:
-        echo(json.dumps(page["items"]))
+        echo(json.dumps(items))
         return exit_codes.OK
-    if not page["items"]:
+    if not items:
         state = arguments.state_is
         none = (
             f"no sessions in the state {one_line(state)}"
@@ -29,7 +36,7 @@ def sessions(arguments: Namespace) -> int:
             else "no sessions yet: start one with acta run"
         )
         print(none, file=sys.stderr)
-    for session in page["items"]:
+    for session in items:
         at = str(session.get("created_at", ""))[:19].replace("T", " ")
         goal = one_line(session.get("goal") or "", 60)
         private = "(private) " if session.get("visibility") == "private" else ""
@@ -39,35 +46,82 @@ def sessions(arguments: Namespace) -> int:
 
 def plan(arguments: Namespace) -> int:
     client = connect(arguments)
-    answer = client.plan(arguments.id)
+    session_id = session_named(client, arguments.id)
+    answer = client.plan(session_id)
     if arguments.json:
         echo(json.dumps(answer))
         return exit_codes.OK
-    current = answer["plan"]
-    echo(f"{one_line(current.get('goal', ''), 200)} (version {current['version']}, {current['status']})")
-    for line in plan_lines(current, marks_for(sys.stdout.encoding)):
-        echo(str(line))
+    session = client.session(session_id)
+    echo(plan_heading(answer["plan"], session))
+    for line in whole_plan_lines(answer["plan"], marks_for(sys.stdout.encoding), is_over=has_ended(session)):
+        echo(line)
     return exit_codes.OK
 
 
 def trace(arguments: Namespace) -> int:
     client = connect(arguments)
-    items = list(client.trace(arguments.id))
+    session_id = session_named(client, arguments.id)
+    items = list(client.trace(session_id))
     if arguments.json:
         echo(json.dumps(items))
         return exit_codes.OK
-    for item in items:
-        for line in trace_lines(item):
-            echo(line)
+    decisions = [
+        one for one in client.interventions(session_id, state="all") if one.get("state") != "pending"
+    ]
+    for line in whole_trace_lines(items, client.steps(session_id), decisions):
+        echo(line)
+    for line in outcome_words(client.session(session_id)):
+        echo(line)
     return exit_codes.OK
 
 
-def trace_lines(item: Mapping[str, Any]) -> Iterator[str]:
+def whole_trace_lines(items: Iterable[Row], steps: Iterable[Row], decisions: Iterable[Row]) -> Iterator[str]:
+    """Each step with its time, tokens and error, and under it what was thought and done; then the decisions."""
+    rows: dict[Any, list[Row]] = {}
+    for item in items:
+        rows.setdefault(item.get("step_number"), []).append(item)
+    for step in steps:
+        yield step_line(step)
+        for row in rows.pop(step.get("step_number"), ()):
+            yield from trace_lines(row)
+    for left in rows.values():
+        for row in left:
+            yield from trace_lines(row)
+    for decision in sorted(decisions, key=lambda one: str(one.get("resolved_at"))):
+        yield decision_line(decision)
+
+
+def step_line(step: Row) -> str:
+    """As in `   3  09:30:01  2.1 s  llm  1,234 tokens in, 56 out`."""
+    parts = [f"{step.get('step_number', ''):>4} ", str(step.get("started_at", ""))[11:19]]
+    parts.append(f"{(step.get('duration_ms') or 0) / 1_000:>6.1f} s ")
+    parts.append(one_line(" ".join(str(step.get(name) or "") for name in ("kind", "name")).strip(), 60))
+    if step.get("input_tokens") or step.get("output_tokens"):
+        cached = f" ({step['cached_input_tokens']:,} cached)" if step.get("cached_input_tokens") else ""
+        parts.append(
+            f" {step.get('input_tokens', 0):,} tokens in{cached}, {step.get('output_tokens', 0):,} out"
+        )
+    if step.get("error"):
+        parts.append(f" ERROR {one_line(str(step['error']), 60)}")
+    return " ".join(parts)
+
+
+def decision_line(decision: Row) -> str:
+    """Who decided what, when, and why."""
+    call = (decision.get("tool_call") or {}).get("name")
+    about = str(decision.get("type", "")).replace("_", " ") + (f" of {call}" if call else "")
+    by = f" by {decision['resolved_by']}" if decision.get("resolved_by") else " by nobody in time"
+    said = f": {decision['comment']}" if decision.get("comment") else ""
+    at = str(decision.get("resolved_at") or "")[11:19]
+    return one_line(f"decided {at}  {about}: {decision.get('resolution')}{by}{said}", 300)
+
+
+def trace_lines(item: Row) -> Iterator[str]:
     """The thought, the action and the observation of one step, each cut to a line of the terminal. `+` behind the
     number: made by the worker of the step before.
     """
     limit = max(40, shutil.get_terminal_size((160, 24)).columns - LABEL_WIDTH)
-    number = f"{item.get('step_number', ''):>4}" + ("+" if item.get("fused") else " ")
+    number = f"{item.get('step_number') or '':>4}" + ("+" if item.get("fused") else " ")
     if item.get("thought"):
         yield f"{number} thought      {one_line(item['thought'], limit)}"
     if item.get("action"):

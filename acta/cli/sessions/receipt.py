@@ -7,6 +7,7 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
+from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import counted
 from acta.cli.terminal.text import echo, one_line
 from acta.client.api import Client
@@ -17,7 +18,8 @@ LABEL, AMOUNT = 24, 12
 
 
 def receipt(arguments: Namespace) -> int:
-    told = connect(arguments).receipt(arguments.id)
+    client = connect(arguments)
+    told = client.receipt(session_named(client, arguments.id))
     if arguments.json:
         echo(json.dumps(told))
         return exit_codes.OK

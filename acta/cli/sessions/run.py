@@ -1,11 +1,15 @@
-"""`acta run`, `acta watch`; `acta pause`, `acta resume`, `acta cancel`."""
+"""`acta run`, `acta watch`, `acta say`; `acta pause`, `acta resume`, `acta cancel`."""
 
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
+from acta.cli.files import put_directory
+from acta.cli.naming import session_named
 from acta.cli.sessions.follow import follow_as_json, follow_on_screen
 from acta.cli.terminal.session_lines import state_words
 from acta.cli.terminal.text import echo
@@ -13,10 +17,15 @@ from acta.cli.terminal.text import echo
 
 def run(arguments: Namespace) -> int:
     client = connect(arguments)
+    if arguments.files:
+        count = len(put_directory(client, arguments.files))
+        print(f"put {count} file{'' if count == 1 else 's'} into the storage", file=sys.stderr)
     session = client.start(
         arguments.goal,
+        agent_id=arguments.agent,
         max_steps=arguments.max_steps,
         token_budget=arguments.token_budget,
+        cost_budget_usd=arguments.cost_budget,
         review_every=arguments.review_every,
         visibility="private" if arguments.private else None,
     )
@@ -32,11 +41,24 @@ def run(arguments: Namespace) -> int:
 
 
 def watch(arguments: Namespace) -> int:
-    return follow_on_screen(connect(arguments), arguments.id, arguments)
+    client = connect(arguments)
+    follow = follow_as_json if arguments.json else follow_on_screen
+    return follow(client, session_named(client, arguments.id), arguments)
+
+
+def say(arguments: Namespace) -> int:
+    client = connect(arguments)
+    told = client.say(session_named(client, arguments.id), arguments.text)
+    return show_state(told, as_json=arguments.json)
 
 
 def control(arguments: Namespace) -> int:
     """`arguments.action`: pause, resume or cancel."""
-    session = getattr(connect(arguments), arguments.action)(arguments.id)
-    echo(f"{arguments.id}  {state_words(session)}")
+    client = connect(arguments)
+    session = getattr(client, arguments.action)(session_named(client, arguments.id))
+    return show_state(session, as_json=arguments.json)
+
+
+def show_state(session: Mapping[str, Any], *, as_json: bool) -> int:
+    echo(json.dumps(session) if as_json else f"{session['session_id']}  {state_words(session)}")
     return exit_codes.OK

@@ -16,7 +16,9 @@ from rich.text import Text
 from acta.cli.terminal.session_lines import (
     awaited,
     event_line,
+    is_goal_missed,
     marks_for,
+    outcome_mark,
     plan_lines,
     state_words,
     usage_line,
@@ -77,7 +79,7 @@ class Display:
         words = Text.assemble(
             (
                 state.replace("_", " ") if awaited(session) else state_words(session),
-                STATE_STYLES.get(state, "bold"),
+                "bold yellow" if is_goal_missed(session) else STATE_STYLES.get(state, "bold"),
             ),
             (f"  {elapsed(time.monotonic() - self.started)}  {usage_line(session)}", "dim"),
         )
@@ -86,7 +88,7 @@ class Display:
             words.append(f"  {one_line(str(reason), 60)}", "dim")
         header = Table.grid(padding=(0, 1))
         ended = self.update is not None and self.update.has_ended
-        header.add_row(Text(self.marks["completed"]) if ended else self.spinner, words)
+        header.add_row(Text(outcome_mark(session, self.marks)) if ended else self.spinner, words)
         return header
 
 
@@ -109,6 +111,9 @@ class LiveView:
     def show(self, update: Update) -> None:
         self.display.update_with(update)
         self.live.refresh()
+
+    def tell(self, text: str) -> None:
+        self.display.lines.append(text)
 
     @contextmanager
     def suspended(self) -> Iterator[None]:

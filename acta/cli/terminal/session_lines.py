@@ -4,11 +4,20 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from acta.cli.terminal.text import one_line
+from acta.client.interventions import is_paused
 
 Data = Mapping[str, Any]
 TEXT_LIMIT = 140
 DESCRIPTION_LIMIT = 96
-MARKS = {"pending": "·", "in_progress": "▶", "completed": "✔", "failed": "✘", "skipped": "–", "left": "■"}
+MARKS = {
+    "pending": "·",
+    "in_progress": "▶",
+    "completed": "✔",
+    "failed": "✘",
+    "skipped": "–",
+    "left": "■",
+    "not_met": "◐",
+}
 ASCII_MARKS = {
     "pending": ".",
     "in_progress": ">",
@@ -16,6 +25,7 @@ ASCII_MARKS = {
     "failed": "!",
     "skipped": "-",
     "left": "#",
+    "not_met": "~",
 }
 CLOSED = ("completed", "failed")
 """Of a plan: nobody works on a step of it any more."""
@@ -82,7 +92,7 @@ def event_line(event: Mapping[str, Any]) -> str | None:
 
 def speech(who: str) -> Callable[[Data], str | None]:
     def line(data: Data) -> str | None:
-        text = data.get("text") or data.get("content")
+        text = data.get("content") or data.get("text")
         return f"{who}: {one_line(text, TEXT_LIMIT)}" if text else None
 
     return line
@@ -154,11 +164,45 @@ def try_now_line(resume: str) -> str:
 
 
 def state_words(session: Data) -> str:
-    """The state in at most 16 characters. A pause is no state of its own (design §3), and is told as one."""
+    """The state in at most 16 characters, as a person calls it."""
     what = awaited(session)
-    if (session.get("state"), session.get("state_reason")) == ("waiting_for_user", "paused"):
+    if what is not None:
+        return what.short
+    if is_paused(session):
         return "paused"
-    return what.short if what is not None else str(session.get("state", "")).replace("_", " ")
+    if is_goal_missed(session):
+        return "goal not met"
+    return str(session.get("state", "")).replace("_", " ")
+
+
+WHY_NOT_MET = {
+    "max_steps": "the limit of steps was reached",
+    "budget_exceeded": "the budget was used up",
+    "plan_completed": "the plan was worked through, but one of its steps failed",
+    "goal_complete": "the agent calls it done, but a step of its plan failed",
+}
+
+
+def is_goal_missed(session: Data) -> bool:
+    """It ended as it should, without reaching its goal."""
+    return session.get("state") == "completed" and not (session.get("result") or {}).get("goal_met")
+
+
+def outcome_words(session: Data) -> Iterator[str]:
+    """Why an ended session has not reached its goal; nothing where it has."""
+    error, result = session.get("error") or {}, session.get("result") or {}
+    if error:
+        yield f"{one_line(str(error.get('message', '')), 300)} ({one_line(str(error.get('code', '')), 60)})"
+    if is_goal_missed(session):
+        reason = str(result.get("reason") or "max_steps")
+        yield f"The goal was not met: {WHY_NOT_MET.get(reason) or one_line(reason, 200)}."
+
+
+def outcome_mark(session: Data, marks: Mapping[str, str]) -> str:
+    if is_goal_missed(session):
+        return marks["not_met"]
+    state = str(session.get("state"))
+    return marks.get("skipped" if state == "cancelled" else state, marks["pending"])
 
 
 def _wait(what: Awaited, retry_at: object, code: object) -> str:

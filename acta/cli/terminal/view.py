@@ -12,6 +12,9 @@ from acta.client.following import Update
 class View(Protocol):
     def show(self, update: Update) -> None: ...
 
+    def tell(self, text: str) -> None:
+        """A line of Acta's own. From any thread."""
+
     def suspended(self) -> AbstractContextManager[None]:
         """Inside, the view draws nothing, so that others may print."""
 
@@ -44,6 +47,9 @@ class PlainView:
             if number >= len(self.plan) or line != self.plan[number]:
                 self.print(f"      {line}")
         self.plan = plan
+
+    def tell(self, text: str) -> None:
+        self.print(f"      {text}")
 
     def print(self, text: str) -> None:
         print(encodable(text, self.stream.encoding), file=self.stream, flush=True)

@@ -6,7 +6,7 @@ from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 
-SESSION_ID = "ses_1"
+SESSION_ID = "ses_01KAQ0000000000000000000A1"
 
 
 class Request(NamedTuple):

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from acta.cli.commands.grammar import parse
+from acta.cli.commands.tree import ACTA
 from acta.cli.connection import Invocation, deployment_of
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
-from acta.cli.parser import build_parser
 from acta.client.deployment import Deployment
 from infra.local.loopback import free_port
 from tests.unit.acta.fake_deployment import FakeDeployment
@@ -36,6 +37,12 @@ def test_a_deployment_that_is_not_there_is_one_clear_line(capsys: pytest.Capture
     assert "connection was refused" in capsys.readouterr().err
 
 
+def parsed_of(words: list[str]) -> Namespace:
+    parsed = parse(ACTA, words)
+    assert isinstance(parsed, Namespace)
+    return parsed
+
+
 def options(**given: str) -> Namespace:
     return Namespace(**{"api_url": None, "token": None, "state": None, **given})
 
@@ -59,7 +66,7 @@ def test_a_url_without_a_token_is_one_clear_line() -> None:
 
 
 def test_hints_repeat_how_acta_was_called_but_never_the_token(tmp_path: Path) -> None:
-    parsed = build_parser().parse_args(["watch", "s", "--state", "my state", "--token", "secret"])
+    parsed = parsed_of(["watch", "s", "--state", "my state", "--token", "secret"])
     called = tmp_path / "acta"
     called.touch()
     line = Invocation.from_arguments(parsed, str(called)).line("cancel", "s")
@@ -74,8 +81,6 @@ def test_a_token_is_not_sent_unencrypted_to_another_machine_unless_that_is_meant
     said = capsys.readouterr().err
     assert "--insecure" in said
     assert "a.b.c" not in said
-    meant = build_parser().parse_args(
-        ["watch", "s", "--api-url", "http://acta.invalid", "--token", "a", "--insecure"]
-    )
+    meant = parsed_of(["watch", "s", "--api-url", "http://acta.invalid", "--token", "a", "--insecure"])
     assert deployment_of(meant, {}).insecure
     assert Invocation.from_arguments(meant, "acta").options[-1] == "--insecure"

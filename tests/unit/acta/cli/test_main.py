@@ -1,23 +1,21 @@
 """Whatever goes wrong with a command is one line on standard error and exit code 2."""
 
-import argparse
-from collections.abc import Iterator, Sequence
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
+import click
 import pytest
 
+from acta.cli.commands.grammar import Command
+from acta.cli.commands.tree import ACTA
 from acta.cli.main import main
-from acta.cli.parser import build_parser
 from tests.unit.acta.conftest import Acta
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure
-
-
-def exit_code(arguments: Sequence[str]) -> int:
-    """Of a command argparse itself may end."""
-    try:
-        return main(arguments)
-    except SystemExit as ended:
-        return int(ended.code or 0)
 
 
 def test_an_unknown_session_is_one_clear_line(
@@ -53,23 +51,70 @@ def test_an_expired_token_is_one_clear_line(
 def test_wrong_use_is_one_line_and_exit_code_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert exit_code(arguments) == 2
+    assert main(arguments) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert len(shown.err.splitlines()) == 1
 
 
-def commands(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The function of every subcommand, as `module:function`."""
-    if command := parser.get_default("command"):
-        yield command
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                yield from commands(below)
+def commands(group: click.Group, *names: str) -> Iterator[tuple[tuple[str, ...], Command]]:
+    """Every command, and the words that call it."""
+    for name, one in group.commands.items():
+        if isinstance(one, click.Group):
+            yield from commands(one, *names, name)
+        else:
+            assert isinstance(one, Command)
+            yield (*names, name), one
 
 
-@pytest.mark.parametrize("command", sorted(set(commands(build_parser()))))
-def test_every_command_has_its_function(command: str) -> None:
-    module, _, function = command.partition(":")
-    assert callable(getattr(import_module(module), function))
+COMMANDS = dict(commands(ACTA))
+
+
+@pytest.mark.parametrize("function", sorted({one.function for one in COMMANDS.values()}))
+def test_every_command_has_its_function(function: str) -> None:
+    module, _, name = function.partition(":")
+    assert callable(getattr(import_module(module), name))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_helps_and_explains_its_options(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--help"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith(f"Usage: acta {' '.join(words)} ")
+    assert shown.err == ""
+
+
+BARE = {"token", "completion", "deploy", "demo", "up", "doctor", "get", "rm", "set"}
+"""What prints a text or nothing, a stack's own line of JSON, or what is no one's data."""
+
+
+def test_whatever_shows_data_shows_it_as_json_too() -> None:
+    lacks = {words for words, one in COMMANDS.items() if "json" not in {each.name for each in one.params}}
+    assert {words[-1] for words in lacks} <= BARE
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert re.fullmatch(r"acta [0-9]+\.[0-9]+\.[0-9]+\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_learns_to_complete_the_words(shell: str) -> None:
+    acta = Path(sys.executable).with_name("acta")
+    script = subprocess.run([acta, "completion", shell], capture_output=True, text=True, check=True).stdout
+    assert "_ACTA_COMPLETE" in script
+    word = "inter" if shell == "fish" else "1"
+    asked = {"COMP_WORDS": "acta inter", "COMP_CWORD": word, "_ACTA_COMPLETE": f"{shell}_complete"}
+    told = subprocess.run([acta], env={**os.environ, **asked}, capture_output=True, text=True).stdout
+    assert "interventions" in told
+
+
+def test_help_waits_for_nothing_that_it_does_not_need() -> None:
+    code = (
+        "import sys\nfrom acta.cli.main import main\nmain(['--help'])\n"
+        "print([name for name in ('httpx2', 'rich', 'pydantic', 'infra', 'jwt') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -50,8 +50,7 @@ def test_a_token_that_is_never_valid_is_not_made(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], ttl: str
 ) -> None:
     StateDir(tmp_path).write(RunningStack(1, 5, "http://127.0.0.1:5", "http://127.0.0.1:6", "offline"))
-    with pytest.raises(SystemExit) as ended:
-        main(["token", "--tenant", "t", "--user", "u", "--state", str(tmp_path), "--ttl", ttl])
+    code = main(["token", "--tenant", "t", "--user", "u", "--state", str(tmp_path), "--ttl", ttl])
     shown = capsys.readouterr()
-    assert (ended.value.code, shown.out) == (2, "")
+    assert (code, shown.out) == (2, "")
     assert "--ttl" in shown.err

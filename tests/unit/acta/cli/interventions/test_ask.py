@@ -33,7 +33,7 @@ def test_the_beginning_of_an_option_is_enough() -> None:
 
 def test_anything_else_is_asked_again() -> None:
     said: list[str] = []
-    assert read_decision(APPROVAL, typing("yes", "", "reject"), said.append) == Decision("reject")
+    assert read_decision(APPROVAL, typing("perhaps", "", "reject"), said.append) == Decision("reject")
     assert said == ["Please type one of: approve / reject / modify"] * 2
 
 

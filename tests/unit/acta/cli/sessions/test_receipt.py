@@ -104,4 +104,4 @@ def test_a_followed_session_ends_with_its_receipt_and_then_how_it_ended(
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[-9:-1] == list(receipt_lines(told()))
-    assert lines[-1].startswith("completed · ")
+    assert lines[-1].startswith("✔ completed · ")

@@ -24,7 +24,7 @@ def test_run_starts_a_session_and_follows_it_to_its_answer(
     deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
     deployment.polls(poll(session("planning"), {"seq": 1, "type": "run.started"}), poll(ENDED))
     assert acta("run", "Do it", "--max-steps", "7", "--token-budget", "900") == 0
-    assert deployment.requests[0].json == {"message": "Do it", "max_steps": 7, "token_budget": 900}
+    assert deployment.requests[0].json == {"content": "Do it", "max_steps": 7, "token_budget": 900}
     shown = capsys.readouterr()
     assert "All done." in shown.out
     assert "\x1b" not in shown.out + shown.err
@@ -36,7 +36,7 @@ def test_a_private_session_is_asked_for_and_listed_as_such(
     own = session("idle", goal="Do it", visibility="private")
     deployment.on("POST", "/v1/sessions", success(own, 202))
     assert acta("run", "Do it", "--private", "--detach") == 0
-    assert deployment.requests[0].json == {"message": "Do it", "visibility": "private"}
+    assert deployment.requests[0].json == {"content": "Do it", "visibility": "private"}
     others = session("idle", goal="Do that", visibility="tenant")
     deployment.on("GET", "/v1/sessions", success({"items": [own, others], "next_cursor": None}))
     assert acta("sessions") == 0

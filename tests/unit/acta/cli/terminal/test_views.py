@@ -127,6 +127,7 @@ def test_for_whatever_a_session_waits_there_are_words_and_a_state_that_fits_its_
         assert str(event_line(wait(reason))).startswith(f"waits for {what.words} until")
     assert state_words(session("waiting_for_user", state_reason="paused")) == "paused"
     assert state_words(session("waiting_for_user", state_reason="approval_required")) == "waiting for user"
+    assert state_words(session("completed", result={"goal_met": False})) == "goal not met"
 
 
 def test_a_session_that_waits_says_what_tries_now_unless_that_cannot_help() -> None:

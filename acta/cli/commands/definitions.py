@@ -1,0 +1,189 @@
+"""Commands about the tenant's things: files, agents, tools, prompts, memories."""
+
+from acta.cli.commands.grammar import CONNECTION, JSON, Command, Group, argument, joined, option, words
+
+FILES = Group(
+    "files",
+    "The tenant's storage.",
+    Command(
+        "ls",
+        "files:list_files",
+        "List the files: all, or those whose path begins with PREFIX. '~/': your private files.",
+        argument("prefix", required=False),
+        JSON,
+        *CONNECTION,
+    ),
+    Command(
+        "get",
+        "files:get",
+        "Download a file.",
+        argument("path"),
+        option("-o", "--output", metavar="FILE", help="where to write it (default: standard output)"),
+        *CONNECTION,
+    ),
+    Command(
+        "put",
+        "files:put",
+        "Upload a file, or a directory with all its files. SOURCE - is standard input.",
+        argument("source"),
+        argument("path", required=False),
+        JSON,
+        *CONNECTION,
+        epilog="PATH: where it is in the storage; of a directory, what its files' paths begin with.",
+    ),
+    Command("rm", "files:remove", "Delete a file.", argument("path"), *CONNECTION),
+    Command(
+        "versions",
+        "files:versions",
+        "List what a file was, newest first, also of a deleted one.",
+        argument("path"),
+        JSON,
+        *CONNECTION,
+    ),
+    Command(
+        "restore",
+        "files:restore",
+        "Write an earlier version of a file again. VERSION is its id, as `acta files versions PATH` shows it.",
+        argument("path"),
+        argument("version"),
+        JSON,
+        *CONNECTION,
+    ),
+)
+
+SECRETS = Group(
+    "secrets",
+    "Secrets that headers of tools refer to (role admin).",
+    Command(
+        "set",
+        "tool_secrets:set_secret",
+        "Set a secret. Its value is read from standard input, or asked for and not shown.",
+        argument("name"),
+        option(
+            "--host",
+            multiple=True,
+            metavar="HOST",
+            help="tools may send it there alone; more than once for more (default: the hosts that it has, else any)",
+        ),
+        *CONNECTION,
+    ),
+    Command(
+        "list", "tool_secrets:list_secrets", "List the secrets, without their values.", JSON, *CONNECTION
+    ),
+    Command("rm", "tool_secrets:remove_secret", "Delete a secret for good.", argument("name"), *CONNECTION),
+)
+
+
+def listed(kind: str, help: str) -> Command:
+    return Command("ls", "definitions:list_all", help, JSON, *CONNECTION, kind=kind)
+
+
+def shown(kind: str, help: str, name: str) -> Command:
+    return Command("get", "definitions:show", help, argument("name", name), JSON, *CONNECTION, kind=kind)
+
+
+def removed(kind: str, help: str, name: str) -> Command:
+    return Command("rm", "definitions:remove", help, argument("name", name), *CONNECTION, kind=kind)
+
+
+def put(kind: str, help: str) -> Command:
+    return Command(
+        "put",
+        "definitions:put",
+        help,
+        argument("source", "FILE"),
+        JSON,
+        *CONNECTION,
+        kind=kind,
+        epilog="With a version in it, it replaces that version alone.",
+    )
+
+
+AGENTS = Group(
+    "agents",
+    "The tenant's agents.",
+    listed("agents", "List the agents."),
+    shown("agents", "Show an agent as JSON, ready to be changed and put again.", "ID"),
+    put("agents", "Make or replace an agent from a JSON file, - for standard input (role admin)."),
+    removed("agents", "Delete an agent (role admin).", "ID"),
+)
+TOOLS = Group(
+    "tools",
+    "The tenant's tools.",
+    listed("tools", "List the tools, built-in ones first."),
+    shown("tools", "Show a tool as JSON.", "NAME"),
+    put("tools", "Make or replace a tool from a JSON file, - for standard input (role admin)."),
+    removed("tools", "Delete a tool (role admin).", "NAME"),
+    SECRETS,
+)
+PROMPTS = Group(
+    "prompts",
+    "The managed prompts (role admin).",
+    listed("prompts", "List the prompts in force."),
+    Command(
+        "get",
+        "definitions:show_prompt",
+        "Print a prompt's text.",
+        argument("name"),
+        JSON,
+        *CONNECTION,
+    ),
+    Command(
+        "put",
+        "definitions:put_prompt",
+        "Write a prompt's next version from a file, - for standard input.",
+        argument("name"),
+        argument("source", "FILE"),
+        option("--comment", metavar="TEXT", help="why, for those who read the versions"),
+        option("--expected-version", type=int, metavar="N", help="only where this version is in force"),
+        JSON,
+        *CONNECTION,
+    ),
+    Command(
+        "versions",
+        "definitions:prompt_versions",
+        "List a prompt's versions, newest first.",
+        argument("name"),
+        JSON,
+        *CONNECTION,
+    ),
+    Command(
+        "restore",
+        "definitions:restore_prompt",
+        "Put an earlier version of a prompt into force again.",
+        argument("name"),
+        argument("version", type=int),
+        option("--comment", metavar="TEXT", help="why, for those who read the versions"),
+        JSON,
+        *CONNECTION,
+    ),
+)
+MEMORIES = Group(
+    "memories",
+    "What agents remember from one session to the next.",
+    Command(
+        "ls",
+        "definitions:list_all",
+        "List the memories that you may see.",
+        option("--agent", metavar="ID", help="of this agent alone"),
+        JSON,
+        *CONNECTION,
+        kind="memories",
+    ),
+    shown("memories", "Show a memory.", "ID"),
+    Command(
+        "add",
+        "definitions:add_memory",
+        "Have an agent remember something.",
+        words("text", "TEXT..."),
+        option("--kind", default="fact", help="such as fact or preference (default: fact)"),
+        option("--tag", multiple=True, metavar="WORD", help="to find it by; more than once for more"),
+        option("--agent", metavar="ID", help="which agent (default: the deployment's own)"),
+        JSON,
+        *CONNECTION,
+        prepare=joined("text"),
+    ),
+    removed("memories", "Delete a memory.", "ID"),
+)
+
+COMMANDS = (FILES, AGENTS, TOOLS, PROMPTS, MEMORIES)

@@ -1,0 +1,116 @@
+"""Commands about a stack or a deployment: start, install, look into, repair."""
+
+import click
+
+from acta.cli.commands.grammar import (
+    CONNECTION,
+    JSON,
+    STATE,
+    Command,
+    Instant,
+    argument,
+    flag,
+    option,
+)
+
+ENVIRONMENTS = click.Choice(("dev", "staging", "prod"))
+TWELVE_HOURS = 43_200
+MOST_SECONDS = 999_999_999
+
+LOCAL = (
+    Command(
+        "up",
+        "local.up:up",
+        "Serve the local stack until Ctrl-C.",
+        option(
+            "--port",
+            type=click.IntRange(1, 65_535),
+            metavar="PORT",
+            help="of the API on 127.0.0.1 (default: that of last time, else 2282, else a free one)",
+        ),
+        option("--state", metavar="DIR", help="where its data lives (default: .acta)"),
+        flag("--samples", help="put a few files into the storage, to try a goal on"),
+        flag("--json", help="print one line of JSON when ready, for scripts"),
+    ),
+    Command(
+        "token",
+        "local_token:token",
+        "Print a token for the local stack.",
+        option("--tenant", required=True),
+        option("--user", required=True),
+        option(
+            "--role",
+            multiple=True,
+            help="such as admin, approver or one that an agent names; may be repeated (default: member)",
+        ),
+        option(
+            "--ttl",
+            type=click.IntRange(1, MOST_SECONDS),
+            default=TWELVE_HOURS,
+            metavar="SECONDS",
+            help="default: 12 hours",
+        ),
+        STATE,
+    ),
+    Command("demo", "local.demo:demo", "Start a local stack, run a real goal on it and keep the files."),
+)
+OPERATIONS = (
+    Command(
+        "deploy",
+        "operations.deploy:deploy",
+        "Deploy into your AWS account with the CDK.",
+        option("--env", required=True, type=ENVIRONMENTS),
+        flag("--yes", help="do not ask before security-sensitive changes"),
+    ),
+    Command(
+        "models",
+        "operations.models:models",
+        "List the models, their prices and their keys.",
+        flag("--check", help="ask the providers whether they take the keys"),
+        JSON,
+        *CONNECTION,
+    ),
+    Command(
+        "audit",
+        "operations.audit:audit",
+        "Show who did what, newest first (role admin).",
+        option(
+            "--since",
+            type=Instant(),
+            metavar="TIME",
+            help="from this time on, such as 2026-11-22T09:00:00Z",
+        ),
+        option("--until", type=Instant(), metavar="TIME", help="before this time"),
+        option("--action", help="such as session.delete, intervention.resolve or file.write"),
+        option("--user", metavar="SUB", help="of this person, as the identity provider names them"),
+        option("--session", metavar="ID", help="on this session, deleted or not"),
+        option("--limit", type=int, default=50, metavar="N", help="so many records at most (default: 50)"),
+        flag("--json", help="print each record as one line of JSON"),
+        *CONNECTION,
+    ),
+    Command(
+        "doctor",
+        "operations.doctor:doctor",
+        "Check what this machine has and what is missing.",
+        STATE,
+        flag("--repair", help="continue sessions that stand still"),
+        option("--env", type=ENVIRONMENTS, help="in AWS (default: the local stack)"),
+        option(
+            "--failed-since",
+            metavar="2h",
+            help="list the runs that failed since then and can be tried again (m, h, d), and ask whether to do so",
+        ),
+        flag("--yes", help="with --failed-since: have them tried again unasked"),
+        option("--session", metavar="ID", help="repair this session, even if it has failed"),
+        option("--tenant", metavar="T", help="whose session it is (the local stack's default: demo)"),
+        epilog="Exit codes: 0 all is well, 1 something is missing or could not be done, 2 wrong use or refused, "
+        "5 failed sessions were listed and not repaired.",
+    ),
+    Command(
+        "completion",
+        "completion:completion",
+        "Print what makes a shell complete the words of `acta`.",
+        argument("shell", type=click.Choice(("bash", "zsh", "fish"))),
+        epilog='In bash or zsh: eval "$(acta completion bash)". In fish: acta completion fish | source.',
+    ),
+)

@@ -1,0 +1,180 @@
+"""Commands about sessions, and those that decide what people are asked."""
+
+import click
+
+from acta.cli.commands.grammar import (
+    CONNECTION,
+    JSON,
+    Command,
+    Given,
+    argument,
+    flag,
+    joined,
+    option,
+    words,
+)
+
+EXIT_CODES = (
+    "Exit codes: 0 goal met, 1 failed, 2 wrong use or refused, 3 goal not met, 4 cancelled, "
+    "5 waits for a person (--no-wait), 130 interrupted."
+)
+SESSION = "sessions.run"
+LISTED = "sessions.listings"
+DECIDED = "interventions.commands"
+
+NO_WAIT = flag("--no-wait", help="when a person is needed, print how to decide and end with exit code 5")
+COMMENT = option("--comment", metavar="TEXT", help="why; of a rejection the agent reads it")
+
+
+def session_id() -> click.Argument:
+    return argument("id", "SESSION")
+
+
+def either_id() -> click.Argument:
+    """A session's id or an intervention's."""
+    return argument("id", "SESSION|INTERVENTION")
+
+
+def intervention_then_option(given: Given) -> Given:
+    """`resolve SESSION [INTERVENTION] OPTION`. Raises UsageError."""
+    named = [*(given.pop("words") or ())]
+    if not 1 <= len(named) <= 2:
+        raise click.UsageError("an option is needed, and before it an intervention where several are open")
+    return {**given, "intervention": named[0] if len(named) == 2 else None, "option": named[-1]}
+
+
+def decision(name: str, help: str, *parameters: click.Parameter) -> Command:
+    """A command that is one option of an intervention."""
+    return Command(
+        name,
+        f"{DECIDED}:decide",
+        help,
+        either_id(),
+        argument("intervention", required=False),
+        COMMENT,
+        *parameters,
+        *CONNECTION,
+        JSON,
+        option=name,
+    )
+
+
+def control(name: str, help: str) -> Command:
+    return Command(name, f"{SESSION}:control", help, session_id(), *CONNECTION, JSON, action=name)
+
+
+COMMANDS = (
+    Command(
+        "run",
+        f"{SESSION}:run",
+        "Give an agent a goal and follow it. The goal need not be quoted.",
+        words("goal", "GOAL..."),
+        option("--agent", metavar="ID", help="who works on it (default: the deployment's own agent)"),
+        option("--max-steps", type=int, metavar="N", help="turns after which it ends (default: 50)"),
+        option(
+            "--token-budget",
+            type=int,
+            metavar="N",
+            help="tokens of an hour (default: the agent's, else the deployment's)",
+        ),
+        option("--cost-budget", type=float, metavar="USD", help="US dollars of the whole session"),
+        option(
+            "--review-every",
+            type=int,
+            metavar="N",
+            help="ask before every Nth turn; 1: before each turn (single-stepping)",
+        ),
+        option("--files", metavar="DIR", help="put this directory's files into the storage first"),
+        flag("--private", help="nobody else in the tenant sees the session"),
+        flag("--detach", help="print the session's id and do not follow it"),
+        NO_WAIT,
+        JSON,
+        *CONNECTION,
+        prepare=joined("goal"),
+        epilog=EXIT_CODES,
+    ),
+    Command(
+        "watch",
+        f"{SESSION}:watch",
+        "Follow a session to its end.",
+        session_id(),
+        NO_WAIT,
+        JSON,
+        *CONNECTION,
+        epilog=EXIT_CODES,
+    ),
+    Command(
+        "say",
+        f"{SESSION}:say",
+        "Tell a session something. One that has ended begins its next run with it.",
+        session_id(),
+        words("text", "TEXT..."),
+        JSON,
+        *CONNECTION,
+        prepare=joined("text"),
+    ),
+    Command(
+        "sessions",
+        f"{LISTED}:sessions",
+        "List sessions, newest first.",
+        option("--limit", type=int, default=20, metavar="N", help="so many at most (default: 20)"),
+        option("--state-is", metavar="STATE", help="only sessions in this state, such as completed"),
+        option("--agent", metavar="ID", help="only sessions of this agent"),
+        JSON,
+        *CONNECTION,
+    ),
+    Command("plan", f"{LISTED}:plan", "Show a session's plan.", session_id(), JSON, *CONNECTION),
+    Command(
+        "trace", f"{LISTED}:trace", "Show what a session thought and did.", session_id(), JSON, *CONNECTION
+    ),
+    Command(
+        "receipt",
+        "sessions.receipt:receipt",
+        "Show what a session has cost, in counts and in US dollars.",
+        session_id(),
+        JSON,
+        *CONNECTION,
+    ),
+    control("pause", "Pause a session."),
+    control("resume", "Continue a paused session, or have one that waits for its next try do it now."),
+    control("cancel", "Cancel a session."),
+    Command(
+        "interventions",
+        f"{DECIDED}:interventions",
+        "List what waits for a person.",
+        JSON,
+        *CONNECTION,
+    ),
+    decision("approve", "Approve what a session asks permission for."),
+    decision("reject", "Reject what a session asks permission for."),
+    decision(
+        "raise",
+        "Give a session that used up its budget a higher one.",
+        option("--token-budget", type=int, metavar="N", help="the whole budget, in tokens"),
+        option("--cost-budget-usd", type=float, metavar="N", help="the whole budget, in US dollars"),
+    ),
+    decision("finish", "Let a session that used up its budget end with what it has."),
+    Command(
+        "resolve",
+        f"{DECIDED}:decide",
+        "Decide whatever a session waits for. Options are such as retry, record, skip, raise, finish, continue, "
+        "cancel.",
+        either_id(),
+        words("words", "[INTERVENTION] OPTION"),
+        option("--input", metavar="JSON", help="what the option needs, a JSON object"),
+        COMMENT,
+        JSON,
+        *CONNECTION,
+        prepare=intervention_then_option,
+    ),
+    Command(
+        "answer",
+        f"{DECIDED}:answer",
+        "Answer a session's question.",
+        either_id(),
+        words("text", "TEXT..."),
+        JSON,
+        *CONNECTION,
+        prepare=joined("text"),
+    ),
+)

@@ -1,0 +1,177 @@
+"""`acta agents`, `acta tools`, `acta prompts`, `acta memories`: a tenant's definitions."""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.connection import connect
+from acta.cli.exit_codes import CliError
+from acta.cli.files import content_of
+from acta.cli.terminal.tables import show_table
+from acta.cli.terminal.text import echo, exact_json, visible
+from acta.client.errors import NotFound
+
+Row = Mapping[str, Any]
+ROLES = {"agents": "member", "tools": "member", "prompts": "admin", "memories": "member"}
+"""What reading them needs; changing agents, tools and prompts needs admin."""
+IDS = {"agents": "agent_id", "tools": "name"}
+COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Row], tuple[object, ...]]]] = {
+    "agents": (
+        ("id", "version", "model", "name"),
+        lambda one: (one["agent_id"], one["version"], one["model"] or "-", one["name"]),
+    ),
+    "tools": (
+        ("name", "kind", "effect", "risk", "asks", "description"),
+        lambda one: (
+            one["name"],
+            one["kind"],
+            one["effect"],
+            one["risk"],
+            "asks" if one["high_stakes"] else "-",
+            one["description"],
+        ),
+    ),
+    "prompts": (
+        ("name", "version", "by", "at", "for"),
+        lambda one: (
+            one["name"],
+            one["version"],
+            one["created_by"],
+            day(one["created_at"]),
+            one.get("description"),
+        ),
+    ),
+    "memories": (
+        ("id", "agent", "kind", "at", "text"),
+        lambda one: (one["memory_id"], one["agent_id"], one["kind"], day(one["updated_at"]), one["text"]),
+    ),
+}
+
+
+def list_all(arguments: Namespace) -> int:
+    """`arguments.kind`: which of them."""
+    calls = getattr(connect(arguments, role=ROLES[arguments.kind]), arguments.kind)
+    agent = getattr(arguments, "agent", None)
+    found = list(calls.list(agent) if agent else calls.list())
+    if arguments.json:
+        echo(json.dumps(found))
+        return exit_codes.OK
+    columns, row = COLUMNS[arguments.kind]
+    show_table(columns, map(row, found))
+    return exit_codes.OK
+
+
+def show(arguments: Namespace) -> int:
+    """As JSON: on a terminal to be read, elsewhere to be changed and put again."""
+    found = getattr(connect(arguments), arguments.kind).get(arguments.name)
+    echo(json.dumps(found) if arguments.json else exact_json(found))
+    return exit_codes.OK
+
+
+def put(arguments: Namespace) -> int:
+    """Makes it, or replaces it where it is there."""
+    definition = json_object(arguments.source)
+    calls = getattr(connect(arguments, role="admin"), arguments.kind)
+    own = ("created_at", "updated_at")
+    definition = {name: value for name, value in definition.items() if name not in own}
+    identity = definition.get(IDS[arguments.kind])
+    if not isinstance(identity, str):
+        raise CliError(f"{arguments.source}: it has no {IDS[arguments.kind]}")
+    rest = {name: value for name, value in definition.items() if name != IDS[arguments.kind]}
+    if exists(calls, identity):
+        written = calls.replace(identity, rest)
+    else:
+        written = calls.create({name: value for name, value in definition.items() if name != "version"})
+    echo(json.dumps(written) if arguments.json else f"{identity}  version {written['version']}")
+    return exit_codes.OK
+
+
+def exists(calls: Any, identity: str) -> bool:
+    try:
+        calls.get(identity)
+    except NotFound:
+        return False
+    return True
+
+
+def remove(arguments: Namespace) -> int:
+    role = "member" if arguments.kind == "memories" else "admin"
+    getattr(connect(arguments, role=role), arguments.kind).delete(arguments.name)
+    return exit_codes.OK
+
+
+def add_memory(arguments: Namespace) -> int:
+    written = connect(arguments).memories.create(
+        arguments.kind, arguments.text, tags=arguments.tag or (), agent_id=arguments.agent
+    )
+    echo(json.dumps(written) if arguments.json else written["memory_id"])
+    return exit_codes.OK
+
+
+def show_prompt(arguments: Namespace) -> int:
+    prompt = connect(arguments, role="admin").prompts.get(arguments.name)
+    echo(json.dumps(prompt) if arguments.json else visible(prompt["content"]))
+    return exit_codes.OK
+
+
+def put_prompt(arguments: Namespace) -> int:
+    written = connect(arguments, role="admin").prompts.write(
+        arguments.name,
+        text_of(arguments.source),
+        comment=arguments.comment,
+        expected_version=arguments.expected_version,
+    )
+    return tell_written(written, as_json=arguments.json)
+
+
+def prompt_versions(arguments: Namespace) -> int:
+    found = list(connect(arguments, role="admin").prompts.versions(arguments.name))
+    if arguments.json:
+        echo(json.dumps(found))
+        return exit_codes.OK
+    show_table(
+        ("version", "at", "by", "comment"),
+        ((one["version"], day(one["created_at"]), one["created_by"], one["comment"]) for one in found),
+    )
+    return exit_codes.OK
+
+
+def restore_prompt(arguments: Namespace) -> int:
+    written = connect(arguments, role="admin").prompts.restore(
+        arguments.name, arguments.version, comment=arguments.comment
+    )
+    return tell_written(written, as_json=arguments.json)
+
+
+def tell_written(prompt: Row, *, as_json: bool) -> int:
+    echo(json.dumps(prompt) if as_json else f"{prompt['name']}  version {prompt['version']}")
+    for warning in prompt.get("warnings") or ():
+        print(f"acta: {visible(str(warning), keep_newlines=False)}", file=sys.stderr)
+    return exit_codes.OK
+
+
+def json_object(source: str) -> dict[str, Any]:
+    """Of a file, or of standard input where it is `-`. Raises CliError."""
+    try:
+        value = json.loads(text_of(source))
+    except ValueError as error:
+        raise CliError(f"{source}: it is no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise CliError(f"{source}: it is no JSON object")
+    return value
+
+
+def text_of(source: str) -> str:
+    """Raises CliError."""
+    try:
+        return sys.stdin.read() if source == "-" else content_of(Path(source)).decode("utf-8")
+    except UnicodeDecodeError:
+        raise CliError(f"{source}: it is no UTF-8 text") from None
+
+
+def day(at: object) -> str:
+    return str(at)[:16].replace("T", " ") if at else "-"

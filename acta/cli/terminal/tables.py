@@ -1,0 +1,36 @@
+"""Tables of foreign text: columns as wide as they need, cut to the terminal; elsewhere whole, one row a line."""
+
+import io
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+
+from acta.cli.terminal.text import echo, one_line
+
+WIDE = 10_000
+"""Columns where there is no terminal: nothing is cut."""
+CELL_CHARS = 200
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """On standard output; the columns' names on a terminal alone, so that a script gets rows and nothing else."""
+    from rich.console import Console  # imported only now: it takes a moment
+    from rich.table import Table
+    from rich.text import Text
+
+    on_terminal = sys.stdout.isatty()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=on_terminal)
+    for name in columns:
+        table.add_column(Text(name), overflow="ellipsis", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(one_line("" if cell is None else str(cell), CELL_CHARS)) for cell in row))
+    if not table.row_count:
+        print("none", file=sys.stderr)
+        return
+    width = shutil.get_terminal_size().columns if on_terminal else WIDE
+    drawn = io.StringIO()
+    Console(file=drawn, width=width, highlight=False, markup=False, emoji=False, color_system=None).print(
+        table
+    )
+    for line in drawn.getvalue().splitlines():
+        echo(line.rstrip())
