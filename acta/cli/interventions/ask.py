@@ -149,9 +149,9 @@ def read_option(options: list[str], read: Read, echo: Echo) -> tuple[str, str]:
     The beginning of an option is enough where only one begins so; y and n will do where the matter is one of yes or no.
     """
     shown = " / ".join(visible(option, keep_newlines=False) for option in options)
-    hint = " (y / n)" if meant("y", options) else " (or just type the answer)" if "answer" in options else ""
+    before = "y / n, or " if meant("y", options) else "your answer, or " if "answer" in options else ""
     while True:
-        line = read(f"{shown}{hint} > ").strip()
+        line = read(f"{before}{shown} > ").strip()
         typed = line.lower()
         fitting = [option for option in options if typed and option.startswith(typed)]
         if typed in options:

@@ -118,3 +118,23 @@ def test_a_long_input_is_taken_whole() -> None:
 def test_the_end_of_input_leaves_the_question_open() -> None:
     with pytest.raises(NoDecision):
         read_decision(APPROVAL, typing("mod"), ignore)
+
+
+@pytest.mark.parametrize(
+    ("typed", "option"), [("y", "approve"), ("YES", "approve"), ("n", "reject"), ("no", "reject")]
+)
+def test_y_and_n_decide_what_is_a_matter_of_yes_or_no(typed: str, option: str) -> None:
+    assert read_decision(APPROVAL, typing(typed), ignore) == Decision(option)
+
+
+def test_n_is_no_decision_where_nothing_is_a_matter_of_yes_or_no() -> None:
+    stuck = {"type": "error_recovery", "options": ["retry", "cancel"], "tool_call": None}
+    said: list[str] = []
+    assert read_decision(stuck, typing("n", "cancel"), said.append) == Decision("cancel")
+    assert said == ["Please type one of: retry / cancel"]
+
+
+@pytest.mark.parametrize("line", ["The second one, please", "yes", "no", "42"])
+def test_a_question_is_answered_with_whatever_is_typed_that_is_no_option(line: str) -> None:
+    question = {"type": "clarification_needed", "options": ["answer", "cancel"]}
+    assert read_decision(question, typing(line), ignore) == Decision("answer", {"text": line})
