@@ -18,6 +18,8 @@ from acta.client.errors import NotFound
 Row = Mapping[str, Any]
 ROLES = {"agents": "member", "tools": "member", "prompts": "admin", "memories": "member"}
 """What reading them needs; changing agents, tools and prompts needs admin."""
+TOLD = ("created_at", "updated_at", "warnings")
+"""Fields of answers that no body takes: what `get` showed can be put again as it is."""
 IDS = {"agents": "agent_id", "tools": "name"}
 COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Row], tuple[object, ...]]]] = {
     "agents": (
@@ -76,8 +78,7 @@ def put(arguments: Namespace) -> int:
     """Makes it, or replaces it where it is there."""
     definition = json_object(arguments.source)
     calls = getattr(connect(arguments, role="admin"), arguments.kind)
-    own = ("created_at", "updated_at")
-    definition = {name: value for name, value in definition.items() if name not in own}
+    definition = {name: value for name, value in definition.items() if name not in TOLD}
     identity = definition.get(IDS[arguments.kind])
     if not isinstance(identity, str):
         raise CliError(f"{arguments.source}: it has no {IDS[arguments.kind]}")
