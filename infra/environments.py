@@ -170,6 +170,9 @@ class Environment:
     calls, whatever its definition says. Who asked for a call does not approve it then."""
     notifications: Webhook | Topic | LocalWebhook | None = None
     """Who is told of interventions and ended sessions. None: nobody, and no function, queue or topic is deployed."""
+    notify_hosts: tuple[str, ...] = ()
+    """Hosts that webhooks of tenants and sessions may have, exact names, `host` or `host:port`. Empty: there are
+    none."""
     console_url: str | None = None
     """The base URL of a console of the operator's, which notifications link to: `<base>/sessions/{id}`, and of an
     intervention `<base>/sessions/{id}/interventions/{iid}`."""
@@ -305,7 +308,7 @@ class Environment:
     @property
     def functions(self) -> tuple[FunctionName, ...]:
         """The functions it has: `notify` only where notifications are sent."""
-        left_out = {"notify"} if self.notifications is None else set()
+        left_out = {"notify"} if self.notifications is None and not self.notify_hosts else set()
         return tuple(name for name in get_args(FunctionName) if name not in left_out)
 
 

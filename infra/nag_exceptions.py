@@ -7,7 +7,7 @@ from aws_cdk import Acknowledgment, Stack, Validations
 
 from infra.environments import Environment, OwnPool
 from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
-from infra.names import tenant_functions, tool_secrets
+from infra.names import notification_secrets, tenant_functions, tool_secrets
 
 PACK = "AwsSolutions"
 FILES_BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
@@ -45,7 +45,10 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     functions = f"arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:{named}"
     called = tool_secrets(machine.removeprefix("acta-"))
     secrets = f"arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:{called}"
+    signing = notification_secrets(machine.removeprefix("acta-"))
+    signed_with = f"arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:{signing}"
     return {
+        signed_with: "Tenants' admins set them; notify signs with all, a session policy narrows admin to its tenant's.",
         "*": "X-Ray, log delivery, network interfaces and the account's concurrency are not to be had narrower.",
         executions: "An execution gets its name when it starts.",
         secrets: "A tenant's admin names the secret; a session policy narrows the role to the tenant's own.",

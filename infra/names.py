@@ -60,6 +60,11 @@ def audit_secret_name(environment: str) -> str:
     return f"acta/{environment}/audit"
 
 
+def notification_secrets(environment: str) -> str:
+    """Names of the secrets that notifications to tenants' webhooks are signed with."""
+    return f"acta/{environment}/notify/*"
+
+
 def tool_secrets(environment: str) -> str:
     """Names of the secrets of tenants' tools, which their admins set (`shared/adapters/storage/keys.py`)."""
     return f"acta/{environment}/tools/*"

@@ -21,7 +21,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.environments import Environment, LocalWebhook, Topic, Webhook
-from infra.names import notification_secret_name
+from infra.names import notification_secret_name, notification_secrets
 
 STREAM_ACTIONS = (
     "dynamodb:DescribeStream",
@@ -68,18 +68,20 @@ class Delivery:
 
 def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> Delivery:
     """Creates the queue, and a topic where one is chosen, in `scope`. Empty where nothing is sent."""
-    if environment.notifications is None:
+    if "notify" not in environment.functions:
         return Delivery()
     queue = _queue(scope, environment)
     settings = {"notify_queue_url": queue.queue_url}
     if environment.console_url:
         settings["notify_console_url"] = environment.console_url
-    sources = (
+    sources: tuple[iam.PolicyStatement, ...] = (
         iam.PolicyStatement(sid="Stream", actions=list(STREAM_ACTIONS), resources=[stream_arn]),
         iam.PolicyStatement(sid="Queue", actions=list(QUEUE_ACTIONS), resources=[queue.queue_arn]),
     )
+    if environment.notify_hosts or environment.is_local:
+        sources = (*sources, _may_sign(scope, environment))
     match environment.notifications:
-        case LocalWebhook():
+        case None | LocalWebhook():
             return Delivery(queue, settings, sources)
         case Webhook(url):
             name = notification_secret_name(environment.name)
@@ -123,6 +125,19 @@ def feed_notify(
         batch_size=1,
         max_concurrency=MAX_CONCURRENCY,
         report_batch_item_failures=True,  # after an error Lambda would read the queue less often
+    )
+
+
+def _may_sign(scope: Stack, environment: Environment) -> iam.PolicyStatement:
+    """Notifications to the webhooks of every tenant: it acts for all."""
+    arn = scope.format_arn(
+        service="secretsmanager",
+        resource="secret",
+        resource_name=notification_secrets(environment.name),
+        arn_format=ArnFormat.COLON_RESOURCE_NAME,
+    )
+    return iam.PolicyStatement(
+        sid="ReceiverSecrets", actions=["secretsmanager:GetSecretValue"], resources=[arn]
     )
 
 

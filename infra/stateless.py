@@ -19,7 +19,7 @@ from infra.hardening.network import ToolNetwork
 from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
-from infra.names import READS_VERSION, stateless_stack, tenant_functions, tool_secrets
+from infra.names import READS_VERSION, notification_secrets, stateless_stack, tenant_functions, tool_secrets
 from infra.notifications import create_delivery, feed_notify
 from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
@@ -52,6 +52,9 @@ class StatelessStack(Stack):
             execution_arns=execution_arns(self, environment),
             tenant_function_arns=self._arns("lambda", "function", tenant_functions(environment.name)),
             tool_secret_arns=self._arns("secretsmanager", "secret", tool_secrets(environment.name)),
+            receiver_secret_arns=self._arns(
+                "secretsmanager", "secret", notification_secrets(environment.name)
+            ),
             delivery=delivery,
         )
         made = {name: ActaFunction(self, name, environment, resources) for name in environment.functions}

@@ -143,6 +143,10 @@ class Settings(BaseModel):
     notify_secret_name: str = ""
     """The name of the secret that signs notifications. Locally the secret itself is ACTA_NOTIFY_SECRET."""
 
+    notify_hosts: str = ""
+    """Hosts that webhooks of tenants and sessions may have: `host` or `host:port`, separated by commas. Empty: none."""
+    notify_allow: str = ""
+    """`host:port`, separated by commas: such webhooks may have these with http and at private addresses. Local only."""
     notify_api_url: str = ""
     """The API's base URL, which links of notifications begin with. Empty: they are paths."""
     notify_console_url: str = ""
@@ -237,7 +241,7 @@ class Settings(BaseModel):
             raise ValueError("this environment has no offline stand-in: see infra/environments.py")
         return value
 
-    @field_validator("http_tool_allow")
+    @field_validator("http_tool_allow", "notify_allow")
     @classmethod
     def _local_only(cls, value: str, info: ValidationInfo) -> str:
         if value and info.data.get("env") != "local":
@@ -324,6 +328,11 @@ class Settings(BaseModel):
     def limits(self) -> LimitsByTenant:
         """What tenants may use."""
         return LimitsByTenant({tenant: TenantLimits(**each) for tenant, each in self.tenant_limits.items()})
+
+    @property
+    def tells_tenants(self) -> bool:
+        """Whether webhooks of tenants and sessions are possible at all."""
+        return bool(self.notify_hosts or self.notify_allow)
 
     @property
     def allowed(self) -> AllowedModels:

@@ -8,10 +8,12 @@ from shared.adapters.aws.tool_secrets import ToolSecretStore
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
 from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.s3.files import S3Files
+from shared.adapters.storage.keys import notification_secrets_prefix
 from shared.adapters.system_clock import SystemClock
 from shared.api.limiter import Limiter, limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
@@ -20,6 +22,7 @@ from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
+from shared.ports.notifier import TenantReceivers
 from shared.ports.tool_secrets import ToolSecretNames, ToolSecretValues
 from shared.settings import Settings, settings
 
@@ -31,6 +34,8 @@ class Dependencies(NamedTuple):
     tools: ToolStore
     secret_names: ToolSecretNames
     secret_values: ToolSecretValues
+    receivers: TenantReceivers
+    receiver_secrets: ToolSecretValues
     memories: MemoryStore
     idempotency: IdempotencyGuard
     clock: Clock
@@ -49,6 +54,10 @@ def dependencies() -> Dependencies:
         tools=DynamoToolStore(chosen.table, clock, write_version=chosen.write_version),
         secret_names=DynamoToolSecretNames(chosen.table),
         secret_values=ToolSecretStore(chosen.env, chosen.tool_secrets_key),
+        receivers=DynamoTenantReceivers(chosen.table),
+        receiver_secrets=ToolSecretStore(
+            chosen.env, chosen.tool_secrets_key, prefix=notification_secrets_prefix
+        ),
         memories=DynamoMemories(chosen.table, clock, write_version=chosen.write_version),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         clock=clock,

@@ -1,14 +1,15 @@
-"""The routes of `admin`: files, tools and their secrets, agents, prompts, memories and the audit trail."""
+"""The routes of `admin`: files, tools and their secrets, notifications, agents, prompts, memories, the audit trail."""
 
 from functions.admin.agents import add_agents
 from functions.admin.audit import add_audit
 from functions.admin.dependencies import Dependencies
 from functions.admin.files import add_files
 from functions.admin.memories import add_memories
+from functions.admin.notifications import add_notifications
 from functions.admin.prompts import add_prompts
 from functions.admin.tool_secrets import add_tool_secrets
 from functions.admin.tools import Allowed, add_tools, registered
-from shared.adapters.egress.address import AddressGuard
+from shared.adapters.egress.address import FOR_NOTIFICATIONS, AddressGuard
 from shared.adapters.tools.tenant.definition import Reachable
 from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.api.app import Api
@@ -28,6 +29,8 @@ def build(deps: Dependencies) -> Api:
     )
     add_tools(api, deps.tools, deps.secret_names, deps.idempotency, deps.clock, allowed)
     add_tool_secrets(api, deps.secret_names, deps.secret_values, deps.tools, deps.clock)
+    hosts = AddressGuard(settings, lists=FOR_NOTIFICATIONS)
+    add_notifications(api, deps.receivers, deps.receiver_secrets, hosts, deps.clock)
     add_agents(
         api,
         deps.definitions,

@@ -1,7 +1,8 @@
 """Notifies the outside of interventions that wait for a person, and of sessions that have ended.
 
 The table's stream brings each change once. A change whose notification could not be delivered is put into a queue and
-comes again from there, so that it holds up no other change.
+comes again from there, so that it holds up no other change. What goes to the webhooks of tenants and sessions is put
+there before it is tried at all: a server that a tenant chose must not hold up the stream, which brings everybody's.
 """
 
 from collections.abc import Mapping
@@ -12,16 +13,11 @@ from shared.domain.notifications.notification import (
     Addresses,
     Notification,
     QuestionNotification,
+    ReceiverName,
     end_notification,
     question_notification,
 )
-from shared.ports.notifier import (
-    InterventionChange,
-    NotDelivered,
-    NotificationRefused,
-    Notifier,
-    SessionChange,
-)
+from shared.ports.notifier import InterventionChange, NotDelivered, NotificationRefused, SessionChange
 from shared.telemetry import Telemetry
 
 telemetry = Telemetry("notify")
@@ -37,32 +33,47 @@ def notify_all(deps: Dependencies, event: Mapping[str, Any]) -> dict[str, Any]:
     Raises what the queue raises where a change could be neither delivered nor put into the queue. The stream then
     brings it again.
     """
-    if deps.notifier is None:
+    if deps.notifier is None and deps.own is None:
         return {"batchItemFailures": []}
     staying = []
     for record in event.get("Records", ()):
         postponed = deps.later.parse(record)
         if postponed is None:
-            if not _is_handled(deps, deps.notifier, record):
-                deps.later.put(record)
-        elif not _is_handled(deps, deps.notifier, postponed.change):
-            staying.append({"itemIdentifier": postponed.message_id})
+            for to in _untold(deps, record, None):
+                deps.later.put(record, to, at_once=to in ("tenant", "session"))
+        elif postponed.to is not None:
+            if _untold(deps, postponed.change, postponed.to):
+                staying.append({"itemIdentifier": postponed.message_id})
+        else:
+            untold = _untold(deps, postponed.change, None)
+            if None in untold:
+                staying.append({"itemIdentifier": postponed.message_id})
+            else:
+                for to in untold:
+                    deps.later.put(postponed.change, to, at_once=to in ("tenant", "session"))
     return {"batchItemFailures": staying}
 
 
-def _is_handled(deps: Dependencies, notifier: Notifier, change: Mapping[str, Any]) -> bool:
-    """True: the notification was delivered or refused for good, or there is none to send. False: try again later."""
+def _untold(
+    deps: Dependencies, change: Mapping[str, Any], to: ReceiverName | None
+) -> tuple[ReceiverName | None, ...]:
+    """Tells `to`, or where it is None the deployment's receiver. Those who have to be told later; None: everybody,
+    because the change could not be read.
+    """
+    untold: list[ReceiverName | None] = []
     try:
         for changed in deps.changes.changed_by({"Records": [change]}):
             notification = _notification(changed, deps.addresses)
-            if notification is not None and notification.may_be_told("deployment"):
-                _send(notifier, notification)
-    except NotDelivered:
-        return False
+            if notification is None:
+                continue
+            if to is None and deps.own is not None:
+                untold += deps.own.of(notification, changed.partition)
+            if not _is_told(deps, to or "deployment", notification, changed.partition):
+                untold.append(to or "deployment")
     except Exception as error:  # it concerns this change alone, so the others go on
         telemetry.failure(error)
-        return False
-    return True
+        return (to,)
+    return tuple(untold)
 
 
 def _notification(changed: InterventionChange | SessionChange, addresses: Addresses) -> Notification | None:
@@ -75,24 +86,32 @@ def _notification(changed: InterventionChange | SessionChange, addresses: Addres
             return None
 
 
-def _send(notifier: Notifier, notification: Notification) -> None:
-    """Raises NotDelivered."""
+def _is_told(deps: Dependencies, to: ReceiverName, notification: Notification, partition: str) -> bool:
+    """True: it was delivered or refused for good, or is not for this receiver. False: try again later."""
+    is_there = deps.notifier if to == "deployment" else deps.own
+    if is_there is None or not notification.may_be_told(to):
+        return True
     ids = {
         "notification_id": notification.notification_id,
         "notification": notification.event,
         "session_id": notification.session_id,
+        "to": to,
     }
     if isinstance(notification, QuestionNotification):
         ids["intervention_id"] = notification.intervention_id
     try:
-        notifier.send(notification)
+        if to != "deployment" and deps.own is not None:
+            deps.own.send(to, notification, partition)
+        elif deps.notifier is not None:
+            deps.notifier.send(notification)
     except NotDelivered as failed:
         telemetry.logger.warning("not delivered", extra={**ids, "why": str(failed)})
-        raise
+        return False
     except NotificationRefused as refused:
         telemetry.logger.error("notification refused", extra={**ids, "why": str(refused)})
     else:
         telemetry.logger.info("notified", extra=ids)
+    return True
 
 
 handler = telemetry.watch(handle)

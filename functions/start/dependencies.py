@@ -7,8 +7,10 @@ from shared.adapters.audit.configured import audit
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
+from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.egress.address import FOR_NOTIFICATIONS, AddressGuard
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
@@ -18,6 +20,7 @@ from shared.invocation_meter import METER
 from shared.ports.audit import Audit
 from shared.ports.definitions import Definitions
 from shared.ports.log import SessionLog
+from shared.ports.notifier import TenantReceivers
 from shared.ports.workflow import Workflow
 from shared.settings import Settings, settings
 
@@ -30,6 +33,8 @@ class Dependencies(NamedTuple):
     log: SessionLog
     definitions: Definitions
     audit: Audit
+    receivers: TenantReceivers
+    hosts: AddressGuard
     limiter: Limiter | None = None
 
 
@@ -53,5 +58,7 @@ def dependencies() -> Dependencies:
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         definitions=DynamoDefinitions(chosen.table, clock),
         audit=audit(chosen, clock),
+        receivers=DynamoTenantReceivers(chosen.table),
+        hosts=AddressGuard(chosen, lists=FOR_NOTIFICATIONS),
         limiter=limiter_of(chosen.limits, DynamoRateLeases(chosen.table), clock),
     )

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from functions.start.dependencies import Dependencies
+from shared.adapters.egress.address import AddressRefused
 from shared.agent.lifecycle.start import NewSession, post_message, start, start_engine_again
 from shared.api.app import Api
 from shared.api.request.bodies import ForkSession, PostMessage, SessionFields, StartSession, refuse_longer
@@ -12,7 +13,7 @@ from shared.api.request.idempotency import answer_from_commit, requester_of
 from shared.api.response.envelope import Response, success
 from shared.api.response.views import fork_view, session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
-from shared.domain.errors import FieldsInvalid, PoisonedSession, SessionNotFound, ValidationFailed
+from shared.domain.errors import Conflict, FieldsInvalid, PoisonedSession, SessionNotFound, ValidationFailed
 from shared.domain.rules.caps import Limited, beyond, chosen
 from shared.domain.session.head import Head
 from shared.domain.session.structured_answer import MAX_SCHEMA_BYTES, schema_text
@@ -71,12 +72,13 @@ def build(deps: Dependencies) -> Api:
         return success(deps.idempotency.answer(requester.key, act, repeat), 202)
 
     def new_session(body: SessionFields, said: str | None, agent_id: str) -> NewSession:
-        """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing."""
+        """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing, Conflict."""
         agent = deps.definitions.snapshot(api.caller.tenant).agent(body.agent_id or agent_id)
         if agent is None:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
         require_start_role(agent.start_roles, api.caller.roles)
         _check_output_schema(body.output_schema)
+        _check_receiver(body.notify_url, deps, api.caller.tenant)
         return _new_session(body, said, agent, deps.settings, "admin" in api.caller.roles)
 
     def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
@@ -147,4 +149,20 @@ def _new_session(
         metadata=body.metadata or {},
         visibility=body.visibility or settings.default_visibility,
         output_schema="" if schema is None else schema_text(schema),
+        notify_url=body.notify_url,
     )
+
+
+def _check_receiver(url: str | None, deps: Dependencies, tenant: str) -> None:
+    """Raises ValidationFailed where notifications may not go there, and Conflict where nothing could sign them."""
+    if url is None:
+        return
+    try:
+        deps.hosts.check(url)
+    except AddressRefused as refused:
+        raise FieldsInvalid({"notify_url": [str(refused)]}) from None
+    if deps.receivers.get(tenant) is None:
+        raise Conflict(
+            "Notifications are signed with a secret of your tenant, and it has none. An admin sets one with "
+            "PUT /v1/notifications."
+        )

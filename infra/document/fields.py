@@ -67,6 +67,8 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 **LIMITS,
                 "review_every": "A person reviews the work each so many turns. 1: single-stepping. 0: never.",
                 "metadata": "Your own words, told with the session.",
+                "notify_url": "Its own webhook, which is told of its questions and its end, beside the tenant's. It is "
+                "not shown again. The host is one of those that the operator allows.",
                 "visibility": "`private`: nobody else sees it. Absent: the deployment's default.",
                 "output_schema": "JSON Schema 2020-12 that the final answers have to fit (`result.data`), at most "
                 "8,192 bytes, with `$ref` inside it alone; `format` is not checked. Absent: the agent's.",
@@ -185,6 +187,15 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "value": "It is never answered. 8 to 4,096 printable ASCII characters, no space at either end.",
                 "hosts": "Where tools may send it, `host` or `host:port`; empty: wherever tools may go. "
                 "Absent: as before.",
+            },
+        ),
+        "PutNotifications": (
+            "Where the tenant is told.",
+            {
+                "url": "Its webhook, https, of a host that the operator allows. null: only sessions with a "
+                "`notify_url` are told of.",
+                "secret": "What notifications are signed with. It is never answered. 16 to 512 printable ASCII "
+                "characters without a space, or `whsec_` and the base64 of 16 bytes or more. Absent: as before.",
             },
         ),
         "CreateMemory": ("A memory.", {**MEMORY, "agent_id": "Whose sessions are reminded of it."}),

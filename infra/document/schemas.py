@@ -33,9 +33,13 @@ SHAPES: Sequence[ModuleType] = (
 
 MIDDLE = f"{{{MIN_VALUE_CHARS - 2},{MAX_VALUE_CHARS - 2}}}"
 VISIBLE = {"pattern": r"\S"}
+BASE64 = "[A-Za-z0-9+/]"
+LAST = f"({BASE64}{{4}}|{BASE64}{{3}}=|{BASE64}{{2}}==)"
+SIGNING_SECRET = rf"^(whsec_({BASE64}{{4}}){{5,125}}{LAST}|(?!whsec_)[!-~]{{16,512}})$"
 BY_CODE: Mapping[Callable[..., Any], Json] = {
     bodies._not_blank: VISIBLE,
     bodies._readable: {"pattern": r"^[^\x00]*$"},
+    definition_bodies._usable_secret: {"pattern": SIGNING_SECRET, "writeOnly": True},
     definition_bodies._usable_value: {"pattern": rf"^[!-~][ -~]{MIDDLE}[!-~]$", "writeOnly": True},
 }
 """A validator -> what JSON Schema can say of it."""

@@ -51,6 +51,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "Files": "What agents' file tools read and write.",
         "Agents": "Who works: prompt, models, tools, limits.",
         "Tools": "What agents can call, and the secrets that tools need.",
+        "Notifications": "Where people are told of questions and ended sessions.",
         "Memories": "What agents keep from one session to the next.",
         "Prompts": "Managed prompts and their versions.",
         "Operation": "Models, the audit trail, health, and this document.",

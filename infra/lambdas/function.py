@@ -31,6 +31,8 @@ KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
 """Functions that check which functions the tools of a tenant may call."""
 KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin"))
 """Functions that ask people about calls, or say who is asked."""
+KNOW_RECEIVERS: frozenset[FunctionName] = frozenset(("start", "admin", "notify"))
+"""Functions that check which hosts webhooks of tenants may have."""
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "recover"))
 """Functions that nobody waits for."""
 ALIAS = "live"
@@ -146,6 +148,8 @@ class ActaFunction(Construct):
             limits = _named(environment.limits_by_tenant)
             if limits:
                 values.setdefault("tenant_limits", limits)
+        if name in KNOW_RECEIVERS and environment.notify_hosts:
+            values["notify_hosts"] = ",".join(environment.notify_hosts)
         if tenant_role:
             values["tenant_role"] = tenant_role
         if GRANTS[name].load:

@@ -85,6 +85,7 @@ class Grants:
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
     - `tool_secrets`: secrets of tenants' tools, granted to the second role
+    - `receiver_secrets`: what notifications to tenants' webhooks are signed with, granted to the second role
     - `audit`: the table of the audit trail
     - `pseudonyms`: reads the key that they are made with
     - `engine`: the state machine or its executions
@@ -102,6 +103,7 @@ class Grants:
     files: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     tool_secrets: frozenset[str] = frozenset()
+    receiver_secrets: frozenset[str] = frozenset()
     audit: frozenset[str] = frozenset()
     pseudonyms: bool = False
     engine: frozenset[str] = frozenset()
@@ -162,6 +164,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             deployment=GET_ITEM | {"dynamodb:PutItem"},
             files=EDIT_EARLIER,
             tool_secrets=SET_SECRETS,
+            receiver_secrets=SET_SECRETS,
             audit=PUT_RECORD | READ_RECORDS,
             pseudonyms=True,
         ),

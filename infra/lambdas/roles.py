@@ -42,7 +42,7 @@ WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys"
 class Resources:
     """What the functions use. `bucket`: of the files, and of sessions' texts that releases before `session_bucket`
     wrote. `secrets`: model provider -> the secret with its key, empty locally. `execution_arns`,
-    `tenant_function_arns` and `tool_secret_arns` are patterns."""
+    `tenant_function_arns` and those of secrets are patterns."""
 
     table: dynamodb.ITable
     bucket: s3.IBucket
@@ -53,6 +53,7 @@ class Resources:
     execution_arns: str
     tenant_function_arns: str
     tool_secret_arns: str
+    receiver_secret_arns: str
     delivery: Delivery
 
 
@@ -134,10 +135,12 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
 
 
 def _tool_secrets(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatement]:
-    """Of tenants' tools. Whose they are is what a session policy says."""
-    actions = GRANTS[name].tool_secrets
-    if actions:
-        yield _allow("ToolSecrets", actions, resources.tool_secret_arns)
+    """Of tenants' tools and notifications. Whose they are is what a session policy says."""
+    grants = GRANTS[name]
+    if grants.tool_secrets:
+        yield _allow("ToolSecrets", grants.tool_secrets, resources.tool_secret_arns)
+    if grants.receiver_secrets:
+        yield _allow("ReceiverSecrets", grants.receiver_secrets, resources.receiver_secret_arns)
 
 
 def _for_deployment(

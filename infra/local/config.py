@@ -42,6 +42,7 @@ DEPLOYED_FIELDS = frozenset(
 """Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""
 REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given", "ACTA_OFFLINE": "true"}
 NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
+NOTIFY_TENANTS = ("ACTA_NOTIFY_HOSTS", "ACTA_NOTIFY_ALLOW")
 NOTIFY_API_URL = "ACTA_NOTIFY_API_URL"
 EMULATOR_OPTIONS = {
     "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
@@ -166,9 +167,11 @@ def retry_context(environ: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def notify_context(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Notifications are on if there is a webhook to send them to. Raises SettingsError without a usable secret."""
+    """Notifications are on if there is a webhook to send them to, or tenants may have some. Raises SettingsError
+    without a usable secret.
+    """
     if not environ.get(NOTIFY_URL):
-        return {}
+        return {"notifications": "on"} if any(environ.get(name) for name in NOTIFY_TENANTS) else {}
     try:
         signing_key(environ.get(NOTIFY_SECRET, ""))
     except ValueError as unusable:

@@ -145,6 +145,14 @@ class Erasure(NamedTuple):
     at: datetime
 
 
+class SessionReceiver(NamedTuple):
+    """The webhook that a session was started with. It is erased with the session."""
+
+    tenant: str
+    session_id: str
+    url: str
+
+
 class TransactionItems(NamedTuple):
     """What is written in one transaction with a commit. Where all are empty, the commit needs no transaction."""
 
@@ -154,6 +162,7 @@ class TransactionItems(NamedTuple):
     lease: LeaseGrant | None = None
     erasure: Erasure | None = None
     places: Places | None = None
+    receiver: SessionReceiver | None = None
 
 
 NO_ITEMS = TransactionItems()

@@ -55,10 +55,9 @@ class MemoryLog:
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
-        erasure, places = extra_items.erasure, extra_items.places
-        if any(
-            each is not None and each.tenant != tenant for each in (listing, record, lease, erasure, places)
-        ):
+        erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
+        beside = (listing, record, lease, erasure, places, receiver)
+        if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
         body = from_commit(commit)
         with self._table.lock:
@@ -81,6 +80,8 @@ class MemoryLog:
                 body = from_intervention(each, commit.version)
                 stored = StoredIntervention(commit.version, each.session_id, each.state, body)
                 self._table.interventions[tenant, each.intervention_id] = stored
+            if receiver is not None:
+                self._table.receivers[tenant, session_id] = receiver.url
             if erasure is not None:
                 self.note_erasure(erasure)
             if record is not None:
@@ -98,6 +99,7 @@ class MemoryLog:
             self._table.remove_listing(tenant, session_id)
             self._table.partials.pop((tenant, session_id), None)
             self._table.markers.pop((tenant, session_id), None)
+            self._table.receivers.pop((tenant, session_id), None)
 
     def note_erasure(self, erasure: Erasure) -> None:
         with self._table.lock:

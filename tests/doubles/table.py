@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.limits.tenant_limits import TenantCounts
+from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.schema.versions import CURRENT
 from shared.ports.log import (
     SHARDED_SINCE,
@@ -61,6 +62,9 @@ class MemoryTable:
         self.memories: dict[tuple[str, str], StoredDocument] = {}
         self.tools: dict[tuple[str, str], StoredDocument] = {}
         self.tool_secrets: dict[tuple[str, str], ToolSecret] = {}
+        self.tenant_receivers: dict[str, TenantReceiver] = {}
+        self.receivers: dict[tuple[str, str], str] = {}
+        """Of sessions: their webhooks' URLs."""
         self.erasures: dict[tuple[str, str], datetime] = {}
         self.partials: dict[tuple[str, str], StoredDocument] = {}
         self.markers: dict[tuple[str, str], StoredDocument] = {}

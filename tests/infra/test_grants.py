@@ -26,6 +26,7 @@ SET_SECRETS = {
 }
 """Neither reads one, nor lists them, nor says who else may."""
 TOOL_SECRETS = "arn:aws:secretsmanager:region:account:secret:acta/prod/tools/*"
+RECEIVER_SECRETS = "arn:aws:secretsmanager:region:account:secret:acta/prod/notify/*"
 OF_RECORDS = 'Audit.Arn if {"Null": {"dynamodb:LeadingKeys": "false"}}'
 NEVER_OF_RECORDS = {
     "Audit.Arn never": {
@@ -124,6 +125,7 @@ DATA: Mapping[str, Granted] = {
         FILES: EDIT | {"s3:GetObjectVersion"},
         LIST_FILES: LIST | LIST_VERSIONS,
         TOOL_SECRETS: SET_SECRETS,
+        RECEIVER_SECRETS: SET_SECRETS,
         **READ_RECORDS,
     },
     "recover": {
@@ -247,7 +249,8 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
                     # objects under a prefix, executions of one machine, streams of one log group, tenants' tools
                     tools = f":function:acta-{each.environment.name}-tool-*"
                     secrets = f":secret:acta/{each.environment.name}/tools/*"
-                    ends = ("/files/*", "/sessions/*", ":execution:acta-", tools, secrets)
+                    signing = f":secret:acta/{each.environment.name}/notify/*"
+                    ends = ("/files/*", "/sessions/*", ":execution:acta-", tools, secrets, signing)
                     assert any(end in resource for end in ends), resource
 
 

@@ -18,6 +18,7 @@ STREAM = {f"dynamodb:{name}" for name in ("DescribeStream", "GetRecords", "GetSh
 
 QUEUE = {f"sqs:{name}" for name in ("DeleteMessage", "GetQueueAttributes", "ReceiveMessage", "SendMessage")}
 FED = {TABLE: {"dynamodb:GetItem", "dynamodb:Query"}, "Table.StreamArn": STREAM, "NotifyAgain.Arn": QUEUE}
+SIGNING_KEYS = "arn:aws:secretsmanager:region:account:secret:acta/prod/notify/*"
 KEY = "arn:aws:secretsmanager:region:account:secret:acta/prod/notifications-??????"
 
 
@@ -147,6 +148,22 @@ def test_links_of_notifications_begin_with_the_addresses_of_the_api_and_of_the_c
     console = replace(PROD, notifications=Topic(), console_url="https://console.example.com")
     named = synthesised(console, tmp_path).stateless.function("notify")["Environment"]["Variables"]
     assert named["ACTA_NOTIFY_CONSOLE_URL"] == "https://console.example.com"
+
+
+def test_where_tenants_may_name_webhooks_three_functions_know_the_hosts_and_one_reads_what_signs(
+    tmp_path: Path,
+) -> None:
+    made = synthesised(replace(PROD, notify_hosts=("hooks.example.com", "b.example:8443")), tmp_path)
+    knowing = {
+        name
+        for name in made.environment.functions
+        if made.stateless.function(name)["Environment"]["Variables"].get("ACTA_NOTIFY_HOSTS")
+        == "hooks.example.com,b.example:8443"
+    }
+    assert knowing == {"start", "admin", "notify"}
+    assert made.stateless.granted("NotifyRole") == {**FED, SIGNING_KEYS: READ_KEY, **common("notify")}
+    assert made.findings == ()
+    assert mapping(made, "NotifyMapping")["Enabled"] is True
 
 
 def test_a_webhook_in_aws_is_https(tmp_path: Path) -> None:

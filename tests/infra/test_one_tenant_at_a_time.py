@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.aws.tenant_credentials import secrets_policy, session_policy
-from shared.adapters.storage.keys import tool_secrets_prefix
+from shared.adapters.storage.keys import notification_secrets_prefix, tool_secrets_prefix
 from tests.doubles.iam.policies import Ask, Document, is_allowed
 from tests.doubles.iam.requests import BUCKETS, LEADING_KEYS, TABLES
 from tests.infra.conftest import Synthesised, listed, text_of
@@ -62,12 +62,17 @@ def is_of_secrets(statement: Mapping[str, Any]) -> bool:
 
 
 def secret_asks(each: Synthesised, function: str, tenant: str) -> Iterator[Ask]:
-    """Everything that the function's second role may do, done to a secret of this tenant's tools."""
-    prefix = tool_secrets_prefix(each.environment.name, tenant)
+    """Everything that the function's second role may do, done to a secret of this tenant's tools or notifications."""
+    environment = each.environment.name
+    prefixes = {
+        "tools": tool_secrets_prefix(environment, tenant),
+        "notify": notification_secrets_prefix(environment, tenant),
+    }
     for statement in each.stateless.statements(f"{function.capitalize()}TenantRole"):
         for action in listed(statement["Action"]) if is_of_secrets(statement) else ():
             for resource in map(arn, listed(statement["Resource"])):
-                yield Ask(action, resource.partition(":secret:")[0] + f":secret:{prefix}stripe-AbCdEf")
+                before, _, name = resource.partition(":secret:")
+                yield Ask(action, f"{before}:secret:{prefixes[name.split('/')[2]]}stripe-AbCdEf")
 
 
 def asks(each: Synthesised, function: str, tenant: str) -> Iterator[Ask]:

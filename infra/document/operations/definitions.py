@@ -2,6 +2,7 @@
 
 from infra.document.operations.operation import NOTHING, PAGING, Operation, ok, page_of
 from shared.api.response.shapes.definitions import Agent, Memory, Prompt, PromptInForce, Tool, ToolSecret
+from shared.api.response.shapes.definitions import Notifications as NotificationSettings
 from shared.domain.definitions.tool_secret import NAME_PATTERN
 
 AGENT = {"agent_id": "The agent's id."}
@@ -157,6 +158,42 @@ TOOLS = {
         about="409 where a tool refers to it.",
         codes=("NOT_FOUND", "CONFLICT"),
         parameters=SECRET,
+    ),
+}
+
+NOTIFICATIONS = {
+    "GET /v1/notifications": Operation(
+        "readNotifications",
+        "Notifications",
+        "Where the tenant is told of questions and ended sessions",
+        (ok(NotificationSettings, says="Without the secret, which nobody is shown."),),
+        codes=("NOT_FOUND",),
+    ),
+    "PUT /v1/notifications": Operation(
+        "setNotifications",
+        "Notifications",
+        "Set where the tenant is told, and what that is signed with",
+        (
+            ok(NotificationSettings, says="They are replaced."),
+            ok(NotificationSettings, says="They are new.", status=201),
+        ),
+        about="The URL's host is one of those that the operator allows, else 400. Notifications to sessions' own "
+        "webhooks are signed with the same secret.",
+        bodies={
+            "webhook": {
+                "url": "https://hooks.example.com/acta",
+                "secret": "whsec_ZXhhbXBsZS1rZXktb2YtdGhpcnR5LXR3by1ieXRlcy4=",
+            },
+            "secret": {"secret": "whsec_ZXhhbXBsZS1rZXktb2YtdGhpcnR5LXR3by1ieXRlcy4="},
+        },
+    ),
+    "DELETE /v1/notifications": Operation(
+        "deleteNotifications",
+        "Notifications",
+        "Delete the URL and the secret",
+        (NOTHING,),
+        about="Sessions with a webhook of their own are not told there any more.",
+        codes=("NOT_FOUND",),
     ),
 }
 

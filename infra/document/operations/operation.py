@@ -6,7 +6,17 @@ from typing import Any, Literal
 
 Json = dict[str, Any]
 
-Tag = Literal["Sessions", "Interventions", "Files", "Agents", "Tools", "Memories", "Prompts", "Operation"]
+Tag = Literal[
+    "Sessions",
+    "Interventions",
+    "Files",
+    "Agents",
+    "Tools",
+    "Notifications",
+    "Memories",
+    "Prompts",
+    "Operation",
+]
 Form = Literal["data", "page", "empty", "raw"]
 RequestHeader = Literal["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID"]
 ResponseHeader = Literal["ETag", "Location", "Retry-After", "Content-Security-Policy"]

@@ -9,6 +9,7 @@ from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied
 
 CACHE_SECONDS = 300
+KEPT = 1_000
 NOT_FOUND = "ResourceNotFoundException"
 NOT_DECRYPTED = "DecryptionFailure"
 """The KMS key of the secret may not be used, or is disabled."""
@@ -19,11 +20,20 @@ class SecretUnreadable(Exception):
 
 
 class CachedSecrets:
-    """`now`: a clock in seconds. Both arguments are for tests."""
+    """`seconds`: how long a text is used that was replaced. `kept`: the most of them. `now`: a clock in seconds; it and
+    the service are arguments for tests.
+    """
 
     def __init__(
-        self, secretsmanager: Service | None = None, now: Callable[[], float] = time.monotonic
+        self,
+        secretsmanager: Service | None = None,
+        now: Callable[[], float] = time.monotonic,
+        *,
+        seconds: float = CACHE_SECONDS,
+        kept: int = KEPT,
     ) -> None:
+        self._seconds = seconds
+        self._kept = kept
         self._secretsmanager = secretsmanager or Service("secretsmanager", of_deployment=True)
         self._now = now
         self._cache: dict[str, tuple[float, str]] = {}
@@ -36,10 +46,13 @@ class CachedSecrets:
         if refresh:
             self._cache.pop(name, None)
         cached = self._cache.get(name)
-        if cached is not None and self._now() - cached[0] < CACHE_SECONDS:
+        if cached is not None and self._now() - cached[0] < self._seconds:
             return cached[1]
         text = self._read(name)
+        self._cache.pop(name, None)
         self._cache[name] = (self._now(), text)
+        while len(self._cache) > self._kept:
+            del self._cache[next(iter(self._cache))]
         return text
 
     def _read(self, name: str) -> str:

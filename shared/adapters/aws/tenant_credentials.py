@@ -18,6 +18,7 @@ from shared.adapters.aws.errors import DENIED, AwsRefused
 from shared.adapters.storage.keys import (
     FILES,
     SESSIONS,
+    notification_secrets_prefix,
     tenant_pk,
     tenant_prefix,
     tool_secrets_prefix,
@@ -172,17 +173,17 @@ def data_of(bucket: str, session_buckets: Sequence[str]) -> Narrowed:
 
 
 def tool_secrets_of(environment: str) -> Narrowed:
-    """Narrows to the secrets of the tenant's tools. These credentials reach no item and no object, and those for items
-    and objects no secret; one policy would not have the room for both.
+    """Narrows to the secrets of the tenant's tools and notifications. These credentials reach no item and no object,
+    and those for items and objects no secret; one policy would not have the room for both.
     """
     return lambda tenant, partition: secrets_policy(tenant, partition, environment)
 
 
 def secrets_policy(tenant: str, partition: str, environment: str) -> str:
     """Which actions is the role's to say. `kms`: as in `session_policy`."""
-    prefix = tool_secrets_prefix(environment, tenant)
+    prefixes = (tool_secrets_prefix(environment, tenant), notification_secrets_prefix(environment, tenant))
     resources = [
-        f"arn:{partition}:secretsmanager:*:*:secret:{prefix}*",
+        *(f"arn:{partition}:secretsmanager:*:*:secret:{prefix}*" for prefix in prefixes),
         f"arn:{partition}:kms:*:*:*",
     ]
     statement = {"Effect": "Allow", "Action": ["secretsmanager:*", "kms:*"], "Resource": resources}

@@ -1,7 +1,8 @@
-"""Values of the secrets of tenants' tools, in Secrets Manager (ADR 51).
+"""Values of tenants' secrets, those of tools and that of notifications, in Secrets Manager (ADR 51, 68).
 
-A secret is called `acta/<env>/tools/<tenant>/<name>`. It is asked for with credentials of the bound tenant that reach
-its own secrets alone. No error has a secret's name or value: AWS's messages may.
+A secret of a tool is called `acta/<env>/tools/<tenant>/<name>`, that of notifications
+`acta/<env>/notify/<tenant>/webhook`. It is asked for with credentials of the bound tenant that reach its own secrets
+alone. No error has a secret's name or value: AWS's messages may.
 
 The source of what happens where: Secrets Manager API Reference, PutSecretValue, CreateSecret, DeleteSecret.
 """
@@ -27,22 +28,29 @@ BEING_DELETED = "InvalidRequestException"
 """A secret that is deleted for good is still there for some seconds."""
 
 
+Prefix = Callable[[str, str], str]
+"""From an environment and a tenant to how the names of secrets begin."""
+
+
 class SecretUnusable(Exception):
     """What the secret holds can be no header's value. Somebody else than Acta stored it."""
 
 
 class ToolSecretStore:
     """ToolSecretValues. `key`: the ARN of the KMS key for new secrets; empty: AWS's own. `client`: a botocore Secrets
-    Manager client, where it is not this process's own.
+    Manager client, where it is not this process's own. `prefix`: of the secrets' names.
     """
 
-    def __init__(self, environment: str, key: str = "", client: Any = None) -> None:
+    def __init__(
+        self, environment: str, key: str = "", client: Any = None, prefix: Prefix = tool_secrets_prefix
+    ) -> None:
         self._environment = environment
+        self._prefix = prefix
         self._key = {"KmsKeyId": key} if key else {}
         self._secretsmanager = Service("secretsmanager", client)
 
     def put(self, tenant: str, name: str, value: str) -> None:
-        secret = tool_secrets_prefix(self._environment, tenant) + name
+        secret = self._prefix(self._environment, tenant) + name
         if self._ask("put_secret_value", NOT_FOUND, SecretId=secret, SecretString=value) is not None:
             return
         made = self._ask("create_secret", EXISTS, Name=secret, SecretString=value, **self._key)
@@ -50,7 +58,7 @@ class ToolSecretStore:
             self._ask("put_secret_value", SecretId=secret, SecretString=value)
 
     def delete(self, tenant: str, name: str) -> None:
-        secret = tool_secrets_prefix(self._environment, tenant) + name
+        secret = self._prefix(self._environment, tenant) + name
         self._ask("delete_secret", NOT_FOUND, SecretId=secret, ForceDeleteWithoutRecovery=True)
 
     def _ask(self, operation: str, expected: str = "", **parameters: Any) -> Any:

@@ -191,10 +191,9 @@ class DynamoLog:
         """What is written in one transaction with the commit. Raises ValueError for what is not its tenant's."""
         tenant = commit.head.tenant
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
-        erasure, places = extra_items.erasure, extra_items.places
-        if any(
-            each is not None and each.tenant != tenant for each in (listing, record, lease, erasure, places)
-        ):
+        erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
+        beside = (listing, record, lease, erasure, places, receiver)
+        if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
         parts: list[_Part] = []
         if record is not None:
@@ -205,6 +204,8 @@ class DynamoLog:
             parts.append((put(self._table, items.listing_item(listing, commit.version)), None))
         if erasure is not None:
             parts.append((put(self._table, items.erasure_item(erasure)), None))
+        if receiver is not None:
+            parts.append((put(self._table, items.receiver_item(receiver)), None))
         for each in extra_items.interventions:
             parts.append((put(self._table, items.intervention_item(tenant, each, commit.version)), None))
         return parts

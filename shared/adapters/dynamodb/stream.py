@@ -32,9 +32,10 @@ class StreamedChanges:
             key: items.Item = record["dynamodb"]["Keys"]
             what, name = record["eventName"], key["sk"]["S"]
             if name.startswith(items.INTERVENTION) and what in (APPEARED, CHANGED):
-                yield InterventionChange(_tenant(key["pk"]["S"]), self._now(key), what == APPEARED)
+                partition = key["pk"]["S"]
+                yield InterventionChange(_tenant(partition), self._now(key), what == APPEARED, partition)
             elif name.startswith(items.LISTING) and what == CHANGED:
-                yield SessionChange(self._ended(key))
+                yield SessionChange(self._ended(key), key["pk"]["S"])
 
     def _now(self, key: items.Item) -> Intervention | None:
         item = self._item(key)

@@ -8,6 +8,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         of a deleted session only ttl is left
     T#{tenant}#S#{session}    E                         live, live_at: of a deleted session, until it has been
                                                         erased a second time
+    T#{tenant}#S#{session}    O                         v, n URL of the session's webhook; also under T#{tenant}:
+                                                        `receivers.py`
     T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
                                                         recovery looks after: live, live_at; of a private one: ow
                                                         its owner; of one in the tenant's count of open ones: ct
@@ -61,6 +63,7 @@ from shared.ports.log import (
     LiveKind,
     LiveSession,
     SessionName,
+    SessionReceiver,
     live_shard,
 )
 
@@ -74,8 +77,8 @@ LIVE_INDEX = "live"
 COUNTS, RATES = "=N", "=Q"
 """End the partition keys of a tenant's counts and of the shares of its rate (`infra/lambdas/grants.py`). No name in a
 key has a `=`, so no other partition ends so."""
-COMMIT, RUNNING_TEXT, MARKER, ERASURE = "C#", "P", "A", "E"
-"""Sort keys of a session's items; a commit's is followed by its number."""
+COMMIT, RUNNING_TEXT, MARKER, ERASURE, RECEIVER = "C#", "P", "A", "E", "O"
+"""Sort keys of a session's items; a commit's is followed by its number. A tenant has a receiver, too."""
 ERASED = "erased"
 """Deleted sessions in the index of live ones. Deletions are few, so they need no more than one partition of it."""
 
@@ -100,6 +103,19 @@ def erasure_item(erasure: Erasure) -> Item:
     """It is found by time through the index of live sessions."""
     item = erasure_key(erasure.tenant, erasure.session_id)
     return {**item, "live": {"S": ERASED}, "live_at": {"S": _live_at(*erasure)}}
+
+
+def receiver_key(partition: str) -> Item:
+    """Of the webhook of a session or of a tenant, in whose partition it is."""
+    return _key(partition, RECEIVER)
+
+
+def receiver_item(receiver: SessionReceiver) -> Item:
+    return {
+        **receiver_key(session_pk(receiver.tenant, receiver.session_id)),
+        "v": {"N": str(ATTRIBUTES_VERSION)},
+        "n": {"S": receiver.url},
+    }
 
 
 def attempts_key(tenant: str, session_id: str) -> Item:

@@ -1,4 +1,5 @@
-"""Which URLs a tool of kind `http` may call: allowed hosts, https, and public addresses only (design §7).
+"""Which URLs tools of kind `http` may call, and tenants' webhooks may have: allowed hosts, https, and public addresses
+only (design §7, §8).
 
 A host is looked up once for each request, and the connection goes to the address that was checked. So it does not help
 an attacker to let the name resolve to another address a moment later.
@@ -17,13 +18,24 @@ _UNICAST = ipaddress.ip_network("2000::/3")
 _SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
 _RELAY = ipaddress.ip_network("192.88.99.0/24")
 
-_OWN_SERVER = "a server of your own machine is named as host:port in the variable ACTA_HTTP_TOOL_ALLOW"
-
 Resolve = Callable[[str, int], Sequence[str]]
 
 
 class AddressRefused(Exception):
     """The message is for the caller or the model. It may name the host, and never names its IP address."""
+
+
+class HostSettings(NamedTuple):
+    """The names of two settings: `listed` has the allowed hosts, `exempt` those of a local stack that need neither
+    https nor a public address.
+    """
+
+    listed: str
+    exempt: str
+
+
+FOR_TOOLS = HostSettings("http_tool_hosts", "http_tool_allow")
+FOR_NOTIFICATIONS = HostSettings("notify_hosts", "notify_allow")
 
 
 class Target(NamedTuple):
@@ -64,11 +76,14 @@ def look_up(host: str, port: int) -> Sequence[str]:
 
 
 class AddressGuard:
-    """Applies the rules for URLs. `resolve`: looks a host up."""
+    """Applies the rules for URLs. `resolve`: looks a host up. `lists`: whose hosts they are."""
 
-    def __init__(self, settings: Settings, resolve: Resolve = look_up) -> None:
-        self._hosts = _names(settings.http_tool_hosts)
-        self._exempt = _names(settings.http_tool_allow)
+    def __init__(
+        self, settings: Settings, resolve: Resolve = look_up, lists: HostSettings = FOR_TOOLS
+    ) -> None:
+        self._lists = lists
+        self._hosts = _names(getattr(settings, lists.listed))
+        self._exempt = _names(getattr(settings, lists.exempt))
         self._is_local = settings.env == "local"
         self._resolve = resolve
 
@@ -79,15 +94,21 @@ class AddressGuard:
         if at in self._exempt:
             return target
         if target.scheme != "https":
-            raise AddressRefused(f"only https is allowed{f'; {_OWN_SERVER}' if self._is_local else ''}")
+            raise AddressRefused(f"only https is allowed{f'; {self._own_server}' if self._is_local else ''}")
         listed = at in self._hosts or (target.port == HTTPS_PORT and _bare(target.host) in self._hosts)
         if not listed:
-            where = f" (locally the variable ACTA_HTTP_TOOL_HOSTS; {_OWN_SERVER})" if self._is_local else ""
+            variable = f"ACTA_{self._lists.listed.upper()}"
+            where = f" (locally the variable {variable}; {self._own_server})" if self._is_local else ""
             raise AddressRefused(
                 f"the host {at} is not one of those this deployment allows; "
-                f"an operator names them in the setting http_tool_hosts{where}"
+                f"an operator names them in the setting {self._lists.listed}{where}"
             )
         return target
+
+    @property
+    def _own_server(self) -> str:
+        variable = f"ACTA_{self._lists.exempt.upper()}"
+        return f"a server of your own machine is named as host:port in the variable {variable}"
 
     def resolve(self, url: str) -> Target:
         """Checks everything, and returns the target with its `ip`. Raises AddressRefused, and OSError where the host is

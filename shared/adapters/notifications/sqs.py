@@ -6,9 +6,10 @@ two attempts, and its retention period limits how long they go on.
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from shared.adapters.aws.clients import Service
+from shared.domain.notifications.notification import ReceiverName
 from shared.ports.notifier import QueuedChange
 
 SOURCE = "aws:sqs"
@@ -17,20 +18,29 @@ FIRST_DELAY_SECONDS = 2
 
 
 class Queue:
-    """A RetryQueue. A message has the changed item's key and the kind of the change: from these the same notification
-    with the same id can be made again.
+    """A RetryQueue. A message has the changed item's key, the kind of the change and who has not been told: from these
+    the same notification with the same id can be made again.
     """
 
     def __init__(self, url: str, client: Any = None) -> None:
         self._url = url
         self._sqs = Service("sqs", client)
 
-    def put(self, change: Mapping[str, Any]) -> None:
-        kept = {"eventName": change["eventName"], "dynamodb": {"Keys": change["dynamodb"]["Keys"]}}
+    def put(
+        self, change: Mapping[str, Any], to: ReceiverName | None = None, *, at_once: bool = False
+    ) -> None:
+        kept: dict[str, Any] = {
+            "eventName": change["eventName"],
+            "dynamodb": {"Keys": change["dynamodb"]["Keys"]},
+            **({"to": to} if to is not None else {}),
+        }
         body = json.dumps(kept, separators=(",", ":"))
-        self._sqs.call("send_message", QueueUrl=self._url, MessageBody=body, DelaySeconds=FIRST_DELAY_SECONDS)
+        delay = 0 if at_once else FIRST_DELAY_SECONDS
+        self._sqs.call("send_message", QueueUrl=self._url, MessageBody=body, DelaySeconds=delay)
 
     def parse(self, record: Mapping[str, Any]) -> QueuedChange | None:
         if record.get("eventSource") != SOURCE:
             return None
-        return QueuedChange(record["messageId"], json.loads(record["body"]))
+        change = json.loads(record["body"])
+        to = change.pop("to", None)
+        return QueuedChange(record["messageId"], change, to if to in get_args(ReceiverName) else None)

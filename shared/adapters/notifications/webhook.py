@@ -1,4 +1,4 @@
-"""Sends notifications as signed POST requests to the deployment's URL: one attempt, no redirects."""
+"""Sends notifications as signed POST requests: one attempt, no redirects. Here is also the deployment's own webhook."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -15,6 +15,10 @@ REFUSALS = frozenset((400, 410, 413, 415, 422))
 """Answers that mean that this notification will never be accepted. After any other failure it is sent again."""
 
 
+class Silent(NotDelivered):
+    """There was no answer, perhaps after all the time that there was for it."""
+
+
 class Webhook:
     """A Notifier. `secret`: is called for each notification, so that a new secret is used at once. `seconds`: for one
     request and its answer.
@@ -29,29 +33,34 @@ class Webhook:
         self._seconds = seconds
 
     def send(self, notification: Notification) -> None:
-        from shared.adapters.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
+        post(self._target, self._secret(), notification, self._clock, self._seconds)
 
-        try:
-            key = signing_key(self._secret())
-        except ValueError as unusable:
-            raise NotDelivered(f"the secret is not usable: {unusable}") from None
-        now, body = int(self._clock.now().timestamp()), notification.to_body()
-        headers = {
-            "Content-Type": "application/json",
-            "User-Agent": "acta",
-            "webhook-id": notification.notification_id,
-            "webhook-timestamp": str(now),
-            "webhook-signature": signature(key, notification.notification_id, now, body),
-        }
-        try:
-            answer = exchange(self._target, "POST", headers, body, self._seconds)
-        except (NotSent, NoAnswer, AnswerTooLarge) as silent:
-            raise NotDelivered(f"no answer: {type(silent).__name__}") from None
-        if 200 <= answer.status < 300:
-            return
-        if answer.status in REFUSALS:
-            raise NotificationRefused(f"answered with status {answer.status}")
-        raise NotDelivered(f"answered with status {answer.status}")
+
+def post(target: Target, secret: str, notification: Notification, clock: Clock, seconds: float) -> None:
+    """Raises NotDelivered, of which Silent is one, and NotificationRefused. No error has the secret or the URL."""
+    from shared.adapters.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
+
+    try:
+        key = signing_key(secret)
+    except ValueError as unusable:
+        raise NotDelivered(f"the secret is not usable: {unusable}") from None
+    now, body = int(clock.now().timestamp()), notification.to_body()
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "acta",
+        "webhook-id": notification.notification_id,
+        "webhook-timestamp": str(now),
+        "webhook-signature": signature(key, notification.notification_id, now, body),
+    }
+    try:
+        answer = exchange(target, "POST", headers, body, seconds)
+    except (NotSent, NoAnswer, AnswerTooLarge) as silent:
+        raise Silent(f"no answer: {type(silent).__name__}") from None
+    if 200 <= answer.status < 300:
+        return
+    if answer.status in REFUSALS:
+        raise NotificationRefused(f"answered with status {answer.status}")
+    raise NotDelivered(f"answered with status {answer.status}")
 
 
 def _target(url: str) -> Target:

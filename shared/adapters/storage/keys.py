@@ -16,6 +16,8 @@ MAX_PART_BYTES = 200
 """A longer part is replaced by its hash, because keys of S3 and sort keys of DynamoDB have at most 1,024 bytes."""
 HASHED = "%sha256-"
 TENANT = "T#"
+RECEIVERS_SECRET = "webhook"
+"""The name of the one secret under `notification_secrets_prefix`."""
 FILES, SESSIONS = "files", "sessions"
 """How the keys of tenants' items begin, and of their objects: files, and texts of sessions."""
 
@@ -54,12 +56,22 @@ def part_text(part: str) -> str | None:
 
 
 def tool_secrets_prefix(environment: str, tenant: str) -> str:
-    """Of the names in Secrets Manager of all secrets of the tenant's tools. No two tenants have the same one: a name
-    that would not stand as it is becomes `=` and its hash, and no name that stands as it is has a `=`. Source of the
-    characters: Secrets Manager API Reference, CreateSecret. Capitals are hashed, too, so that case never decides.
+    """Of the names in Secrets Manager of all secrets of the tenant's tools."""
+    return _secrets_prefix(environment, "tools", tenant)
+
+
+def notification_secrets_prefix(environment: str, tenant: str) -> str:
+    """Of the names of what notifications to the tenant's webhooks are signed with."""
+    return _secrets_prefix(environment, "notify", tenant)
+
+
+def _secrets_prefix(environment: str, kind: str, tenant: str) -> str:
+    """No two tenants have the same one: a name that would not stand as it is becomes `=` and its hash, and no name that
+    stands as it is has a `=`. Source of the characters: Secrets Manager API Reference, CreateSecret. Capitals are
+    hashed, too, so that case never decides.
     """
     if not tenant:
         raise ValueError("the name of a secret needs a tenant")
     is_plain = len(tenant) <= MAX_PLAIN_CHARS and PLAIN.issuperset(tenant)
     hashed = hashlib.sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"acta/{environment}/tools/{tenant if is_plain else '=' + hashed}/"
+    return f"acta/{environment}/{kind}/{tenant if is_plain else '=' + hashed}/"

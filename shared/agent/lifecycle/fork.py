@@ -7,7 +7,7 @@ under way stays behind: approvals, questions, open calls, ids of effects, leases
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from shared.agent.lifecycle.start import NewSession, begin_run, check_storable, empty_head
+from shared.agent.lifecycle.start import NewSession, begin_run, check_storable, empty_head, receiver_of
 from shared.agent.session.engine_decision import next_turn_kind, position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester
@@ -87,9 +87,9 @@ def fork(
         decision = _go_on(change, clock.new_id(RUN), before.run, new.max_steps)
     _tell(change)
     change.compact(_copied(repository, parent.session, change.head, message))
-    commit = repository.create(
-        "fork", change, CommitDraft(change, decision, idempotency=requester.key, starts=True)
-    )
+    receiver = receiver_of(change.head, new)
+    draft = CommitDraft(change, decision, idempotency=requester.key, starts=True, receiver=receiver)
+    commit = repository.create("fork", change, draft)
     if decision is not None:
         workflow.start(decision)
     return commit.head

@@ -29,12 +29,14 @@ from shared.domain.session.head import (
     Visibility,
 )
 from shared.ports.definitions import Definitions
+from shared.ports.log import SessionReceiver
 from shared.ports.workflow import Workflow
 
 
 class NewSession(NamedTuple):
-    """`message` None: the session stays `idle` until somebody says something. Whose limits these are, the request's,
-    the agent's or the deployment's, is decided in `functions/start/routes.py`.
+    """`message` None: the session stays `idle` until somebody says something. `notify_url`: of its own webhook, which
+    the caller has checked. Whose limits these are, the request's, the agent's or the deployment's, is decided in
+    `functions/start/routes.py`.
     """
 
     agent_id: str
@@ -47,6 +49,7 @@ class NewSession(NamedTuple):
     visibility: Visibility = "tenant"
     output_schema: str = ""
     """As in `Head`."""
+    notify_url: str | None = None
 
 
 def start(repository: SessionRepository, workflow: Workflow, requester: Requester, new: NewSession) -> Head:
@@ -67,11 +70,17 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
         change.first_state("planning")
         ids = clock.new_id(RUN), clock.new_id(MESSAGE)
         decision = begin_run(change, *ids, new.message, new.max_steps, requester.user)
-    draft = CommitDraft(change, decision, idempotency=requester.key, starts=True)
+    receiver = receiver_of(change.head, new)
+    draft = CommitDraft(change, decision, idempotency=requester.key, starts=True, receiver=receiver)
     commit = repository.create("start", change, draft)
     if decision is not None:
         workflow.start(decision)
     return commit.head
+
+
+def receiver_of(head: Head, new: NewSession) -> SessionReceiver | None:
+    """The new session's own webhook; None: the request named none."""
+    return None if new.notify_url is None else SessionReceiver(head.tenant, head.session_id, new.notify_url)
 
 
 def check_storable(repository: SessionRepository, new: NewSession) -> None:

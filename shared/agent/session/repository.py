@@ -39,6 +39,7 @@ from shared.ports.log import (
     NumberTaken,
     Places,
     SessionLog,
+    SessionReceiver,
     TransactionItems,
 )
 from shared.ports.meter import Meter
@@ -58,7 +59,7 @@ class CommitDraft:
     `decision`: what the engine is told. `delivered`: ids of users' messages that enter the conversation. `lease`:
     tokens of the tenant's hour, granted in the same transaction. `idempotency`: the key of the request that is carried
     out; its record is written in the same transaction. `starts`: it begins a run or makes a session, which the tenant's
-    limits may not allow.
+    limits may not allow. `receiver`: of a new session.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class CommitDraft:
         lease: LeaseGrant | None = None,
         *,
         starts: bool = False,
+        receiver: SessionReceiver | None = None,
     ) -> None:
         self.change = change
         self.decision = decision
@@ -77,6 +79,7 @@ class CommitDraft:
         self.idempotency = idempotency
         self.lease = lease
         self.starts = starts
+        self.receiver = receiver
 
 
 Build = Callable[[Session, Change], CommitDraft | None]
@@ -262,6 +265,7 @@ class SessionRepository:
             listing=_listing(None, commit),
             idempotency=_record(draft.idempotency, commit),
             places=self._places(None, commit, draft.starts),
+            receiver=draft.receiver,
         )
         stored_commit = offloaded(commit, self._blobs)
         for attempt in range(ATTEMPTS):

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from shared.api.request.json_body import RequestBody
 from shared.domain.errors import ValidationFailed
+from shared.domain.notifications.receiver import MAX_URL_CHARS
 from shared.domain.rules import caps
 from shared.domain.untrusted.visible import is_blank
 from shared.domain.validation_messages import too_long
@@ -67,6 +68,9 @@ Name = Annotated[str, Field(min_length=1, max_length=64), READABLE]
 Metadata = Annotated[dict[Name, Annotated[str, Field(max_length=256), READABLE]], Field(max_length=16)]
 
 
+NotifyUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), READABLE]
+
+
 class SessionFields(RequestBody):
     """What may be said of a new session. Absent limits are the agent's, else the deployment's. The most of both
     budgets is the deployment's to say (`shared/domain/rules/caps.py`).
@@ -79,6 +83,7 @@ class SessionFields(RequestBody):
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
     metadata: Metadata | None = None
     visibility: Literal["private", "tenant"] | None = None
+    notify_url: NotifyUrl | None = None
     output_schema: JsonObject | None = None
 
 

@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
-from shared.api.request.bodies import NOT_BLANK, READABLE, JsonObject, Name
+from shared.api.request.bodies import NOT_BLANK, READABLE, JsonObject, Name, NotifyUrl
 from shared.api.request.json_body import RequestBody
 from shared.domain.definitions import agent, memory, prompt, tool, tool_secret
 from shared.domain.interventions import options_and_defaults
+from shared.domain.notifications import receiver
 from shared.domain.rules import caps
 
 
@@ -161,3 +162,16 @@ class PutToolSecret(RequestBody):
 
     value: Annotated[str, AfterValidator(_usable_value)] = Field(repr=False)
     hosts: Annotated[list[tool_secret.SecretHost], Field(max_length=tool_secret.MAX_HOSTS)] | None = None
+
+
+def _usable_secret(secret: str) -> str:
+    if not receiver.is_usable_secret(secret):
+        raise ValueError(receiver.SECRET_RULE)
+    return secret
+
+
+class PutNotifications(RequestBody):
+    """`PUT /v1/notifications`. `secret` None: the one that is there stays."""
+
+    url: NotifyUrl | None = None
+    secret: Annotated[str, AfterValidator(_usable_secret)] | None = Field(default=None, repr=False)

@@ -10,6 +10,7 @@ from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import DESCRIPTIONS, Prompt
 from shared.domain.definitions.tool import HIDDEN, HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 from shared.domain.definitions.tool_secret import ToolSecret
+from shared.domain.notifications.receiver import TenantReceiver
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.api.response.shapes import definitions
@@ -123,4 +124,14 @@ def tool_secret_view(secret: ToolSecret) -> definitions.ToolSecret:
         "created_at": instant(secret.created_at),
         "updated_at": instant(secret.updated_at),
         "updated_by": secret.updated_by,
+    }
+
+
+def notifications_view(receiver: TenantReceiver) -> definitions.Notifications:
+    """Without the secret, which nobody is shown."""
+    return {
+        "url": receiver.url,
+        "created_at": instant(receiver.created_at),
+        "updated_at": instant(receiver.updated_at),
+        "updated_by": receiver.updated_by,
     }

@@ -12,6 +12,7 @@ from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
@@ -28,6 +29,7 @@ from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
+from shared.ports.notifier import TenantReceivers
 from shared.ports.running_text import Partials
 from shared.ports.tool_secrets import ToolSecretNames
 from tests.doubles.attempts import MemoryAttempts
@@ -39,6 +41,7 @@ from tests.doubles.files import MemoryFiles
 from tests.doubles.index import MemoryIndex
 from tests.doubles.log import MemoryLog
 from tests.doubles.memories import MemoryMemories
+from tests.doubles.receivers import MemoryTenantReceivers
 from tests.doubles.running_text import MemoryPartials
 from tests.doubles.table import MemoryTable
 from tests.doubles.tool_secrets import MemoryToolSecretNames
@@ -73,6 +76,7 @@ class Stores:
     tools: ToolStore
     other_tools: ToolStore
     secret_names: ToolSecretNames
+    receivers: TenantReceivers
     memories: MemoryStore
     other_memories: MemoryStore
     memories_of: Callable[[int], MemoryStore]
@@ -178,6 +182,7 @@ def memory_stores() -> Stores:
         tools=MemoryToolStore(table, clock),
         other_tools=MemoryToolStore(table, clock),
         secret_names=MemoryToolSecretNames(table),
+        receivers=MemoryTenantReceivers(table),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         other_memories=MemoryMemories(table, clock, MOST_MEMORIES),
         memories_of=lambda version: MemoryMemories(table, clock, MOST_MEMORIES, write_version=version),
@@ -238,6 +243,7 @@ def aws_stores(aws: Aws) -> Stores:
         tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
         other_tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
         secret_names=DynamoToolSecretNames(aws.table, aws.dynamodb),
+        receivers=DynamoTenantReceivers(aws.table, aws.dynamodb),
         memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         other_memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         memories_of=lambda version: DynamoMemories(

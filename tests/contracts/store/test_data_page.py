@@ -21,10 +21,11 @@ from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.limits.tenant_limits import Start
+from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.rules.long_polls import LongPolls
 from shared.domain.session.attempt import Marker
 from shared.domain.session.running_text import Partial
-from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, Places, TransactionItems
+from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, Places, SessionReceiver, TransactionItems
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention, record_for
 
@@ -120,6 +121,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
             idempotency=record_for(stores.clock, TENANT, commit=1),
             lease=LeaseGrant(TENANT, 490_000, 0, 20_000),
             places=Places(TENANT, 1, Start(1, 9, 9)),
+            receiver=SessionReceiver(TENANT, SESSION, "https://hooks.example.com/mine"),
         ),
     )
     leases = DynamoRateLeases(aws.table, aws.dynamodb)
@@ -136,6 +138,11 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     stores.secret_names.put(
         TENANT,
         ToolSecret(name="stripe", created_at=now, updated_at=now, updated_by="ann", hosts=("a.example",)),
+    )
+    stores.receivers.put(
+        TenantReceiver(
+            tenant=TENANT, url="https://hooks.example.com", created_at=now, updated_at=now, updated_by="ann"
+        )
     )
     seed = prompts.seed(AGENT_PLANNING_SYSTEM, now)
     stores.definitions.store_seed(seed)

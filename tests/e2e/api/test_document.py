@@ -132,6 +132,9 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
         send("POST /v1/tools", "http")
         send("PUT /v1/tools/{name}", "http", name=example("POST /v1/tools", "http")["name"])
     send("PUT /v1/tool-secrets/{name}", "token", name="token")
+    with behind.configured("admin", ACTA_NOTIFY_HOSTS="hooks.example.com"):
+        for name in OPERATIONS["PUT /v1/notifications"].bodies:
+            send("PUT /v1/notifications", name)
     memory = send("POST /v1/memories", "fact").json()["data"]["memory_id"]
     send("PUT /v1/memories/{memory_id}", "shared", memory_id=memory)
     prompt = "agent_planning_system"

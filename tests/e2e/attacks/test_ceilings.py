@@ -20,7 +20,7 @@ from infra.local.credentials import Credentials
 from infra.local.emulator_process import ACCOUNT, REGION
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.tenant_credentials import Narrowed, TenantCredentials, data_of, tool_secrets_of
-from shared.adapters.storage.keys import tool_secrets_prefix
+from shared.adapters.storage.keys import notification_secrets_prefix, tool_secrets_prefix
 from shared.bound_tenant import bound_to
 from shared.domain.errors import AwsDenied
 from tests.conftest import Deployed
@@ -87,6 +87,10 @@ def tool_secret(tenant: str) -> str:
     return f"{tool_secrets_prefix('local', tenant)}ceiling"
 
 
+def signing_secret(tenant: str) -> str:
+    return f"{notification_secrets_prefix('local', tenant)}ceiling"
+
+
 @pytest.fixture(scope="module")
 def prey(behind: Behind) -> Iterator[Prey]:
     made = Prey(behind, f"mine-{uuid.uuid4().hex}", f"other-{uuid.uuid4().hex}")
@@ -98,7 +102,7 @@ def prey(behind: Behind) -> Iterator[Prey]:
         objects.put_object(Bucket=files, Key=file(tenant), Body=b"")
         for bucket in behind.buckets:
             objects.put_object(Bucket=bucket, Key=text(tenant), Body=b"")
-    secrets = [PROVIDERS_KEY, tool_secret(made.mine), tool_secret(made.other)]
+    secrets = [PROVIDERS_KEY, tool_secret(made.mine), tool_secret(made.other), signing_secret(made.other)]
     for name in secrets:
         keys.create_secret(Name=name, SecretString="x")
     yield made
@@ -213,6 +217,9 @@ WITHOUT_A_TENANT: Mapping[str, Act] = {
         SecretId=PROVIDERS_KEY
     ),
     "read a tool's secret": on_secret("get_secret_value", "other"),
+    "read what notifications are signed with": lambda client, prey: client("secretsmanager").get_secret_value(
+        SecretId=signing_secret(prey.other)
+    ),
     "start an execution": lambda client, prey: client("stepfunctions").start_execution(
         stateMachineArn=prey.machine, name="no name"
     ),
@@ -248,7 +255,7 @@ NEEDS: Mapping[str, set[str]] = {
     "tool": set(),
     "intervene": {"start an execution", "stop an execution"},
     "admin": set(),
-    "notify": {"read a tenant's item"},
+    "notify": {"read a tenant's item", "read what notifications are signed with"},
     "recover": {
         "read a tenant's item", "write a tenant's item", "change a tenant's item", "delete a tenant's item",
         "read through the table", "find the live sessions", "read a session's text", "start an execution",
@@ -282,7 +289,8 @@ AS_A_TENANT: Mapping[str, Act] = {
         name: WITHOUT_A_TENANT[name]
         for name in (
             "read through the table", "find the live sessions", "list the files", "change a record of the audit trail",
-            "read a model provider's key", "start an execution", "run another function", "widen a role",
+            "read a model provider's key", "read what notifications are signed with", "start an execution",
+            "run another function", "widen a role",
             "assume the deployer's role",
         )
     },

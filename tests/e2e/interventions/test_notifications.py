@@ -3,8 +3,6 @@ session's way.
 """
 
 import base64
-import hashlib
-import hmac
 import json
 from collections.abc import Iterator
 
@@ -13,10 +11,10 @@ import pytest
 from tests.contracts.emulator.cloud import eventually
 from tests.doubles.http_sink import Heard, Reply, Sink
 from tests.e2e.support.behind import Behind
+from tests.e2e.support.notified import NOTIFY, stream_is_read, verifies
 from tests.e2e.support.person import Person, Seen
 from tests.e2e.support.samples import DELETION, GOAL, OLD
 
-FUNCTION = "acta-local-notify"
 SECRET = "whsec_" + base64.b64encode(b"a key of thirty-two bytes or so.").decode()
 HOOK = "/hook"
 
@@ -38,20 +36,11 @@ def sink() -> Iterator[Receiver]:
 
 @pytest.fixture(scope="module", autouse=True)
 def listening(behind: Behind, sink: Receiver) -> Iterator[None]:
-    """The deployed mapping stays off, as in every local stack that names no webhook; its twin begins now."""
-    lambdas = behind.client("lambda")
-    mappings = lambdas.list_event_source_mappings(FunctionName=FUNCTION)["EventSourceMappings"]
-    (deployed,) = (each for each in mappings if ":dynamodb:" in each["EventSourceArn"])
-    assert deployed["FunctionArn"].endswith(f"{FUNCTION}:stream")
-    same = (
-        "EventSourceArn", "StartingPosition", "BatchSize", "FilterCriteria", "MaximumRecordAgeInSeconds",
-    )  # fmt: skip
-    with behind.configured("notify", ACTA_NOTIFY_WEBHOOK_URL=sink.url(HOOK), ACTA_NOTIFY_SECRET=SECRET):
-        twin = lambdas.create_event_source_mapping(
-            FunctionName=deployed["FunctionArn"], **{name: deployed[name] for name in same}
-        )
+    with (
+        behind.configured("notify", ACTA_NOTIFY_WEBHOOK_URL=sink.url(HOOK), ACTA_NOTIFY_SECRET=SECRET),
+        stream_is_read(behind),
+    ):
         yield
-        lambdas.delete_event_source_mapping(UUID=twin["UUID"])
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +69,7 @@ def wait_until_nothing_is_left(behind: Behind) -> None:
         behind.client("sqs"),
         [f"ApproximateNumberOfMessages{each}" for each in ("", "NotVisible", "Delayed")],
     )
-    url = sqs.get_queue_url(QueueName=f"{FUNCTION}-again")["QueueUrl"]
+    url = sqs.get_queue_url(QueueName=f"{NOTIFY}-again")["QueueUrl"]
 
     def is_empty() -> bool:
         found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=counts)["Attributes"]
@@ -123,7 +112,7 @@ def test_a_session_that_asks_is_announced_once_signed_and_without_its_content(
             "api": f"{api_of(ann)}/sessions/{asked['session_id']}/interventions/{asked['intervention_id']}"
         },
     }
-    assert verifies(heard)
+    assert verifies(heard, SECRET)
     assert ann.resolve(heard.body["session_id"], asked["intervention_id"], "approve").status_code == 200
     ann.finished(seen.session["session_id"])
     # changes come in order: when the next session's is told, everything of this one has been
@@ -154,7 +143,7 @@ def test_a_session_that_ends_is_announced_once_signed_and_without_its_content(
         "updated_at": session["updated_at"],
         "links": {"api": f"{api_of(ann)}/sessions/{session['session_id']}"},
     }
-    assert verifies(heard)
+    assert verifies(heard, SECRET)
     wait_until_told(sink, ask(ann))
     assert len(told_of(sink, seen, "session.")) == 1
 
@@ -176,7 +165,7 @@ def test_one_that_nobody_takes_holds_no_other_up_and_comes_again_under_its_id(
     wait_until_nothing_is_left(behind)
     assert len({each.headers["webhook-id"] for each in heard}) == 1
     assert len({json.dumps(each.body) for each in heard}) == 1
-    assert all(map(verifies, heard))
+    assert all(verifies(each, SECRET) for each in heard)
 
 
 def test_a_webhook_that_fails_slows_no_session_and_what_is_decided_is_not_announced_late(
@@ -204,11 +193,3 @@ def test_the_warning_before_an_expiry_is_announced_too(ann: Person, behind: Behi
     assert [opened["event"], warned["event"]] == ["intervention.opened", "intervention.warned"]
     assert opened["intervention_id"] == warned["intervention_id"]
     assert opened["notification_id"] != warned["notification_id"]
-
-
-def verifies(heard: Heard) -> bool:
-    """As a receiver does it, on the bytes that were signed."""
-    body = json.dumps(heard.body, separators=(",", ":"), ensure_ascii=False).encode()
-    signed = f"{heard.headers['webhook-id']}.{heard.headers['webhook-timestamp']}.".encode() + body
-    digest = hmac.new(base64.b64decode(SECRET.removeprefix("whsec_")), signed, hashlib.sha256).digest()
-    return heard.headers["webhook-signature"] == "v1," + base64.b64encode(digest).decode()

@@ -11,7 +11,8 @@ from shared.adapters.llm.offline.model import OfflineModel
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.routes import ROUTES
 from tests.doubles.audit import memory_audit
-from tests.doubles.tool_secrets import MemoryToolSecretNames
+from tests.doubles.receivers import MemoryTenantReceivers
+from tests.doubles.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from tests.doubles.tools import MemoryToolStore
 from tests.in_process.house import House
 from tests.unit.api.gateway import Answer, Gateway, claims, routed
@@ -61,6 +62,8 @@ class RealApi:
             tools=MemoryToolStore(house.table, house.clock),
             secret_names=MemoryToolSecretNames(house.table),
             secret_values=house.secret_values,
+            receivers=MemoryTenantReceivers(house.table),
+            receiver_secrets=MemoryToolSecretValues(),
             memories=house.memories,
             idempotency=IdempotencyGuard(house.index),
             clock=house.clock,

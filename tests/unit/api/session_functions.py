@@ -8,6 +8,7 @@ from functions.start.dependencies import Dependencies as StartDependencies
 from functions.start.routes import build as build_start
 from functions.status.dependencies import Dependencies as StatusDependencies
 from functions.status.routes import build as build_status
+from shared.adapters.egress.address import FOR_NOTIFICATIONS, AddressGuard
 from shared.agent.queries.long_polls import LongPollLimit
 from shared.api.limiter import limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
@@ -18,6 +19,7 @@ from shared.ports.log import SessionIndex
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.rate_leases import MemoryRateLeases
+from tests.doubles.receivers import MemoryTenantReceivers
 from tests.in_process.house import TENANT, USER, House
 from tests.unit.api.gateway import Answer, Gateway, claims, routed
 
@@ -52,6 +54,8 @@ def functions_of(
         definitions=house.definitions,
         audit=audit or memory_audit(),
         limiter=limiters[0],
+        receivers=MemoryTenantReceivers(house.table),
+        hosts=AddressGuard(house.settings, lists=FOR_NOTIFICATIONS),
     )
     intervene = InterveneDependencies(
         house.settings,

@@ -9,6 +9,23 @@ URL, SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 HOOK = {URL: "http://127.0.0.1:9/hook", SECRET: "a secret of a team"}
 
 
+@pytest.mark.parametrize("name", ["ACTA_NOTIFY_HOSTS", "ACTA_NOTIFY_ALLOW"])
+def test_where_tenants_may_name_webhooks_the_stack_listens_and_needs_no_secret_of_its_own(name: str) -> None:
+    config = LocalConfig.from_environ({name: "127.0.0.1:9"})
+    assert config.context == {"notifications": "on"}
+    assert config.for_every_function({name: "127.0.0.1:9"}) == {name: "127.0.0.1:9"}
+
+
+def test_the_address_of_the_api_is_told_to_notify_alone_and_the_starter_s_own_wins() -> None:
+    config = LocalConfig.from_environ({})
+    own = {"acta-local-notify": {"ACTA_NOTIFY_API_URL": "http://127.0.0.1:8"}}
+    assert config.for_one_function({}, "http://127.0.0.1:8") == own
+    named = {"ACTA_NOTIFY_API_URL": "https://acta.example.com"}
+    assert LocalConfig.from_environ(named).for_one_function(named, "http://127.0.0.1:8") == {
+        "acta-local-notify": named
+    }
+
+
 def test_with_a_webhook_the_stack_listens_and_its_functions_get_url_and_secret_by_name() -> None:
     config = LocalConfig.from_environ(HOOK)
     assert config.context == {"notifications": "on"}

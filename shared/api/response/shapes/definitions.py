@@ -145,6 +145,16 @@ class ToolSecret(TypedDict):
     updated_by: str
 
 
+class Notifications(TypedDict):
+    """Where the tenant is told. The secret is there and is not shown to anybody."""
+
+    url: str | None
+    """Of the tenant's webhook. null: only sessions have webhooks, those with a `notify_url`."""
+    created_at: Instant
+    updated_at: Instant
+    updated_by: str
+
+
 class Prompt(TypedDict):
     """A version of a managed prompt."""
 

@@ -1,25 +1,30 @@
 """Interventions as the table's stream or a queue brings them, and notifications as a topic gives them out."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from moto import mock_aws
 
-from shared.adapters.aws.clients import make_client
+from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb.delete_session_items import delete_session
+from shared.adapters.dynamodb.receivers import DynamoTenantReceivers, ReceiversByPartition, StoredReceivers
 from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.notifications.sns import Topic
 from shared.adapters.notifications.sqs import Queue
 from shared.domain.notifications.notification import question_notification
+from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.schema.versions import CURRENT
 from shared.domain.session.head import Head
-from shared.ports.log import IndexEntry
+from shared.ports.log import IndexEntry, SessionReceiver
 from shared.ports.notifier import InterventionChange, NotDelivered, SessionChange
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.documents import make_commit, make_head, make_intervention
+from tests.doubles.clock import FakeClock
 
 WHERE: dict[str, Any] = {
     "region_name": "us-east-1",
@@ -175,3 +180,50 @@ def test_a_queue_that_is_not_there_says_so() -> None:
     change = record({"pk": {"S": "T#acme"}, "sk": {"S": "I#int_1"}})
     with mock_aws(), pytest.raises(AwsRefused):
         queue.put(change)
+
+
+@pytest.mark.parametrize("name", ["", "Ämter & Söhne", "@" * 100])
+def test_what_changed_leads_to_the_webhooks_of_its_tenant_and_its_session(
+    aws: Aws, tenant: str, name: str
+) -> None:
+    tenant += name
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    receiver = TenantReceiver(
+        tenant=tenant, url="https://a.example", created_at=at, updated_at=at, updated_by="ann"
+    )
+    stored, key = ReceiversByPartition(aws.table, aws.dynamodb), put(aws, tenant, "int_1")
+    (change,) = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": [record(key)]})
+    (listed,) = StreamedChanges(aws.table, aws.dynamodb).changed_by(
+        {"Records": [record(put_session(aws, tenant, "completed"), "MODIFY")]}
+    )
+    assert change.partition == listed.partition
+    own = items.receiver_item(SessionReceiver(tenant, "ses_1", "https://b.example"))
+    aws.dynamodb.put_item(TableName=aws.table, Item=own)
+    assert stored(change.partition, "ses_1") == StoredReceivers(None, None), "nothing could sign it"
+    DynamoTenantReceivers(aws.table, aws.dynamodb).put(receiver)
+    assert stored(change.partition, "ses_1") == StoredReceivers(receiver, "https://b.example")
+    assert stored(change.partition, "ses_2") == StoredReceivers(receiver, None)
+    delete_session(Service("dynamodb", aws.dynamodb), aws.table, FakeClock(), tenant, "ses_1")
+    assert stored(change.partition, "ses_1") == StoredReceivers(receiver, None), "erased with its session"
+
+
+@pytest.mark.parametrize("to", ["deployment", "tenant", "session", None])
+def test_who_is_to_be_told_comes_out_of_the_queue_and_is_no_part_of_the_change(to: Any) -> None:
+    change = record({"pk": {"S": "T#acme"}, "sk": {"S": "I#int_1"}})
+    with mock_aws():
+        sqs = make_client("sqs", **WHERE)
+        url = sqs.create_queue(QueueName="own")["QueueUrl"]
+        queue = Queue(url, sqs)
+        queue.put(change, to, at_once=True)
+        (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
+    delivered = {"messageId": message["MessageId"], "body": message["Body"], "eventSource": "aws:sqs"}
+    postponed = queue.parse(delivered)
+    assert postponed is not None
+    assert (postponed.to, set(postponed.change)) == (to, {"eventName", "dynamodb"})
+
+
+def test_who_is_unknown_to_this_release_is_nobody_in_particular() -> None:
+    body = json.dumps({"eventName": "INSERT", "dynamodb": {"Keys": {}}, "to": "somebody new"})
+    postponed = Queue("url").parse({"messageId": "m", "body": body, "eventSource": "aws:sqs"})
+    assert postponed is not None
+    assert postponed.to is None

@@ -16,6 +16,7 @@ from tests.doubles.definitions import MemoryDefinitions
 from tests.doubles.files import MemoryFiles
 from tests.doubles.index import MemoryIndex
 from tests.doubles.memories import MemoryMemories
+from tests.doubles.receivers import MemoryTenantReceivers
 from tests.doubles.table import MemoryTable
 from tests.doubles.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from tests.doubles.tools import MemoryToolStore
@@ -31,6 +32,7 @@ def admin_root(
     index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
     table: MemoryTable | None = None,
     secret_values: ToolSecretValues | None = None,
+    receiver_secrets: ToolSecretValues | None = None,
 ) -> Dependencies:
     clock, table = FakeClock(), table or MemoryTable()
     return Dependencies(
@@ -40,6 +42,8 @@ def admin_root(
         tools=MemoryToolStore(table, clock),
         secret_names=MemoryToolSecretNames(table),
         secret_values=secret_values or MemoryToolSecretValues(),
+        receivers=MemoryTenantReceivers(table),
+        receiver_secrets=receiver_secrets or MemoryToolSecretValues(),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         idempotency=IdempotencyGuard(index(table, clock)),
         clock=clock,
@@ -57,7 +61,14 @@ class AdminApi:
     ) -> None:
         self.table = MemoryTable()
         self.secret_values = MemoryToolSecretValues()
-        self.root = admin_root(settings, index=index, table=self.table, secret_values=self.secret_values)
+        self.receiver_secrets = MemoryToolSecretValues()
+        self.root = admin_root(
+            settings,
+            index=index,
+            table=self.table,
+            secret_values=self.secret_values,
+            receiver_secrets=self.receiver_secrets,
+        )
         self._handler = build(self.root).handler
         self.admin = self.as_caller()
         self.member = self.as_caller(roles="[member]")

@@ -1,0 +1,66 @@
+"""Where the tenant is told: `/v1/notifications` (design §8, ADR 68). The secret goes in and never comes out again."""
+
+from shared.adapters.egress.address import AddressGuard, AddressRefused
+from shared.adapters.storage.keys import RECEIVERS_SECRET
+from shared.api.app import Api
+from shared.api.request.definition_bodies import PutNotifications
+from shared.api.response.definition_views import notifications_view
+from shared.api.response.envelope import Response, no_content, success
+from shared.domain.errors import FieldsInvalid, NotFound
+from shared.domain.notifications.receiver import TenantReceiver
+from shared.ports.clock import Clock
+from shared.ports.notifier import TenantReceivers
+from shared.ports.tool_secrets import ToolSecretValues
+
+NONE = "Notifications are not set."
+
+
+def add_notifications(
+    api: Api, receivers: TenantReceivers, secrets: ToolSecretValues, hosts: AddressGuard, clock: Clock
+) -> None:
+    @api.get("/v1/notifications")
+    def read_notifications() -> Response:
+        receiver = receivers.get(api.caller.tenant)
+        if receiver is None:
+            raise NotFound(NONE)
+        return success(notifications_view(receiver))
+
+    @api.put("/v1/notifications")
+    def set_notifications(body: PutNotifications) -> Response:
+        """The secret is stored last. A request that fails in between is repeated; until then nothing is signed with a
+        secret that the admin does not know, and what was not delivered comes again.
+        """
+        _check(body.url, hosts)
+        tenant, now = api.caller.tenant, clock.now()
+        old = receivers.get(tenant)
+        if old is None and body.secret is None:
+            raise FieldsInvalid({"secret": ["The first time a secret is needed."]})
+        receiver = TenantReceiver(
+            tenant=tenant,
+            url=body.url,
+            created_at=now if old is None else old.created_at,
+            updated_at=now,
+            updated_by=api.caller.user,
+        )
+        receivers.put(receiver)
+        if body.secret is not None:
+            secrets.put(tenant, RECEIVERS_SECRET, body.secret)
+        return success(notifications_view(receiver), 201 if old is None else 200)
+
+    @api.delete("/v1/notifications")
+    def delete_notifications() -> Response:
+        """Sessions with webhooks of their own are not told there any more: nothing could sign it."""
+        tenant = api.caller.tenant
+        if receivers.get(tenant) is None:
+            raise NotFound(NONE)
+        secrets.delete(tenant, RECEIVERS_SECRET)
+        receivers.delete(tenant)
+        return no_content()
+
+
+def _check(url: str | None, hosts: AddressGuard) -> None:
+    try:
+        if url is not None:
+            hosts.check(url)
+    except AddressRefused as refused:
+        raise FieldsInvalid({"url": [str(refused)]}) from None

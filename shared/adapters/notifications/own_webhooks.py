@@ -1,0 +1,102 @@
+"""Webhooks that tenants and their sessions name (ADR 68).
+
+Their addresses are checked when they are written and again here, before each request: the host has to be one of the
+operator's list, and the address that was checked is the one that is dialled. No redirect is followed.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+from shared.adapters.dynamodb.receivers import StoredReceivers
+from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
+from shared.adapters.notifications.webhook import Silent, post
+from shared.domain.notifications.notification import Notification, ReceiverName
+from shared.ports.clock import Clock
+from shared.ports.notifier import NotDelivered, NotificationRefused
+
+SECONDS = 5.0
+"""For one request and its answer. What a tenant names must not use up the concurrency of all."""
+REST_SECONDS = 30.0
+"""A server that was silent is left alone for so long by this worker: others' notifications come first."""
+RESTING_KEPT = 100
+
+Origin = tuple[str, str, int]
+
+
+class _Addresses(NamedTuple):
+    tenant: str | None
+    session: str | None
+
+
+class OwnWebhooks:
+    """OwnReceivers. `stored`: from the tenant's partition and a session's id to what was named. `secret`: from a
+    tenant's name to what its notifications are signed with; empty: nothing. `now`: a clock in seconds.
+    """
+
+    def __init__(
+        self,
+        stored: Callable[[str, str], StoredReceivers],
+        guard: AddressGuard,
+        secret: Callable[[str], str],
+        clock: Clock,
+        *,
+        seconds: float = SECONDS,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stored = stored
+        self._guard = guard
+        self._secret = secret
+        self._clock = clock
+        self._seconds = seconds
+        self._now = now
+        self._resting: OrderedDict[Origin, float] = OrderedDict()
+
+    def of(self, notification: Notification, partition: str) -> tuple[ReceiverName, ...]:
+        stored = self._stored(partition, notification.session_id)
+        if stored.tenant is None:
+            return ()
+        urls = _urls(stored)
+        names: list[ReceiverName] = []
+        if urls.tenant is not None and notification.may_be_told("tenant"):
+            names.append("tenant")
+        if urls.session is not None and (urls.session != urls.tenant or not names):
+            names.append("session")
+        return tuple(names)
+
+    def send(self, to: ReceiverName, notification: Notification, partition: str) -> None:
+        stored = self._stored(partition, notification.session_id)
+        urls = _urls(stored)
+        url = urls.session if to == "session" else urls.tenant
+        if stored.tenant is None or url is None:
+            return
+        target = self._target(url)
+        try:
+            post(target, self._secret(stored.tenant.tenant), notification, self._clock, self._seconds)
+        except Silent:
+            self._resting[target.origin] = self._now()
+            if len(self._resting) > RESTING_KEPT:
+                self._resting.popitem(last=False)
+            raise
+
+    def _target(self, url: str) -> Target:
+        """Raises NotificationRefused where the operator does not allow the host any more, and NotDelivered."""
+        try:
+            origin = self._guard.check(url).origin
+        except AddressRefused:
+            raise NotificationRefused("its host is not one of those that the operator allows") from None
+        silent_since = self._resting.pop(origin, None)
+        if silent_since is not None and self._now() - silent_since < REST_SECONDS:
+            self._resting[origin] = silent_since
+            raise NotDelivered("it was silent a moment ago")
+        try:
+            return self._guard.resolve(url)
+        except AddressRefused:
+            raise NotDelivered("its host is not at a public address") from None
+        except OSError:
+            raise NotDelivered("its host was not found") from None
+
+
+def _urls(stored: StoredReceivers) -> _Addresses:
+    return _Addresses(None if stored.tenant is None else stored.tenant.url, stored.session_url)
