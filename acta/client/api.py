@@ -12,6 +12,7 @@ from acta.client.definitions import (
     AgentCalls,
     FileCalls,
     MemoryCalls,
+    NotificationCalls,
     PromptCalls,
     ToolCalls,
     ToolSecretCalls,
@@ -90,6 +91,10 @@ class ToolSecrets(ToolSecretCalls, Waiting):
     pass
 
 
+class Notifications(NotificationCalls, Waiting):
+    pass
+
+
 class Prompts(PromptCalls, Waiting):
     pass
 
@@ -111,6 +116,10 @@ class AsyncTools(ToolCalls, Awaiting):
 
 
 class AsyncToolSecrets(ToolSecretCalls, Awaiting):
+    pass
+
+
+class AsyncNotifications(NotificationCalls, Awaiting):
     pass
 
 
@@ -138,6 +147,7 @@ class Client(SessionCalls, DeploymentCalls, Waiting):
         self.agents = Agents(self.caller)
         self.tools = Tools(self.caller)
         self.tool_secrets = ToolSecrets(self.caller)
+        self.notifications = Notifications(self.caller)
         self.prompts = Prompts(self.caller)
         self.memories = Memories(self.caller)
 
@@ -173,6 +183,7 @@ class AsyncClient(SessionCalls, DeploymentCalls, Awaiting):
         self.agents = AsyncAgents(self.caller)
         self.tools = AsyncTools(self.caller)
         self.tool_secrets = AsyncToolSecrets(self.caller)
+        self.notifications = AsyncNotifications(self.caller)
         self.prompts = AsyncPrompts(self.caller)
         self.memories = AsyncMemories(self.caller)
 

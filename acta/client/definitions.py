@@ -1,4 +1,4 @@
-"""Calls about files and definitions: agents, tools and their secrets, prompts, memories."""
+"""Calls about files and definitions: agents, tools and their secrets, notifications, prompts, memories."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         File,
         FileVersion,
         Memory,
+        Notifications,
         Prompt,
         PromptInForce,
         Tool,
@@ -123,6 +124,26 @@ class ToolSecretCalls:
     @operation
     def delete(self, name: str) -> Flow[None]:
         return data(Request("DELETE", tool_secret_path(name)))
+
+
+class NotificationCalls:
+    """Where the tenant is told of questions and ended sessions. For admins."""
+
+    @operation
+    def read(self) -> Flow[Notifications]:
+        """Raises NotFound where nothing is set."""
+        return data(Request("GET", path_of("notifications")))
+
+    @operation
+    def write(self, url: str | None = None, secret: str | None = None) -> Flow[Notifications]:
+        """`url`: of the tenant's webhook; None: only sessions with a `notify_url` are told of. `secret`: what
+        notifications are signed with; None: as before.
+        """
+        return data(Request("PUT", path_of("notifications"), body=given(url=url, secret=secret)))
+
+    @operation
+    def delete(self) -> Flow[None]:
+        return data(Request("DELETE", path_of("notifications")))
 
 
 class PromptCalls:

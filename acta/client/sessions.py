@@ -48,6 +48,7 @@ class SessionCalls:
         metadata: Mapping[str, str] | None = None,
         visibility: Literal["private", "tenant"] | None = None,
         output_schema: Mapping[str, Any] | None = None,
+        notify_url: str | None = None,
         idempotency_key: str | None = None,
         **more: Any,
     ) -> Flow[Session]:
@@ -64,6 +65,7 @@ class SessionCalls:
             metadata=metadata,
             visibility=visibility,
             output_schema=output_schema,
+            notify_url=notify_url,
             **more,
         )
         return data(Request("POST", path_of("sessions"), body=body, headers=_key(idempotency_key)))

@@ -55,6 +55,10 @@ PLAN_STEP = {
     "approval alone.",
 }
 MEMORY = {"kind": "What sort of memory.", "text": "What is to be remembered.", "tags": "Words to find it by."}
+NOTIFY_URL = (
+    "Its own webhook, which is told of its questions and its end, beside the tenant's. It is not shown again. The host "
+    "is one of those that the operator allows."
+)
 BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
     {
         "StartSession": (
@@ -67,8 +71,7 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 **LIMITS,
                 "review_every": "A person reviews the work each so many turns. 1: single-stepping. 0: never.",
                 "metadata": "Your own words, told with the session.",
-                "notify_url": "Its own webhook, which is told of its questions and its end, beside the tenant's. It is "
-                "not shown again. The host is one of those that the operator allows.",
+                "notify_url": NOTIFY_URL,
                 "visibility": "`private`: nobody else sees it. Absent: the deployment's default.",
                 "output_schema": "JSON Schema 2020-12 that the final answers have to fit (`result.data`), at most "
                 "8,192 bytes, with `$ref` inside it alone; `format` is not checked. Absent: the agent's.",
@@ -85,6 +88,7 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 **LIMITS,
                 "review_every": "A person reviews the work each so many turns. 1: single-stepping. 0: never.",
                 "metadata": "Your own words, told with the session.",
+                "notify_url": NOTIFY_URL,
                 "visibility": "`private`: nobody else sees it, and always so of a private session. Absent: the "
                 "deployment's default.",
                 "output_schema": "JSON Schema 2020-12 that the final answers have to fit. Absent: the session's, else "

@@ -214,7 +214,11 @@ def test_the_role_of_the_release_before_stays_as_long_as_its_workers_may_live(
     if former and each.environment.name == "prod":
         assert each.stateless.granted(f"{name}Role") == {
             **OWN[function],
-            **{thing: actions for thing, actions in DATA[function].items() if thing != TOOL_SECRETS},
+            **{
+                thing: actions
+                for thing, actions in DATA[function].items()
+                if thing not in (TOOL_SECRETS, RECEIVER_SECRETS)
+            },
             **common(function),
         }
 

@@ -4,11 +4,15 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shared.adapters.notifications.webhook import Webhook
+from shared.adapters.system_clock import SystemClock
 from shared.domain.notifications.notification import Notification, question_notification
 from shared.ports.notifier import NotDelivered, NotificationRefused
 from shared.settings import Settings
@@ -16,6 +20,7 @@ from tests.contracts.store.documents import make_intervention
 from tests.doubles.clock import FakeClock
 from tests.doubles.http_sink import Reply, Sink
 
+PAGE = Path(__file__).parents[3] / "docs" / "notifications.md"
 SECRET = "a secret of thirty-two characters"
 
 
@@ -49,6 +54,24 @@ def test_what_arrives_verifies_as_the_readme_says(sink: Sink, notification: Noti
     assert heard.headers["webhook-signature"] == "v1," + base64.b64encode(digest).decode()
     assert identity == notification.notification_id
     assert int(timestamp) == int(FakeClock().now().timestamp())
+
+
+@pytest.mark.parametrize("secret", [SECRET, "whsec_" + base64.b64encode(SECRET.encode()).decode()])
+def test_the_example_of_the_page_tells_what_is_genuine(
+    sink: Sink, notification: Notification, secret: str
+) -> None:
+    """The page's code, run as it stands, against what was sent just now."""
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    page: dict[str, Any] = {}
+    exec(code, page)  # noqa: S102
+    is_genuine = page["is_genuine"]
+    Webhook(sink.url(), lambda: secret, SystemClock()).send(notification)
+    (heard,) = sink.heard
+    body = notification.to_body()
+    assert is_genuine(heard.headers, body, secret)
+    assert not is_genuine(heard.headers, body + b" ", secret)
+    assert not is_genuine(heard.headers, body, f"{SECRET}2")
+    assert not is_genuine({**heard.headers, "webhook-timestamp": "1"}, body, secret)
 
 
 @pytest.mark.parametrize("status", [200, 202, 204])

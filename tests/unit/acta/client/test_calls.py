@@ -32,6 +32,7 @@ CLASSES = (
     definitions.AgentCalls,
     definitions.ToolCalls,
     definitions.ToolSecretCalls,
+    definitions.NotificationCalls,
     definitions.PromptCalls,
     definitions.MemoryCalls,
 )
@@ -124,7 +125,7 @@ def kinds(client: type) -> list[type]:
     """The client's class, and those of its parts."""
     module = sys.modules[client.__module__]
     prefix = "Async" if client is AsyncClient else ""
-    parts = ("Files", "Agents", "Tools", "ToolSecrets", "Prompts", "Memories")
+    parts = ("Files", "Agents", "Tools", "ToolSecrets", "Notifications", "Prompts", "Memories")
     return [client, *(getattr(module, prefix + part) for part in parts)]
 
 
