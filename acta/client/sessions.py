@@ -112,10 +112,27 @@ class SessionCalls:
 
     @listing
     def sessions(
-        self, *, state: str | None = None, agent_id: str | None = None, limit: int | None = None
+        self,
+        *,
+        state: str | None = None,
+        agent_id: str | None = None,
+        created_by: str | None = None,
+        metadata: tuple[str, str] | None = None,
+        goal: str | None = None,
+        limit: int | None = None,
     ) -> Stream[Session]:
-        """Newest first. `limit`: of a page; all pages are read as far as you iterate."""
-        return pages(path_of("sessions"), state=state, agent_id=agent_id, limit=limit)
+        """Newest first. `metadata`: a name and its value; `goal`: words at its beginning. `limit`: of a page; all pages
+        are read as far as you iterate.
+        """
+        return pages(
+            path_of("sessions"),
+            state=state,
+            agent_id=agent_id,
+            created_by=created_by,
+            metadata=None if metadata is None else "=".join(metadata),
+            goal=goal,
+            limit=limit,
+        )
 
     @listing
     def updates(

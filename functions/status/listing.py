@@ -13,6 +13,7 @@ from shared.api.response.views import session_view
 from shared.bound_tenant import carried
 from shared.domain.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
 from shared.domain.session.head import CoarseState, Head, SessionState
+from shared.domain.session.listed import LISTED_GOAL_CHARS, Listed, Wanted
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 
 READ_AT_ONCE = 8
@@ -24,16 +25,28 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
     def sessions(
         state: str | None = None,
         agent_id: str | None = None,
+        created_by: Annotated[str, Field(min_length=1, max_length=1_000)] | None = None,
+        metadata: Annotated[str, Field(pattern="^[^=]{1,64}=")] | None = None,
+        goal: Annotated[str, Field(min_length=1, max_length=LISTED_GOAL_CHARS)] | None = None,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
         cursor: ListingCursor = None,
     ) -> Response:
-        """Those that the caller may see. The index has one state for all active sessions; the heads have the states in
-        detail.
+        """Those that the caller may see. The index has one state for all active sessions, and of the release before no
+        more than state and agent; the heads have all of it.
+
+        A page costs at most five queries, which look at a thousand listings, and a read for each session of the page.
         """
         tenant, coarse = api.caller.tenant, _coarse(state)
+        wanted = Wanted(created_by, goal, _pair(metadata))
         with listing_cursor():
-            found = index.sessions(tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=cursor)
-        heads = [head for head in _heads(found.entries) if state is None or head.state == state]
+            found = index.sessions(
+                tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=cursor, wanted=wanted
+            )
+        heads = [
+            head
+            for head in _heads(found.entries)
+            if (state is None or head.state == state) and wanted.fits(Listed.of(head))
+        ]
 
         def cursor_after(head: Head) -> str:
             return index.cursor_after_session(tenant, head.session_id)
@@ -54,6 +67,13 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
             api.telemetry.failure(error, session_id=entry.session_id)
             return None
         return None if commit is None else commit.head
+
+
+def _pair(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    name, _, value = text.partition("=")
+    return name, value
 
 
 def _coarse(state: str | None) -> tuple[CoarseState, ...]:

@@ -16,6 +16,7 @@ from shared.domain.interventions.intervention import Intervention, InterventionS
 from shared.domain.limits.tenant_limits import Start, TenantCounts
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import CoarseState
+from shared.domain.session.listed import WHATEVER, Listed, Wanted
 
 TOMBSTONE_LIFE = timedelta(hours=1)
 """How long the numbers of a deleted session stay taken: longer than any Lambda runs."""
@@ -64,7 +65,8 @@ class IndexEntry(NamedTuple):
     """A session in its tenant's listing. Written only when its coarse state or what recovery looks for changes.
 
     `live` None: recovery has nothing to look at, or the first release wrote the entry. `private_to`: the session's
-    owner, where it is private. `counted`: it is one of its tenant's open sessions (`Places`).
+    owner, where it is private. `counted`: it is one of its tenant's open sessions (`Places`). `listed` None: the
+    release before wrote the entry.
     """
 
     tenant: str
@@ -74,6 +76,7 @@ class IndexEntry(NamedTuple):
     live: Live | None = None
     private_to: str | None = None
     counted: bool = False
+    listed: Listed | None = None
 
 
 class IdempotencyRecord(NamedTuple):
@@ -276,9 +279,11 @@ class SessionIndex(Protocol):
         agent_id: str | None,
         limit: int,
         cursor: str | None,
+        wanted: Wanted = WHATEVER,
     ) -> SessionPage:
-        """`states` empty: all states. A page may have fewer than `limit` and still have a cursor. Raises ValueError
-        where the cursor is not valid.
+        """`states` empty: all states. An entry without `listed` is there whatever is `wanted`. A page may have fewer
+        than `limit` and still have a cursor: it looks at no more than 1,000 entries. Raises ValueError where the cursor
+        is not valid.
         """
         ...
 

@@ -10,6 +10,7 @@ from shared.adapters.storage.documents import skip_damaged, to_intervention
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.session.head import CoarseState
+from shared.domain.session.listed import WHATEVER, Wanted
 from shared.ports.clock import Clock
 from shared.ports.log import (
     FailedPage,
@@ -43,6 +44,7 @@ class MemoryIndex:
         agent_id: str | None,
         limit: int,
         cursor: str | None,
+        wanted: Wanted = WHATEVER,
     ) -> SessionPage:
         asking = viewer()
         found, following = self._page(
@@ -52,6 +54,7 @@ class MemoryIndex:
             lambda entry: (
                 (not states or entry.state in states)
                 and agent_id in (None, entry.agent_id)
+                and (entry.listed is None or wanted.fits(entry.listed))
                 and (asking is None or entry.private_to in (None, asking.user))
             ),
             limit,

@@ -77,9 +77,14 @@ SESSIONS = {
         "Sessions",
         "List sessions, newest first",
         (page_of(sessions.Session, "Sessions that you may see."),),
+        about="A page costs at most five queries, whatever there is: it looks at a thousand sessions. So one that is "
+        "filtered may be short, or empty, and have a `next_cursor`.",
         parameters={
             "state": "Only sessions in this state.",
             "agent_id": "Only this agent's.",
+            "created_by": "Only those that this person has started.",
+            "metadata": "Only those with this pair, `name=value`. A name with `=` in it cannot be looked for.",
+            "goal": "Only those with these words in the first 200 characters of their goal, in whatever case.",
             **PAGING,
         },
         values={"state": {"type": "string", "enum": list(get_args(SessionState))}},

@@ -15,6 +15,7 @@ from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.session.head import CoarseState
+from shared.domain.session.listed import WHATEVER, Wanted, mark
 from shared.domain.session.visibility import Viewer
 from shared.ports.clock import Clock
 from shared.ports.log import (
@@ -56,6 +57,7 @@ class DynamoIndex:
         agent_id: str | None,
         limit: int,
         cursor: str | None,
+        wanted: Wanted = WHATEVER,
     ) -> SessionPage:
         filters: list[str] = []
         values: dict[str, dict[str, str]] = {}
@@ -65,6 +67,10 @@ class DynamoIndex:
         if agent_id is not None:
             filters.append("ag = :ag")
             values[":ag"] = {"S": agent_id}
+        if wanted != WHATEVER:
+            named, of_named = _named(wanted)
+            filters.append(f"(attribute_not_exists(cb) OR ({named}))")
+            values |= of_named
         found, following = self._page(tenant, items.LISTING, filters, values, limit, cursor)
         return SessionPage(tuple(items.item_listing(tenant, item) for item in found), following)
 
@@ -255,6 +261,19 @@ def _visible_to(asking: Viewer | None) -> tuple[list[str], dict[str, dict[str, s
         mine += f" OR (st = :open AND rl IN ({', '.join(roles)}))"
         values |= {":open": {"S": "pending"}, **roles}
     return [f"({mine})"], values
+
+
+def _named(wanted: Wanted) -> tuple[str, dict[str, dict[str, str]]]:
+    """The condition, and its values."""
+    terms: dict[str, tuple[str, str]] = {}
+    if wanted.created_by is not None:
+        terms[":cb"] = ("cb = :cb", wanted.created_by)
+    if wanted.goal is not None:
+        terms[":gl"] = ("contains(gl, :gl)", wanted.goal.casefold())
+    if wanted.metadata is not None:
+        terms[":md"] = ("contains(md, :md)", mark(*wanted.metadata))
+    condition = " AND ".join(term for term, _ in terms.values())
+    return condition, {name: {"S": value} for name, (_, value) in terms.items()}
 
 
 def _failed_cursor(key: items.Item) -> str:

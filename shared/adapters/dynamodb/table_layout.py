@@ -53,6 +53,7 @@ from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.schema.convert import check_version
 from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
+from shared.domain.session.listed import Listed
 from shared.ports.log import (
     SHARDED_SINCE,
     Erasure,
@@ -223,6 +224,9 @@ def listing_item(entry: IndexEntry, version: int = CURRENT) -> Item:
         item["ow"] = {"S": entry.private_to}
     if entry.counted:
         item["ct"] = {"BOOL": True}
+    if entry.listed is not None:
+        item |= {"cb": {"S": entry.listed.created_by}, "gl": {"S": entry.listed.goal}}
+        item |= {"md": {"SS": sorted(entry.listed.metadata)}} if entry.listed.metadata else {}
     return item
 
 
@@ -247,8 +251,12 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
     if "live" in item:
         kind: Any = item["live"]["S"].partition("#")[0]
         live = Live(kind, item_live(item).at)
+    listed = None
+    if "cb" in item:
+        marks = frozenset(item["md"]["SS"]) if "md" in item else frozenset()
+        listed = Listed(item["cb"]["S"], item["gl"]["S"], marks)
     return IndexEntry(
-        tenant, item["id"]["S"], item["ag"]["S"], state, live, item_owner(item), counted=is_counted(item)
+        tenant, item["id"]["S"], item["ag"]["S"], state, live, item_owner(item), is_counted(item), listed
     )
 
 

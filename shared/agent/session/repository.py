@@ -25,6 +25,7 @@ from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision, Position
 from shared.domain.session.conversation import Content, ToolCall
 from shared.domain.session.head import Head
+from shared.domain.session.listed import Listed
 from shared.domain.spending.used import NOTHING
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock
@@ -421,6 +422,7 @@ def _listing(before: Head | None, commit: Commit) -> IndexEntry | None:
         live,
         head.private_to,
         head.counted,
+        Listed.of(head),
     )
 
 

@@ -24,6 +24,7 @@ from shared.domain.limits.tenant_limits import Start
 from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.rules.long_polls import LongPolls
 from shared.domain.session.attempt import Marker
+from shared.domain.session.listed import Listed, mark
 from shared.domain.session.running_text import Partial
 from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, Places, SessionReceiver, TransactionItems
 from tests.contracts.store.backends import Aws, Stores, aws_stores
@@ -115,7 +116,14 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
         make_commit(TENANT, SESSION, 1),
         TransactionItems(
             listing=IndexEntry(
-                TENANT, SESSION, "librarian", "active", Live("active", NOW), "ann", counted=True
+                TENANT,
+                SESSION,
+                "librarian",
+                "active",
+                Live("active", NOW),
+                "ann",
+                counted=True,
+                listed=Listed("ann", "a goal", frozenset({mark("ticket", "OPS-42")})),
             ),
             interventions=(make_intervention(SESSION, "int_1", private_to="ann"),),
             idempotency=record_for(stores.clock, TENANT, commit=1),

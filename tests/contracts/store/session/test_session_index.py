@@ -10,6 +10,7 @@ from shared.adapters.dynamodb.table_layout import listing_item
 from shared.domain.interventions.intervention import InterventionState
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.session.head import CoarseState
+from shared.domain.session.listed import Listed, Wanted, mark
 from shared.ports.log import (
     LIVE_SHARDS,
     SHARDED_SINCE,
@@ -286,3 +287,58 @@ def test_a_cursor_of_another_tenant_or_listing_is_refused(stores: Stores, tenant
         stores.index.sessions(f"{tenant}x", states=(), agent_id=None, limit=1, cursor=cursor)
     with pytest.raises(ValueError, match="cursor"):
         stores.index.interventions(tenant, state=None, limit=1, cursor=cursor)
+
+
+def known(tenant: str, number: int, by: str, goal: str, **metadata: str) -> IndexEntry:
+    marks = frozenset(mark(name, value) for name, value in metadata.items())
+    return IndexEntry(tenant, f"ses_{number}", "a", "completed", listed=Listed(by, goal, marks))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (Wanted(created_by="ann"), [0, 2, 4]),
+        (Wanted(goal="MAY"), [0, 1, 4]),
+        (Wanted(metadata=("ticket", "7")), [0, 3, 4]),
+        (Wanted("ann", "invoices", ("ticket", "7")), [0, 4]),
+        (Wanted(metadata=("ticke", "t7")), [4]),
+        (Wanted(goal="%"), [4]),
+    ],
+)
+def test_sessions_are_found_by_person_goal_and_metadata_and_those_of_before_are_always_there(
+    stores: Stores, tenant: str, wanted: Wanted, found: list[int]
+) -> None:
+    entries = [
+        known(tenant, 0, "ann", "invoices of may", ticket="7", team="x"),
+        known(tenant, 1, "bob", "the invoices of may"),
+        known(tenant, 2, "ann", "rivers"),
+        known(tenant, 3, "bob", "rivers", ticket="7"),
+        IndexEntry(tenant, "ses_4", "a", "completed"),
+    ]
+    stores.list_quickly(entries)
+    page = stores.index.sessions(
+        tenant, states=("completed",), agent_id="a", limit=9, cursor=None, wanted=wanted
+    )
+    assert [entry.session_id for entry in page.entries] == [f"ses_{n}" for n in reversed(found)]
+    assert [entry.listed for entry in page.entries] == [entries[n].listed for n in reversed(found)]
+
+
+def test_a_page_of_what_is_rare_looks_at_no_more_than_a_thousand_and_goes_on_from_there(
+    stores: Stores, tenant: str
+) -> None:
+    others = [
+        IndexEntry(tenant, f"ses_{n:05d}", "a", "idle", listed=Listed("bob", "", frozenset()))
+        for n in range(1_200)
+    ]
+    mine = IndexEntry(tenant, "ses_", "a", "idle", listed=Listed("ann", "", frozenset()))
+    stores.list_quickly([mine, *others])
+    pages, cursor = [], None
+    while True:
+        page = stores.index.sessions(
+            tenant, states=(), agent_id=None, limit=5, cursor=cursor, wanted=Wanted(created_by="ann")
+        )
+        pages.append([entry.session_id for entry in page.entries])
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert pages == [[], ["ses_"]]

@@ -1,0 +1,93 @@
+"""`GET /v1/sessions` by person, metadata and words of the goal; a page costs a bounded number of reads (design §3)."""
+
+from typing import Any
+
+import pytest
+
+from shared.domain.session.listed import LISTED_GOAL_CHARS
+from tests.in_process.house import House
+from tests.in_process.scripted import ScriptedModel
+from tests.unit.api.session_functions import Person
+
+
+@pytest.fixture
+def house() -> House:
+    house = House(ScriptedModel([]))
+    ann, bob = Person(house), Person(house, "bob")
+    ann.start(message="The Invoices of May", metadata={"ticket": "OPS-42"})
+    bob.start(message="Rivers of Europe", metadata={"ticket": "OPS-43", "a=b": "c"})
+    ann.start(message="x" * LISTED_GOAL_CHARS + "behind", metadata={})
+    bob.start(message="Bob's own invoices", visibility="private", metadata={"ticket": "OPS-42"})
+    return house
+
+
+def goals(house: House, user: str = "ann", **query: str) -> list[str]:
+    page = Person(house, user).get("/v1/sessions", **query)
+    assert page.status == 200, page.body
+    return [one["goal"][:6] for one in page.data["items"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"created_by": "ann"}, ["xxxxxx", "The In"]),
+        ({"created_by": "nobody"}, []),
+        ({"goal": "invoices"}, ["The In"]),
+        ({"goal": "OF"}, ["Rivers", "The In"]),
+        ({"goal": "behind"}, []),
+        ({"metadata": "ticket=OPS-43"}, ["Rivers"]),
+        ({"metadata": "ticket=OPS"}, []),
+        ({"metadata": "ticket=OPS-42", "created_by": "ann", "goal": "may", "state": "planning"}, ["The In"]),
+        ({"metadata": "ticket=OPS-42", "state": "completed"}, []),
+        ({}, ["xxxxxx", "Rivers", "The In"]),
+    ],
+)
+def test_what_fits_all_that_is_named_is_found(house: House, query: dict[str, str], found: list[str]) -> None:
+    assert goals(house, **query) == found
+
+
+def test_somebody_s_private_session_is_found_by_its_owner_alone(house: House) -> None:
+    assert goals(house, "bob", goal="invoices") == ["Bob's ", "The In"]
+    assert goals(house, "bob", metadata="ticket=OPS-42", created_by="bob") == ["Bob's "]
+
+
+@pytest.mark.parametrize(
+    "query", [{"metadata": "ticket"}, {"metadata": "=x"}, {"goal": ""}, {"goal": "x" * 201}]
+)
+def test_what_nothing_can_be_found_by_is_refused(house: House, query: dict[str, str]) -> None:
+    refused = Person(house).get("/v1/sessions", **query)
+    assert (refused.status, list(refused.error["details"])) == (400, list(query))
+
+
+def test_sessions_that_the_release_before_listed_are_found_by_their_heads(house: House) -> None:
+    for name, entry in house.table.listing.items():
+        house.table.listing[name] = entry._replace(listed=None)
+    assert goals(house, goal="invoices") == ["The In"]
+    assert goals(house, created_by="bob", metadata="ticket=OPS-43") == ["Rivers"]
+
+
+def test_a_new_goal_is_found_and_the_old_one_not_any_more(house: House) -> None:
+    (session,) = (one["session_id"] for one in Person(house).get("/v1/sessions", goal="may").data["items"])
+    house.cancel(session)
+    house.say(session, "Mountains")
+    assert goals(house, goal="may") == []
+    assert goals(house, goal="mountains") == ["Mounta"]
+
+
+class Counting:
+    def __init__(self, log: Any) -> None:
+        self.log, self.reads = log, 0
+
+    def latest(self, tenant: str, session_id: str) -> Any:
+        self.reads += 1
+        return self.log.latest(tenant, session_id)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.log, name)
+
+
+def test_a_page_reads_one_head_for_each_session_that_it_tells(house: House) -> None:
+    counting = Counting(house.log)
+    house.log = counting  # type: ignore[assignment]
+    assert len(goals(house, created_by="ann", limit="1")) == 1
+    assert counting.reads == 1
