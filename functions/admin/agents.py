@@ -8,7 +8,6 @@ from pydantic import Field
 
 from functions.admin.resource import Resource, version_tag
 from functions.admin.stored_fields import refuse_what_is_not_stored
-from shared.adapters.tools.schema.usable import BadSchema, check_usable
 from shared.api.app import Api
 from shared.api.request.definition_bodies import AgentBody, CreateAgent, PutAgent
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
@@ -21,7 +20,7 @@ from shared.domain.errors import Conflict, FieldsInvalid
 from shared.domain.ids import AGENT
 from shared.domain.interventions.options_and_defaults import Policy, default_problem
 from shared.domain.rules.caps import NO_CAPS, Caps, Limited, beyond
-from shared.domain.session.structured_answer import MAX_SCHEMA_BYTES
+from shared.domain.session.output_schema import BadOutputSchema, check_output_schema
 from shared.ports.clock import Clock
 from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
 from shared.settings import Settings
@@ -206,8 +205,8 @@ def _check_output_schema(body: AgentBody, write_version: int) -> None:
     if body.output_schema is None:
         return
     try:
-        check_usable(body.output_schema, MAX_SCHEMA_BYTES)
-    except BadSchema as bad:
+        check_output_schema(body.output_schema)
+    except BadOutputSchema as bad:
         raise FieldsInvalid({"output_schema": [str(bad)]}) from None
     refuse_what_is_not_stored({"output_schema": ("AgentDefinition", "output_schema")}, write_version)
 

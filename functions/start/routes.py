@@ -16,7 +16,7 @@ from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, requ
 from shared.domain.errors import Conflict, FieldsInvalid, PoisonedSession, SessionNotFound, ValidationFailed
 from shared.domain.rules.caps import Limited, beyond, chosen
 from shared.domain.session.head import Head
-from shared.domain.session.structured_answer import MAX_SCHEMA_BYTES, schema_text
+from shared.domain.session.structured_answer import schema_text
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
 
@@ -104,11 +104,11 @@ def _check_output_schema(schema: Json | None) -> None:
     if schema is None:
         return
     # Few sessions bring one, so a cold start does not import it.
-    from shared.adapters.tools.schema.usable import BadSchema, check_usable
+    from shared.domain.session.output_schema import BadOutputSchema, check_output_schema
 
     try:
-        check_usable(schema, MAX_SCHEMA_BYTES)
-    except BadSchema as bad:
+        check_output_schema(schema)
+    except BadOutputSchema as bad:
         raise FieldsInvalid({"output_schema": [str(bad)]}) from None
 
 

@@ -23,8 +23,8 @@ TABLE = {
     "jsonschema": [
         f"{HOLDERS}/check.py",
         f"{HOLDERS}/references.py",
-        f"{HOLDERS}/usable.py",
         f"{HOLDERS}/validator.py",
+        "shared/adapters/tools/tenant/definition.py",
     ],
     "re2": [f"{HOLDERS}/patterns.py"],
     "referencing": [f"{HOLDERS}/references.py", f"{HOLDERS}/validator.py"],

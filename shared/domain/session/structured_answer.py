@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from shared.domain.untrusted.visible import visible
 
-MAX_SCHEMA_BYTES = 8_192
-"""Of a schema as compact JSON. It is in the head, and in each request to the model."""
 MAX_ANSWER_BYTES = 32_768
 """Of an answer. Its value is in the head; what is larger belongs into a file."""
 ANSWER_RETRIES = 3

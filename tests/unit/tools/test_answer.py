@@ -6,13 +6,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.tools.schema.answer import check_answer
-from shared.adapters.tools.schema.usable import BadSchema, check_usable
-from shared.domain.session.structured_answer import (
-    MAX_ANSWER_BYTES,
-    MAX_SCHEMA_BYTES,
-    instruction,
-    schema_text,
-)
+from shared.domain.session.output_schema import check_output_schema
+from shared.domain.session.structured_answer import MAX_ANSWER_BYTES, instruction, schema_text
 
 
 @pytest.mark.parametrize(
@@ -59,23 +54,8 @@ def test_what_does_not_fit_is_explained_on_one_line(schema: dict[str, Any], text
 
 def test_a_check_takes_a_limited_amount_of_work() -> None:
     schema = {"items": {"items": {"anyOf": [{"const": number} for number in range(300)]}}}
-    check_usable(schema, MAX_SCHEMA_BYTES)
+    check_output_schema(schema)
     assert "too much work" in check_answer(json.dumps(schema), json.dumps([[-1] * 10] * 500)).problem
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "objekt"},
-        {"$ref": "https://example.com/schema"},
-        {"$ref": "#/$defs/none"},
-        {"pattern": "(?=x)"},
-        {"description": "x" * MAX_SCHEMA_BYTES},
-    ],
-)
-def test_a_schema_that_cannot_be_used_is_refused_when_it_is_written(schema: dict[str, Any]) -> None:
-    with pytest.raises(BadSchema):
-        check_usable(schema, MAX_SCHEMA_BYTES)
 
 
 def test_a_schema_stays_on_one_line_of_the_prompt_whatever_is_in_it() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from shared.adapters.tools.schema.check import check_input
-from shared.adapters.tools.schema.references import MAX_CHAIN
 from shared.adapters.tools.tenant.definition import Unusable, check_schema
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolInputInvalid
+from shared.domain.untrusted.schema_chains import MAX_CHAIN
 
 TREE = {
     "type": "object",

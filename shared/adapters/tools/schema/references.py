@@ -3,19 +3,12 @@ patterns. What is wrong would otherwise be found only by an input that needs it.
 """
 
 from collections.abc import Iterator, Mapping
-from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from shared.adapters.tools.schema.patterns import compiled
+from shared.domain.untrusted.schema_chains import EndlessSchema, check_chains
 
 REFERENCES = ("$ref", "$dynamicRef")
-MAX_CHAIN = 32
-"""Schemas that apply to the same value, each inside the one before or referred to by it. The validator calls itself for
-each of them, so their number is limited."""
-MAX_FOR_ONE_VALUE = 1_000
-"""Schemas that apply to the same value, one that is referred to twice counted twice. References that fan out multiply
-them.
-"""
 
 
 class BadReference(Exception):
@@ -61,7 +54,10 @@ def check_references(schema: Mapping[str, Any]) -> None:
                 raise BadReference("A $ref leads to nothing in the schema.") from None
             following[id(here)].append(id(found.contents))
             targets.append((found.contents, found.resolver))
-    _check_chains(following)
+    try:
+        check_chains(following)
+    except EndlessSchema as endless:
+        raise BadReference(str(endless)) from None
 
 
 def _references(schema: Any) -> list[str]:
@@ -84,23 +80,3 @@ def _for_the_same_value(schema: Any) -> Iterator[Any]:
     for name in ("allOf", "anyOf", "oneOf"):
         yield from schema.get(name, ())
     yield from schema.get("dependentSchemas", {}).values()
-
-
-def _check_chains(following: Mapping[int, list[int]]) -> None:
-    """Raises BadReference where a chain has no end or is too long, or where all chains together are too many.
-    `following`: by schema, the schemas that come next for the same value.
-    """
-    lengths: dict[int, int] = {}
-    counts: dict[int, int] = {}
-    try:
-        for each in TopologicalSorter(following).static_order():
-            lengths[each] = 1 + max((lengths[one] for one in following[each]), default=0)
-            counts[each] = 1 + sum(counts[one] for one in following[each])
-    except CycleError:
-        raise BadReference("A $ref leads back to itself: no input can ever be checked.") from None
-    if max(lengths.values()) > MAX_CHAIN:
-        raise BadReference(f"More than {MAX_CHAIN} schemas follow each other for one value.")
-    if max(counts.values()) > MAX_FOR_ONE_VALUE:
-        raise BadReference(
-            f"More than {MAX_FOR_ONE_VALUE:,} schemas apply to one value, because references fan out."
-        )

@@ -1,12 +1,14 @@
 """Checks a tool that an admin wants to add to the registry."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from shared.adapters.egress.address import AddressGuard, AddressRefused
-from shared.adapters.tools.schema.usable import BadSchema, check_usable
+from shared.adapters.tools.schema.patterns import BadPattern
+from shared.adapters.tools.schema.references import BadReference, check_references
 from shared.adapters.tools.tenant.credentials import ReferenceRefused, with_references
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
 from shared.adapters.tools.tenant.literal_headers import PLAIN_NAMES, may_be_literal
@@ -82,17 +84,42 @@ def check_schema(schema: Mapping[str, Any]) -> None:
     """Raises Unusable unless this is the JSON Schema of an object, each reference leads to a schema inside it, and
     inputs can be checked by it in a limited amount of work.
     """
+    from jsonschema import Draft202012Validator, FormatChecker, SchemaError
+
+    if len(json.dumps(schema).encode()) > MAX_SCHEMA_BYTES:
+        raise _wrong(f"The schema has more than {MAX_SCHEMA_BYTES:,} bytes.")
     if schema.get("type") != "object":
         raise _wrong('A tool\'s input is an object: the schema needs "type": "object".')
     try:
-        check_usable(schema, MAX_SCHEMA_BYTES)
-    except BadSchema as bad:
-        raise _wrong(str(bad)) from None
+        Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))
+    except SchemaError as error:
+        where = "/".join(str(part) for part in error.absolute_path)
+        raise _wrong(f"This is no JSON Schema (2020-12): {where or 'the whole'} breaks its rules.") from None
+    except RecursionError:
+        raise _wrong("The schema is nested too deeply.") from None
     strange = [name for name in schema.get("properties", ()) if not PROPERTY.fullmatch(name)]
     if strange:
         raise _wrong(
             "Names of properties are 1 to 64 letters, digits, _ . and -: models' providers take no others."
         )
+    if any(not reference.startswith("#") for reference in _references(schema)):
+        raise _wrong("A $ref leads inside the schema only: it begins with #.")
+    try:
+        check_references(schema)
+    except (BadReference, BadPattern) as found:
+        raise _wrong(str(found)) from None
+
+
+def _references(value: Any) -> list[str]:
+    found, waiting = [], [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            found += [item[key] for key in ("$ref", "$dynamicRef") if isinstance(item.get(key), str)]
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
+    return found
 
 
 def _as_servers_read(name: str) -> str:
