@@ -26,6 +26,22 @@ NO_WAIT = flag("--no-wait", help="when a person is needed, print how to decide a
 COMMENT = option("--comment", metavar="TEXT", help="why; of a rejection the agent reads it")
 
 
+STARTED = (
+    option("--agent", metavar="ID", help="who works on it (default: the deployment's own agent)"),
+    option("--max-steps", type=int, metavar="N", help="turns after which it ends (default: the agent's)"),
+    option(
+        "--token-budget",
+        type=int,
+        metavar="N",
+        help="tokens until it waits or asks (default: the agent's, else the deployment's)",
+    ),
+    option("--cost-budget", type=float, metavar="USD", help="US dollars of the whole session"),
+    flag("--private", help="nobody else in the tenant sees the session"),
+    flag("--detach", help="print the session's id and do not follow it"),
+)
+"""Of a session that is made: who works on it and within which limits."""
+
+
 def session_id() -> click.Argument:
     return argument("id", "SESSION")
 
@@ -41,6 +57,25 @@ def intervention_then_option(given: Given) -> Given:
     if not 1 <= len(named) <= 2:
         raise click.UsageError("an option is needed, and before it an intervention where several are open")
     return {**given, "intervention": named[0] if len(named) == 2 else None, "option": named[-1]}
+
+
+STATES = (
+    "idle",
+    "planning",
+    "executing",
+    "waiting_for_tool",
+    "waiting_for_user",
+    "completed",
+    "failed",
+    "cancelled",
+)
+
+
+def state_is_a_directory(given: Given) -> Given:
+    """Raises UsageError where a session's state was given in its place."""
+    if given.get("state") in STATES:
+        raise click.UsageError(f"--state is the local stack's directory: say --state-is {given['state']}")
+    return given
 
 
 def decision(name: str, help: str, *parameters: click.Parameter) -> Command:
@@ -69,15 +104,7 @@ COMMANDS = (
         f"{SESSION}:run",
         "Give an agent a goal and follow it. The goal need not be quoted.",
         words("goal", "GOAL..."),
-        option("--agent", metavar="ID", help="who works on it (default: the deployment's own agent)"),
-        option("--max-steps", type=int, metavar="N", help="turns after which it ends (default: 50)"),
-        option(
-            "--token-budget",
-            type=int,
-            metavar="N",
-            help="tokens of an hour (default: the agent's, else the deployment's)",
-        ),
-        option("--cost-budget", type=float, metavar="USD", help="US dollars of the whole session"),
+        *STARTED,
         option(
             "--review-every",
             type=int,
@@ -85,8 +112,6 @@ COMMANDS = (
             help="ask before every Nth turn; 1: before each turn (single-stepping)",
         ),
         option("--files", metavar="DIR", help="put this directory's files into the storage first"),
-        flag("--private", help="nobody else in the tenant sees the session"),
-        flag("--detach", help="print the session's id and do not follow it"),
         NO_WAIT,
         JSON,
         *CONNECTION,
@@ -114,6 +139,26 @@ COMMANDS = (
         prepare=joined("text"),
     ),
     Command(
+        "fork",
+        f"{SESSION}:fork",
+        "Have a new session go on from a turn, with a copy of the conversation. Files are as they are now.",
+        session_id(),
+        argument("text", "[TEXT...]", nargs=-1),
+        option(
+            "--at",
+            type=int,
+            metavar="SEQ",
+            help="from the end of the turn of this event, such as `acta watch` numbers them (default: the newest "
+            "turn that has ended)",
+        ),
+        *STARTED,
+        NO_WAIT,
+        JSON,
+        *CONNECTION,
+        prepare=joined("text"),
+        epilog=EXIT_CODES,
+    ),
+    Command(
         "sessions",
         f"{LISTED}:sessions",
         "List sessions, newest first.",
@@ -122,6 +167,7 @@ COMMANDS = (
         option("--agent", metavar="ID", help="only sessions of this agent"),
         JSON,
         *CONNECTION,
+        prepare=state_is_a_directory,
     ),
     Command("plan", f"{LISTED}:plan", "Show a session's plan.", session_id(), JSON, *CONNECTION),
     Command(

@@ -14,6 +14,7 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.interventions.ask import Question
+from acta.cli.interventions.ask_together import Questions, fit_together
 from acta.cli.interventions.hints import deciding_lines
 from acta.cli.interventions.lines import question_lines
 from acta.cli.sessions.receipt import receipt_or_nothing
@@ -140,6 +141,8 @@ class Watcher:
         return self.feed
 
     def show_interventions(self, session_id: str, update: Update) -> None:
+        if self.feed is not None:
+            self.ask_together(session_id, update, self.feed)
         for intervention in update.open_interventions:
             identity = str(intervention.get("intervention_id"))
             if identity in self.shown:
@@ -150,13 +153,29 @@ class Watcher:
             with self.view.suspended():
                 self.show_question(session_id, intervention)
 
+    def ask_together(self, session_id: str, update: Update, feed: Feed) -> None:
+        """Where several questions of yes or no are open. Those that are left are asked one by one."""
+        fresh = [one for one in update.open_interventions if one["intervention_id"] not in self.shown]
+        fresh = [one for one in fresh if feed.is_open(one["intervention_id"])]
+        if not fit_together(self.client, fresh):
+            return
+        with self.view.suspended():
+            discard_typed_ahead()
+            for number, intervention in enumerate(fresh, 1):
+                echo(f"{number} of {len(fresh)}")
+                self.show_lines(session_id, intervention)
+            if Questions(self.client, session_id, fresh, echo).ask(feed):
+                self.shown.update(one["intervention_id"] for one in fresh)
+
+    def show_lines(self, session_id: str, intervention: Mapping[str, Any]) -> None:
+        whole = self.client.with_whole_inputs(session_id, intervention)
+        for line in question_lines(whole, Screen.of(sys.stdout)):
+            echo(line)
+
     def show_question(self, session_id: str, intervention: Mapping[str, Any]) -> None:
         if self.interactive:
             discard_typed_ahead()
-        for line in question_lines(
-            self.client.with_whole_inputs(session_id, intervention), Screen.of(sys.stdout)
-        ):
-            echo(line)
+        self.show_lines(session_id, intervention)
         question = Question(self.client, self.invocation, session_id, intervention, echo)
         if self.feed is None:
             question.show_commands("decide with one of:")

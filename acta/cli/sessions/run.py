@@ -1,4 +1,4 @@
-"""`acta run`, `acta watch`, `acta say`; `acta pause`, `acta resume`, `acta cancel`."""
+"""`acta run`, `acta fork`, `acta watch`, `acta say`; `acta pause`, `acta resume`, `acta cancel`."""
 
 import json
 import sys
@@ -13,6 +13,7 @@ from acta.cli.naming import session_named
 from acta.cli.sessions.follow import follow_as_json, follow_on_screen
 from acta.cli.terminal.session_lines import state_words
 from acta.cli.terminal.text import echo
+from acta.client.api import Client
 
 
 def run(arguments: Namespace) -> int:
@@ -29,6 +30,26 @@ def run(arguments: Namespace) -> int:
         review_every=arguments.review_every,
         visibility="private" if arguments.private else None,
     )
+    return follow_new(client, session, arguments)
+
+
+def fork(arguments: Namespace) -> int:
+    client = connect(arguments)
+    session = client.fork(
+        session_named(client, arguments.id),
+        arguments.text or None,
+        at=arguments.at,
+        agent_id=arguments.agent,
+        max_steps=arguments.max_steps,
+        token_budget=arguments.token_budget,
+        cost_budget_usd=arguments.cost_budget,
+        visibility="private" if arguments.private else None,
+    )
+    return follow_new(client, session, arguments)
+
+
+def follow_new(client: Client, session: Mapping[str, Any], arguments: Namespace) -> int:
+    """A session that was just made, unless nobody wants to see it (--detach)."""
     session_id = str(session["session_id"])
     if arguments.detach:
         echo(json.dumps(session) if arguments.json else session_id)

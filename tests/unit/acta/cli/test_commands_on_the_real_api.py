@@ -187,3 +187,13 @@ def test_a_definition_that_cannot_be_read_is_one_line(run: Run, tmp_path: Path) 
         shown = run("agents", "put", str(file))
         assert (shown.code, shown.out, len(shown.err.splitlines())) == (2, "", 1)
     assert run("agents", "put", str(tmp_path / "none.json")).code == 2
+
+
+def test_a_fork_goes_on_from_a_turn_as_a_session_of_its_own(run: Run) -> None:
+    run("files", "put", __file__, "notes.md")
+    parent = detached(run, "List my files")
+    fork = run("fork", "last", "Count", "my", "files", "--detach").out
+    assert SESSION.fullmatch(fork)
+    assert fork != parent
+    assert run("watch", fork, "--json").json["state"] == "completed"
+    assert run("fork", parent, "--at", "9999", "--detach").code == 2

@@ -46,6 +46,8 @@ def test_an_expired_token_is_one_clear_line(
         ["token", "--tenant", "t"],
         ["deploy", "--env", "local"],
         ["files"],
+        ["sessions", "--state", "completed"],
+        ["resolve", "ses_1", "int_1", "skip", "more"],
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(

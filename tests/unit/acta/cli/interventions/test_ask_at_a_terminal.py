@@ -209,3 +209,60 @@ def test_who_is_known_to_lack_the_role_reads_who_decides_and_is_not_asked(
 def until_decided(deployment: FakeDeployment, times: int = 1) -> None:
     while len(deployment.requests_to("POST", RESOLVE)) < times:
         pass
+
+
+def three(*open_ones: str) -> dict[str, Any]:
+    (one,) = waiting()["session"]["interventions"]
+    named = [
+        {
+            **one,
+            "intervention_id": each,
+            "tool_call": {"name": "delete_file", "input": {"path": f"{each}.txt"}},
+        }
+        for each in open_ones
+    ]
+    return poll(session("waiting_for_user", interventions=named), poll_after_ms=50)
+
+
+@pytest.mark.parametrize(("typed", "option"), [("y", "approve"), ("no", "reject")])
+def test_several_questions_of_yes_or_no_are_decided_in_one_go(
+    deployment: FakeDeployment, typed: str, option: str
+) -> None:
+    ids = ("int_1", "int_2", "int_3")
+    paths = [f"/v1/sessions/{SESSION_ID}/interventions/{each}/resolve" for each in ids]
+    for path in paths:
+        deployment.on("POST", path, success({}))
+    deployment.polls(three(*ids))
+    with watching(deployment) as terminal:
+        shown = terminal.until("all 3: y / n, or each > ")
+        assert all(f"{each}.txt" in shown for each in ids)
+        terminal.type(f"{typed}\n")
+        terminal.until(f"int_3  {option}")
+        deployment.polls(DONE)
+        assert "All done." in terminal.rest()
+    assert [deployment.requests_to("POST", path)[0].json for path in paths] == [{"option": option}] * 3
+
+
+def test_several_questions_can_be_asked_one_by_one(deployment: FakeDeployment) -> None:
+    deployment.on("POST", RESOLVE, success({}))
+    deployment.on("POST", RESOLVE.replace("int_1", "int_2"), success({}))
+    deployment.polls(three("int_1", "int_2"))
+    with watching(deployment) as terminal:
+        terminal.until("all 2: y / n, or each > ")
+        terminal.type("each\n")
+        terminal.until(PROMPT)
+        terminal.type("y\n")
+        terminal.until(PROMPT)
+        deployment.polls(DONE)
+        terminal.type("n\n")
+        assert "All done." in terminal.rest()
+    assert deployment.requests_to("POST", RESOLVE)[0].json == {"option": "approve"}
+
+
+def test_the_one_prompt_goes_when_all_of_it_was_decided_elsewhere(deployment: FakeDeployment) -> None:
+    deployment.polls(three("int_1", "int_2"))
+    with watching(deployment) as terminal:
+        terminal.until("all 2: y / n, or each > ")
+        deployment.polls(going_on(), DONE)
+        terminal.until("no longer open: all of it was decided elsewhere")
+        assert "All done." in terminal.rest()
