@@ -7,17 +7,18 @@ import pytest
 
 from shared.domain.notifications.receiver import TenantReceiver
 from tests.in_process.house import TENANT, House
-from tests.in_process.scripted import ScriptedModel
+from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.unit.api.gateway import Answer
 from tests.unit.api.session_functions import functions_of
 
 URL = "https://hooks.example.com/mine?token=abc"
+END = says("", call("update_plan", action="fail", reason="over"))
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
 def house() -> House:
-    made = House(ScriptedModel(()), notify_hosts="hooks.example.com")
+    made = House(ScriptedModel([plans("one"), END]), notify_hosts="hooks.example.com")
     made.table.tenant_receivers[TENANT] = TenantReceiver(
         tenant=TENANT, url=None, created_at=AT, updated_at=AT, updated_by="ann"
     )
@@ -67,3 +68,17 @@ def test_without_a_secret_of_the_tenant_nothing_could_sign_it(house: House) -> N
     assert (answer.status, answer.error["code"]) == (409, "CONFLICT")
     assert "PUT /v1/notifications" in answer.error["message"]
     assert house.table.commits == {}
+
+
+def test_a_fork_has_its_own_or_none_and_never_its_parent_s(house: House) -> None:
+    parent = start(house, notify_url=URL).data["session_id"]
+    house.run()
+
+    def fork(**body: Any) -> Answer:
+        path = f"/v1/sessions/{parent}/fork"
+        return functions_of(house).start.request("POST", path, json_body={"content": "Go on", **body})
+
+    without, own = fork(), fork(notify_url=f"{URL}2")
+    assert (without.status, own.status) == (202, 202), (without.body, own.body)
+    assert house.table.receivers == {(TENANT, parent): URL, (TENANT, own.data["session_id"]): f"{URL}2"}
+    assert fork(notify_url="https://elsewhere.example/x").status == 400
