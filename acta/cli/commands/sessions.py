@@ -165,6 +165,8 @@ COMMANDS = (
         option("--limit", type=int, default=20, metavar="N", help="so many at most (default: 20)"),
         option("--state-is", metavar="STATE", help="only sessions in this state, such as completed"),
         option("--agent", metavar="ID", help="only sessions of this agent"),
+        option("--goal", metavar="WORDS", help="only sessions whose goal has these words at its beginning"),
+        option("--user", metavar="SUB", help="only sessions that this person started"),
         JSON,
         *CONNECTION,
         prepare=state_is_a_directory,

@@ -23,7 +23,13 @@ Row = Mapping[str, Any]
 def sessions(arguments: Namespace) -> int:
     client = connect(arguments)
     limit = min(arguments.limit, 100)
-    found = client.sessions(state=arguments.state_is, agent_id=arguments.agent, limit=limit)
+    found = client.sessions(
+        state=arguments.state_is,
+        agent_id=arguments.agent,
+        goal=arguments.goal,
+        created_by=arguments.user,
+        limit=limit,
+    )
     items = list(islice(found, arguments.limit))
     if arguments.json:
         echo(json.dumps(items))

@@ -158,6 +158,7 @@ def test_agents_are_made_listed_shown_changed_and_removed(run: Run, tmp_path: Pa
     assert "Clerk [bold]2" in run("agents", "ls").out
     assert run("run", "List my files", "--agent", "clerk", "--json").json["agent_id"] == "clerk"
     assert len(run("sessions", "--agent", "clerk", "--json").json) == 1
+    assert run("sessions", "--user", "nobody", "--json").json == []
     assert run("agents", "rm", "clerk").code == 0
     assert "clerk" not in run("agents", "ls").out
 

@@ -78,3 +78,26 @@ def test_a_version_that_is_not_there_is_said_in_one_line(
     shown = capsys.readouterr()
     assert (shown.out, len(shown.err.splitlines())) == ("", 2)
     assert "There is no such version." in shown.err
+
+
+def test_a_directory_goes_up_with_its_paths_and_without_what_is_hidden(
+    acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "b.md").write_text("b")
+    (tmp_path / "a.md").write_text("a")
+    (tmp_path / ".env").write_text("secret")
+    for path in ("x/a.md", "x/in/b.md"):
+        deployment.on("PUT", f"/v1/files/{path}", success({}, 201))
+    assert acta("files", "put", str(tmp_path), "x/") == 0
+    assert capsys.readouterr().out.split() == ["x/a.md", "x/in/b.md"]
+    assert [request.path for request in deployment.requests] == ["/v1/files/x/a.md", "/v1/files/x/in/b.md"]
+
+
+def test_a_directory_without_files_is_refused_before_anything_is_sent(
+    acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert acta("files", "put", str(tmp_path)) == 2
+    assert acta("run", "goal", "--files", str(tmp_path / "none")) == 2
+    assert deployment.requests == []
+    assert len(capsys.readouterr().err.splitlines()) == 2

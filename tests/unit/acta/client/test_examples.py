@@ -20,6 +20,7 @@ SAYS = (
     "completed",
     "completed",
     "assistant",
+    "True completed",
     "read_file",
     "run.finished",
     "max_steps",
