@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Scratchpad,
         Session,
         Step,
+        TextPart,
         TraceRow,
     )
 
@@ -284,6 +285,11 @@ class SessionCalls:
         body = given(operations=list(operations), comment=comment)
         headers = {"If-Match": f'"{version}"'}
         return data(Request("PATCH", session_path(session_id, "plan"), body=body, headers=headers))
+
+    @operation
+    def text_part(self, session_id: str, text_id: str, *, offset: int = 0) -> Flow[TextPart]:
+        """A part of a long result. `text_id`: of `whole` in a message; `offset`: `next_offset` of the part before."""
+        return data(Request("GET", session_path(session_id, "texts", text_id), {"offset": offset}))
 
     @operation
     def scratchpad(self, session_id: str) -> Flow[Scratchpad]:

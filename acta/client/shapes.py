@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shared.api.response.shapes.history import Plans as Plans
     from shared.api.response.shapes.history import Scratchpad as Scratchpad
     from shared.api.response.shapes.history import Step as Step
+    from shared.api.response.shapes.history import TextPart as TextPart
     from shared.api.response.shapes.history import TraceRow as TraceRow
     from shared.api.response.shapes.interventions import CallInput as CallInput
     from shared.api.response.shapes.interventions import Intervention as Intervention

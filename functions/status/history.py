@@ -6,11 +6,12 @@ from pydantic import Field
 
 from functions.status.pages import page_of_rows
 from shared.agent.queries.history import History, HistoryCursor, PositionedEntry
+from shared.agent.queries.whole_texts import part_of, whole_answer
 from shared.api.app import Api
 from shared.api.response.envelope import Response, page, success
 from shared.api.response.etag import plan_tag
 from shared.api.response.views import instant, plan_view, step_view
-from shared.domain.errors import PlanNotFound
+from shared.domain.errors import PlanNotFound, ValidationFailed
 from shared.domain.rules.goal_marker import for_people
 from shared.domain.session.conversation import AssistantEntry, ToolEntry
 from shared.ports.blobs import BlobStore
@@ -20,6 +21,10 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.api.response.shapes import history as shapes
     from shared.api.response.shapes import plans
 
+INCLUDED = frozenset({"answer", "results"})
+MAX_ANSWER = 500_000
+"""Characters: of a longer one the conversation has all."""
+MAX_PART_BYTES = 400_000
 Limit = Annotated[int, Field(ge=1, le=200)]
 
 
@@ -59,9 +64,40 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
         return page(*page_of_rows(rows, step_view, limit))
 
     @api.get("/v1/sessions/{session_id}/trace")
-    def trace(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
-        rows = history(session_id).trace(HistoryCursor.parse(cursor))
-        return page(*page_of_rows(rows, dict, limit))
+    def trace(session_id: str, limit: Limit = 100, cursor: str = "0", include: str | None = None) -> Response:
+        """`include`: `answer`, `results` or both, with a comma between."""
+        more = included(include)
+        of_session = history(session_id)
+        rows = of_session.trace(HistoryCursor.parse(cursor), whole="results" in more)
+        found = page_of_rows(rows, dict, limit)
+        if "answer" not in more:
+            return page(*found)
+        answer = whole_answer(log, blobs, of_session.head)
+        return success({**found._asdict(), "answer": None if answer is None else answer[:MAX_ANSWER]})
+
+    @api.get("/v1/sessions/{session_id}/texts/{text_id}")
+    def text(
+        session_id: str,
+        text_id: str,
+        offset: Annotated[int, Field(ge=0, le=2**31)] = 0,
+        limit: Annotated[int, Field(ge=4, le=MAX_PART_BYTES)] = MAX_PART_BYTES,
+    ) -> Response:
+        """A part of what a view has the beginning of."""
+        head = history(session_id).head
+        shown: shapes.TextPart = cast(
+            "shapes.TextPart", part_of(blobs, head, text_id, offset, limit)._asdict()
+        )
+        return success(shown)
+
+
+def included(text: str | None) -> frozenset[str]:
+    """Raises ValidationFailed."""
+    wanted = frozenset((text or "").split(",")) - {""}
+    if not wanted <= INCLUDED:
+        raise ValidationFailed(
+            "Unknown include.", {"include": [f"any of {', '.join(sorted(INCLUDED))}, with commas between"]}
+        )
+    return wanted
 
 
 def message_view(one: PositionedEntry) -> "shapes.Message":
@@ -94,4 +130,6 @@ def message_view(one: PositionedEntry) -> "shapes.Message":
         view["inherited"] = True
     if isinstance(entry, ToolEntry):
         view["call_id"] = entry.call_id
+        if entry.whole is not None and entry.whole.blob is not None:
+            view["whole"] = {"text_id": entry.whole.blob, "bytes": entry.whole.bytes}
     return view

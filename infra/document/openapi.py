@@ -243,7 +243,8 @@ def _envelope(answer: Answer, schemas: _Schemas) -> Json:
     data = options[0] if len(options) == 1 else {"anyOf": options}
     if answer.form == "page":
         items = {"type": "array", "items": data}
-        data = _object({"items": items, "next_cursor": {"type": ["string", "null"]}})
+        page: Json = {"items": items, "next_cursor": {"type": ["string", "null"]}}
+        data = {**_object(page), "properties": {**page, **answer.beside}}
     return _object({"success": {"const": True}, "data": data})
 
 

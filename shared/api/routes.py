@@ -100,6 +100,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/sessions/{session_id}/plan", "status"),
     Route("GET", "/v1/sessions/{session_id}/steps", "status"),
     Route("GET", "/v1/sessions/{session_id}/trace", "status"),
+    Route("GET", "/v1/sessions/{session_id}/texts/{text_id}", "status"),
     Route("GET", "/v1/sessions/{session_id}/scratchpad", "status"),
     Route("GET", "/v1/sessions/{session_id}/receipt", "status"),
     Route("GET", "/v1/sessions/{session_id}/interventions", "status", private="decider"),

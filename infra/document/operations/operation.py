@@ -26,6 +26,7 @@ ResponseHeader = Literal["ETag", "Location", "Retry-After", "Content-Security-Po
 class Answer:
     """Of a request that succeeds. `shapes`: any one of these is the `data`, or an item of the page. `raw`: content type
     -> schema, of a body without the envelope. `headers`: those that it always has; `sometimes`: those it may have.
+    `beside`: field -> schema, of what a page may have beside its items.
     """
 
     status: int
@@ -34,6 +35,7 @@ class Answer:
     form: Form = "data"
     headers: tuple[ResponseHeader, ...] = ()
     sometimes: tuple[ResponseHeader, ...] = ()
+    beside: Mapping[str, Json] = field(default_factory=dict)
     raw: Mapping[str, Json] = field(default_factory=dict)
 
 

@@ -192,6 +192,21 @@ SESSIONS = {
         },
         parameters=SESSION,
     ),
+    "GET /v1/sessions/{session_id}/texts/{text_id}": Operation(
+        "readText",
+        "Sessions",
+        "A long text, part by part",
+        (ok(history.TextPart, says="A part of it."),),
+        about="All of a result of which `/messages` has the beginning. Send `next_offset` as `offset` until it is "
+        "null.",
+        codes=("SESSION_NOT_FOUND",),
+        parameters={
+            **SESSION,
+            "text_id": "`whole.text_id` of a message.",
+            "offset": "Bytes to leave out at its beginning.",
+            "limit": "The most bytes of the part.",
+        },
+    ),
     "GET /v1/sessions/{session_id}/scratchpad": Operation(
         "readScratchpad",
         "Sessions",
@@ -212,9 +227,28 @@ SESSIONS = {
         "readTrace",
         "Sessions",
         "The reasoning: thought, action, input, observation",
-        (page_of(history.TraceRow, "Rows, oldest first."),),
+        (
+            Answer(
+                200,
+                "Rows, oldest first.",
+                (history.TraceRow,),
+                form="page",
+                beside={
+                    "answer": {
+                        "type": ["string", "null"],
+                        "description": "With `include=answer`: the run's whole answer, up to 500,000 characters; null: "
+                        "it has none.",
+                    }
+                },
+            ),
+        ),
         codes=("SESSION_NOT_FOUND",),
-        parameters={**SESSION, **PAGING},
+        parameters={
+            **SESSION,
+            **PAGING,
+            "include": "`answer`: the run's whole answer beside the rows. `results`: as observation all of a result "
+            "that was too long for the model. Both, with a comma between.",
+        },
     ),
     "GET /v1/sessions/{session_id}/receipt": Operation(
         "readReceipt",

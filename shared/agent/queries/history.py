@@ -256,14 +256,16 @@ class History:
                 raise PoisonedSession("a stored text is missing") from None
         return read_compacted(stored.loaded)
 
-    def trace(self, since: HistoryCursor) -> Iterator[Row[dict[str, Any]]]:
-        """Thought, action, input and observation: a row for each call, one for a reply without calls."""
+    def trace(self, since: HistoryCursor, *, whole: bool = False) -> Iterator[Row[dict[str, Any]]]:
+        """Thought, action, input and observation: a row for each call, one for a reply without calls. `whole`: of a
+        large result all of it, and not what the model was shown.
+        """
         reply: PositionedEntry | None = None
         results: dict[str, ToolEntry] = {}
         skip = since.row
         for one in in_delivery_order(self._commits(since.number), since._replace(row=0)):
             if isinstance(one.entry, ToolEntry):
-                results.setdefault(one.entry.call_id, one.entry)
+                results.setdefault(one.entry.call_id, _whole(one.entry) if whole else one.entry)
             if isinstance(one.entry, AssistantEntry):
                 if reply is not None:
                     yield from self._rows_of(reply, results, skip)
@@ -337,6 +339,10 @@ class History:
             _ = self.head  # raises where the session was deleted meanwhile
             raise PoisonedSession("a stored text is missing") from None
         return [load_entry(entry, texts) for entry in entries]
+
+
+def _whole(entry: ToolEntry) -> ToolEntry:
+    return entry if entry.whole is None else entry.model_copy(update={"content": entry.whole})
 
 
 def _steps_of(commit: Commit) -> Sequence[StepRecord]:

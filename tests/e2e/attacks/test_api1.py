@@ -40,6 +40,7 @@ class Ids(NamedTuple):
     agent_id: str = "payroll"
     tool: str = "pay"
     version: str = "2"
+    text_id: str = "0" * 64
 
     def of(self, route: Route) -> str:
         known: Mapping[str, str] = {

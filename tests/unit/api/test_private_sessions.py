@@ -145,6 +145,9 @@ def test_one_of_which_no_commit_can_be_read_is_whose_its_listing_says_or_for_adm
 def test_its_owner_uses_every_route_as_of_any_session(route: Route) -> None:
     house, session, one = asking(role=None)
     answer = ask(Person(house, "ann"), route, session, one.intervention_id)
+    if "{text_id}" in route.path:  # it has no long text: `test_whole_texts.py` has one
+        assert answer.error["code"] == "NOT_FOUND"
+        return
     conflicts = {"resume": 409}  # it waits, and is not paused
     assert answer.status == conflicts.get(route.path.rpartition("/")[2], answer.status)
     assert answer.status < 400 or "resume" in route.path, answer.body

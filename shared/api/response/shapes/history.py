@@ -21,6 +21,25 @@ class MessageCall(TypedDict):
     """What ran instead, given by a person."""
 
 
+class WholeText(TypedDict):
+    """Where all of it is: `GET /v1/sessions/{session_id}/texts/{text_id}`."""
+
+    text_id: str
+    bytes: Counter
+
+
+class TextPart(TypedDict):
+    """A part of a long text, in whole characters."""
+
+    text: str
+    offset: Counter
+    """Of its first byte."""
+    bytes: Counter
+    """Of the whole text, in UTF-8."""
+    next_offset: Annotated[int, Field(ge=0)] | None
+    """null: this is the end."""
+
+
 class Message(TypedDict):
     """An entry of the conversation."""
 
@@ -33,6 +52,8 @@ class Message(TypedDict):
     tool_calls: NotRequired[list[MessageCall]]
     call_id: NotRequired[str]
     """Of role `tool`: the call that this is the result of."""
+    whole: NotRequired[WholeText]
+    """Of a result that was too long for the model: `content` is what it was shown."""
     continues: NotRequired[str]
     """The id of the message that was cut off and goes on here without a gap."""
     inherited: NotRequired[bool]
