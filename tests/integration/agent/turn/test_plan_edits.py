@@ -2,7 +2,8 @@
 
 import pytest
 
-from shared.domain.errors import Conflict, PlanNotFound, PreconditionFailed, RoleMissing
+from shared.agent.recovery.recover import recover
+from shared.domain.errors import Conflict, PlanNotFound, PreconditionFailed, RoleMissing, StoreUnavailable
 from shared.domain.interventions.options_and_defaults import Policy
 from shared.domain.plan.edit import AddStep, ReorderSteps, SkipStep
 from shared.domain.session.commit import Decision, Event
@@ -282,3 +283,21 @@ def test_whoever_edits_has_asked_for_what_comes_of_it() -> None:
     once(model, 2, lambda: house.edit_plan(session, SKIP, ADD))
     house.run()
     assert house.head(session).askers == {"ann", "bob"}
+
+
+def test_a_wake_up_that_is_lost_after_the_edit_is_made_up_for_by_recovery() -> None:
+    ask = says("", call("update_plan", action="wait_for_user", reason="Which table?"))
+    house, _, session = house_at_work(ask, *DONE)
+    house.run()
+    wake = house.workflow.wake
+
+    def lost(*_: object) -> None:
+        raise StoreUnavailable("away")
+
+    house.workflow.wake = lost  # type: ignore[method-assign]
+    with pytest.raises(StoreUnavailable):
+        house.edit_plan(session, SKIP, ADD)
+    house.workflow.wake = wake  # type: ignore[method-assign]
+    assert recover(house.fresh_repository(), house.workflow, TENANT, session) == "woken"
+    house.run()
+    assert house.head(session).state == "completed"
