@@ -13,6 +13,7 @@ from shared.domain.errors import (
     StoreUnavailable,
     StreamBroken,
 )
+from shared.domain.plan.edit import AddStep
 from shared.domain.rules.background import next_wait
 from shared.domain.session.commit import Commit, Decision
 from shared.domain.session.head import Head
@@ -121,6 +122,29 @@ def test_a_message_that_comes_meanwhile_waits_for_the_next_turn() -> None:
     shown = [str(request.entries) for request in model.requests]
     assert ["And hurry" in text for text in shown] == [False, True, True]
     assert house.head(session).undelivered == ()
+
+
+def test_an_answer_that_was_begun_before_an_edit_of_the_plan_neither_changes_it_nor_takes_effect() -> None:
+    late = says("", step(1, "completed", "ok"), call("create_file", path="x.md", content="y"))
+    model = BackgroundModel(
+        [plans("write"), late, *SCRIPT[2:3], says("", step(2, "completed", "ok")), *SCRIPT[3:]]
+    )
+    house = patient_house(model)
+    session = begun(house)
+    while house.head(session).plan is None:
+        until(house, "wait")
+    house.edit_plan(session, AddStep(op="add", description="check"))
+    house.go_on(house.decisions[-1])
+    head = house.head(session)
+    assert (head.state, head.plan and [one.status for one in head.plan.steps]) == (
+        "completed",
+        ["completed", "completed"],
+    )
+    refused = [
+        one.event.data["code"] for one in house.poll(session).events if one.event.type == "plan.rejected"
+    ]
+    assert refused == ["PLAN_EDITED"]
+    assert not house.files.list(TENANT, "", 9).files
 
 
 def test_a_look_that_is_repeated_does_no_harm() -> None:
