@@ -294,7 +294,7 @@ def test_a_wake_up_that_is_lost_after_the_edit_is_made_up_for_by_recovery() -> N
     def lost(*_: object) -> None:
         raise StoreUnavailable("away")
 
-    house.workflow.wake = lost  # type: ignore[method-assign]
+    house.workflow.wake = lost  # type: ignore[method-assign, assignment]
     with pytest.raises(StoreUnavailable):
         house.edit_plan(session, SKIP, ADD)
     house.workflow.wake = wake  # type: ignore[method-assign]
