@@ -1,5 +1,5 @@
 """Alarms for an operator: failing functions and executions, 5xx answers and many refusals of the API, what the audit
-trail lacks, refused keys, undelivered notifications."""
+trail lacks, refused keys, undelivered notifications, usage that is not counted."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from infra.names import metrics_namespace, service_name
+from infra.names import STREAM_ALIAS, metrics_namespace, service_name
 from infra.sizing import FunctionName
 from shared.api.routes import ROUTES
 from shared.telemetry import KEY_REFUSED_METRIC, NOT_RECORDED_METRIC, SESSIONS_HIDDEN_METRIC
@@ -25,6 +25,8 @@ MAX_REFUSALS = 100
 """Refusals per period that raise an alarm: requests without a good token or the role, or beyond a rate. Tokens that
 have expired are refused on an ordinary day, too.
 """
+MAX_BEHIND_MS = 15 * 60 * 1_000
+"""How old the oldest commit may be that is not in its tenant's usage."""
 RECORDING = tuple(dict.fromkeys(route.function for route in ROUTES if route.action is not None))
 """Functions that do what the audit trail has."""
 
@@ -75,6 +77,15 @@ class Alarms(Construct):
             self._alarm(f"{asked.capitalize()}SessionsHidden", hidden, MAX_REFUSALS)
         for kind, refused in refusals.items():
             self._alarm(kind, refused, MAX_REFUSALS)
+        counting = functions["usage"].function_name
+        behind = cloudwatch.Metric(
+            namespace="AWS/Lambda",
+            metric_name="IteratorAge",
+            dimensions_map={"FunctionName": counting, "Resource": f"{counting}:{STREAM_ALIAS}"},
+            statistic="Maximum",
+            period=PERIOD,
+        )
+        self._alarm("UsageBehind", behind, MAX_BEHIND_MS, periods=3)
         if notify_queue is not None:
             # A message between two attempts counts as in flight. The metric for the age of the oldest message would not
             # do: SQS leaves out messages that were received three times or more.

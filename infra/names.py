@@ -68,3 +68,9 @@ def notification_secrets(environment: str) -> str:
 def tool_secrets(environment: str) -> str:
     """Names of the secrets of tenants' tools, which their admins set (`shared/adapters/storage/keys.py`)."""
     return f"acta/{environment}/tools/*"
+
+
+STREAM_ALIAS = "stream"
+"""The table's stream calls functions under this name, which always means their newest code. CloudFormation makes a new
+mapping before it removes the one that it replaces, and AWS refuses a second one for the same stream and the same name.
+Releases before named `notify` itself, and began at LATEST."""

@@ -21,7 +21,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.environments import Environment, LocalWebhook, Topic, Webhook
-from infra.names import notification_secret_name, notification_secrets
+from infra.names import STREAM_ALIAS, notification_secret_name, notification_secrets
 
 STREAM_ACTIONS = (
     "dynamodb:DescribeStream",
@@ -51,11 +51,6 @@ MAX_CONCURRENCY = 10
 """Calls of `notify` at the same time, for each shard of the stream and for the queue. The functions of an account share
 one concurrency limit, and a receiver that hangs must not use it up."""
 
-STREAM_ALIAS = "stream"
-"""The stream calls `notify` under this name, which always means its newest code. CloudFormation makes the new mapping
-before it removes the one that it replaces, and AWS refuses a second one for the same stream and the same name. Releases
-before named the function itself, and began at LATEST."""
-
 
 @dataclass(frozen=True)
 class Delivery:
@@ -75,7 +70,7 @@ def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> 
     if environment.console_url:
         settings["notify_console_url"] = environment.console_url
     sources: tuple[iam.PolicyStatement, ...] = (
-        iam.PolicyStatement(sid="Stream", actions=list(STREAM_ACTIONS), resources=[stream_arn]),
+        reads_stream(stream_arn),
         iam.PolicyStatement(sid="Queue", actions=list(QUEUE_ACTIONS), resources=[queue.queue_arn]),
     )
     if environment.notify_hosts or environment.is_local:
@@ -91,6 +86,10 @@ def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> 
             topic = _topic(scope, environment)
             publish = iam.PolicyStatement(sid="Topic", actions=["sns:Publish"], resources=[topic.topic_arn])
             return Delivery(queue, settings | {"notify_topic_arn": topic.topic_arn}, (*sources, publish))
+
+
+def reads_stream(stream_arn: str) -> iam.PolicyStatement:
+    return iam.PolicyStatement(sid="Stream", actions=list(STREAM_ACTIONS), resources=[stream_arn])
 
 
 def feed_notify(

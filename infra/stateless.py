@@ -20,10 +20,11 @@ from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
 from infra.names import READS_VERSION, notification_secrets, stateless_stack, tenant_functions, tool_secrets
-from infra.notifications import create_delivery, feed_notify
+from infra.notifications import create_delivery, feed_notify, reads_stream
 from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
 from infra.stateful import StatefulStack
+from infra.usage import feed_usage
 from shared.domain.schema.versions import CURRENT
 from shared.settings import PREFIX
 
@@ -56,6 +57,7 @@ class StatelessStack(Stack):
                 "secretsmanager", "secret", notification_secrets(environment.name)
             ),
             delivery=delivery,
+            stream=reads_stream(stream_arn),
         )
         made = {name: ActaFunction(self, name, environment, resources) for name in environment.functions}
         functions: Mapping[FunctionName, lambda_.IFunction] = {
@@ -65,6 +67,7 @@ class StatelessStack(Stack):
         Prompts(self, functions)
         if delivery.queue is not None:
             feed_notify(self, environment, functions["notify"], stream_arn, delivery.queue)
+        feed_usage(self, environment, functions["usage"], stream_arn)
         engine = StateMachine(self, environment, functions, called)
         call_recovery(self, functions["recover"], engine.machine)
         issuer = self._issuer(environment, stateful.user_pool)

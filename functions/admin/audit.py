@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AwareDatetime, BeforeValidator, Field
+from pydantic import Field
 
 from shared.api.app import Api
+from shared.api.request.instant import Instant
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, page
 from shared.api.response.views import instant, instant_or_none
@@ -19,14 +20,6 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 MAX_PAGE = 100
 
 
-def _as_written(text: object) -> object:
-    """pydantic takes a number for seconds since 1970, too, which the document does not say."""
-    if isinstance(text, str) and not (text[:4].isdigit() and text[4:5] == "-"):
-        raise ValueError("This is not an instant, such as 2026-01-31T09:30:00Z")
-    return text
-
-
-Instant = Annotated[AwareDatetime, BeforeValidator(_as_written)]
 Name = Annotated[str | None, Field(min_length=1, max_length=200)]
 
 

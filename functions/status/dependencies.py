@@ -10,6 +10,7 @@ from shared.adapters.dynamodb.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.dynamodb.usage.store import DynamoUsage
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.queries.long_polls import LongPollLimit
@@ -19,6 +20,7 @@ from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import SessionIndex, SessionLog
+from shared.ports.meter import UsageReader
 from shared.ports.running_text import Partials
 from shared.settings import Settings, settings
 
@@ -37,6 +39,7 @@ class Dependencies(NamedTuple):
     architecture: str = "arm64"
     """Of the functions, as the system names it: its time has a price of its own."""
     limiter: Limiter | None = None
+    usage: UsageReader | None = None
 
 
 @cache
@@ -55,4 +58,5 @@ def dependencies() -> Dependencies:
         architecture=os.uname().machine,
         audit=audit(chosen, clock),
         limiter=limiter_of(chosen.limits, DynamoRateLeases(chosen.table), clock),
+        usage=DynamoUsage(chosen.table, clock),
     )

@@ -1,4 +1,4 @@
-"""The routes of `status`: everything that only reads sessions (design §3)."""
+"""The routes of `status`: everything that only reads sessions, and their usage (design §3)."""
 
 from functions.status.dependencies import Dependencies
 from functions.status.history import add_history
@@ -6,6 +6,7 @@ from functions.status.interventions import add_interventions
 from functions.status.listing import add_listing
 from functions.status.polling import add_polling
 from functions.status.receipt import ReceiptMaker, add_receipt
+from functions.status.usage import add_usage
 from shared.api.app import Api
 
 
@@ -17,4 +18,6 @@ def build(deps: Dependencies) -> Api:
     add_receipt(api, deps.log, receipt)
     add_history(api, deps.log, deps.blobs)
     add_interventions(api, deps.session_index, deps.log, deps.blobs)
+    if deps.usage is not None and deps.audit is not None:
+        add_usage(api, deps.usage, deps.audit.pseudonyms, deps.clock, receipt)
     return api

@@ -33,7 +33,7 @@ KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene"
 """Functions that ask people about calls, or say who is asked."""
 KNOW_RECEIVERS: frozenset[FunctionName] = frozenset(("start", "admin", "notify"))
 """Functions that check which hosts webhooks of tenants may have."""
-CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "recover"))
+CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "recover"))
 """Functions that nobody waits for."""
 ALIAS = "live"
 """Names the version of a function that is called where there are versions."""

@@ -27,6 +27,8 @@ LEASES = "T#*#=Q"
 CHANGE = frozenset({"dynamodb:UpdateItem"})
 """A tenant's counts are changed in transactions with other items of it, which a narrower grant would refuse: a
 transaction's keys are those of all its items. Who has it may put all those items anyway."""
+USAGE = "T#*#=U"
+"""Partition keys of tenants' usage. No name in a key has a `#` or a `=`."""
 
 GET_ITEM = frozenset({"dynamodb:GetItem"})
 READ = GET_ITEM | {"dynamodb:Query"}
@@ -37,6 +39,10 @@ RECOVER = DELETE | {"dynamodb:DeleteItem", "dynamodb:Scan"}
 """Removes the note of an erasure, too. Reads through the table when an operator asks for failed sessions (ADR 46)."""
 REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
 """The number of an agent's memories is limited: the oldest summary is deleted for a new memory."""
+
+GET_SEVERAL = GET_ITEM | {"dynamodb:BatchGetItem"}
+COUNT = frozenset({"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"})
+"""Of tenants' usage alone."""
 
 PUT_RECORD = frozenset({"dynamodb:PutItem"})
 READ_RECORDS = frozenset({"dynamodb:Query"})
@@ -82,6 +88,7 @@ class Grants:
     - `table`; `index`: the table's index of live sessions
     - `leases`: takes shares of a tenant's rate (ADR 65), and changes these items alone
     - `deployment`: items of the table that belong to no tenant
+    - `usage`: the sums of tenants' usage, of every tenant, and what the stream brings of commits (`infra/usage.py`)
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
     - `tool_secrets`: secrets of tenants' tools, granted to the second role
@@ -99,6 +106,7 @@ class Grants:
     table: frozenset[str] = frozenset()
     leases: bool = False
     deployment: frozenset[str] = frozenset()
+    usage: frozenset[str] = frozenset()
     index: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
@@ -171,6 +179,8 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # The stream and the queue say which intervention or session changed. Its present state is read from the table,
         # of a session that is over its newest commit.
         "notify": Grants(by_tenant=False, table=READ, notifications=True),
+        # The stream says which commits there are. It reads their heads, and writes to tenants' usage alone (ADR 67).
+        "usage": Grants(by_tenant=False, table=GET_SEVERAL, usage=COUNT, pseudonyms=True),
         # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once
         # more.
         "recover": Grants(

@@ -28,6 +28,7 @@ from infra.lambdas.grants import (
     MEASURE,
     ON_EXECUTIONS,
     SESSIONS,
+    USAGE,
 )
 from infra.names import LIVE_INDEX
 from infra.notifications import Delivery
@@ -42,7 +43,7 @@ WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys"
 class Resources:
     """What the functions use. `bucket`: of the files, and of sessions' texts that releases before `session_bucket`
     wrote. `secrets`: model provider -> the secret with its key, empty locally. `execution_arns`,
-    `tenant_function_arns` and those of secrets are patterns."""
+    `tenant_function_arns` and those of secrets are patterns. `stream`: reads the table's stream."""
 
     table: dynamodb.ITable
     bucket: s3.IBucket
@@ -55,6 +56,7 @@ class Resources:
     tool_secret_arns: str
     receiver_secret_arns: str
     delivery: Delivery
+    stream: iam.PolicyStatement
 
 
 class Roles(NamedTuple):
@@ -117,6 +119,10 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
     if grants.leases:
         of_rates = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [LEASES]}, **WITH_KEYS}
         yield _allow("Leases", CHANGE, resources.table.table_arn, conditions=of_rates)
+    if grants.usage:
+        of_usage = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [USAGE]}, **WITH_KEYS}
+        yield _allow("Usage", grants.usage, resources.table.table_arn, conditions=of_usage)
+        yield resources.stream
     if grants.audit:
         yield _allow("Records", grants.audit, resources.audit.table.table_arn, conditions=WITH_KEYS)
         yield _no_changes("RecordsStay", resources)

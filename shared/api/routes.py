@@ -114,6 +114,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/interventions", "status"),
     Route("PATCH", "/v1/sessions/{session_id}", "intervene", action="session.limits"),
     Route("PATCH", "/v1/sessions/{session_id}/plan", "intervene", action="plan.edit"),
+    Route("GET", "/v1/usage", "status"),
     Route("POST", "/v1/sessions/{session_id}/pause", "intervene", action="session.pause", rated="never"),
     Route("POST", "/v1/sessions/{session_id}/resume", "intervene", action="session.resume"),
     Route(

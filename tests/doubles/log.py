@@ -2,6 +2,7 @@
 
 from shared.adapters.storage.documents import from_commit, from_intervention, to_commit
 from shared.domain.session.commit import Commit
+from shared.domain.spending.usage import counted
 from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_ITEMS,
@@ -84,6 +85,8 @@ class MemoryLog:
                 self._table.receivers[tenant, session_id] = receiver.url
             if erasure is not None:
                 self.note_erasure(erasure)
+                left = counted(commit.head, commit.number, commit.head.created_by)
+                self._table.left[tenant, session_id] = left
             if record is not None:
                 self._table.records[tenant, record.route, record.key] = record
 

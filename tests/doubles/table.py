@@ -12,6 +12,7 @@ from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.schema.versions import CURRENT
+from shared.domain.spending.usage import Counted
 from shared.ports.log import (
     SHARDED_SINCE,
     IdempotencyRecord,
@@ -66,6 +67,8 @@ class MemoryTable:
         self.receivers: dict[tuple[str, str], str] = {}
         """Of sessions: their webhooks' URLs."""
         self.erasures: dict[tuple[str, str], datetime] = {}
+        self.left: dict[tuple[str, str], Counted] = {}
+        """What deletions left to be counted."""
         self.partials: dict[tuple[str, str], StoredDocument] = {}
         self.markers: dict[tuple[str, str], StoredDocument] = {}
 

@@ -116,7 +116,7 @@ def test_production_raises_alarms_when_functions_executions_or_the_api_fail(prod
     watched = {alarm["MetricName"] for alarm in alarms}
     refusals = {"Refused", "BeyondRate", "NotRecorded", "SessionsHidden"}
     executions = {"ExecutionsFailed", "ExecutionsTimedOut"}
-    assert watched == {"Errors", "Throttles", *executions, "5xx", "KeysRefused", *refusals}
+    assert watched == {"Errors", "Throttles", *executions, "5xx", "KeysRefused", "IteratorAge", *refusals}
     assert all(alarm["AlarmActions"] for alarm in alarms)
 
 

@@ -56,6 +56,11 @@ TAKE_OF_THE_RATE = {
     '"Null": {"dynamodb:LeadingKeys": "false"}}': {"dynamodb:UpdateItem"}
 }
 """The shares of a tenant's rate. All that `status` may write."""
+OF_USAGE = (
+    'Table.Arn if {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["T#*#=U"]}, '
+    '"Null": {"dynamodb:LeadingKeys": "false"}}'
+)
+"""All that `usage` may write."""
 OF_NO_TENANT = (
     'Table.Arn if {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["D"]}, '
     '"Null": {"dynamodb:LeadingKeys": "false"}}'
@@ -90,6 +95,7 @@ OWN: Mapping[str, Granted] = {
     "tool": {"arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"}},
     "intervene": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **PSEUDONYMS},
     "admin": {OF_NO_TENANT: {"dynamodb:GetItem", "dynamodb:PutItem"}, **PSEUDONYMS},
+    "usage": PSEUDONYMS,
     "recover": {MACHINE: START | {"states:ListExecutions"}, EXECUTIONS: LOOK_UP},
     "fallback": {},
 }
@@ -128,6 +134,13 @@ DATA: Mapping[str, Granted] = {
         RECEIVER_SECRETS: SET_SECRETS,
         **READ_RECORDS,
     },
+    "usage": {
+        TABLE: {"dynamodb:BatchGetItem", "dynamodb:GetItem"},
+        OF_USAGE: COUNT | {"dynamodb:PutItem", "dynamodb:DeleteItem"},
+        "Table.StreamArn": {
+            f"dynamodb:{name}" for name in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
+        },
+    },
     "recover": {
         TABLE: COMMIT | COUNT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Scan"},
         f"{TABLE}/index/live": {"dynamodb:Query"},
@@ -135,8 +148,9 @@ DATA: Mapping[str, Granted] = {
     },
     "fallback": {},
 }
-"""Function -> tenants' items and objects -> its actions there. All but `recover` have them one tenant at a time."""
-ONE_ROLE = ("recover", "fallback")
+"""Function -> tenants' items and objects -> its actions there. All but `recover` and `usage` have them one tenant at
+a time."""
+ONE_ROLE = ("usage", "recover", "fallback")
 BY_TENANT = tuple(name for name in DATA if name not in ONE_ROLE)
 
 
@@ -264,7 +278,7 @@ def test_files_and_sessions_are_apart(function: str, each: Synthesised) -> None:
     things = each.stateless.granted(function.capitalize())
     prefixes = {prefix for prefix in ("files", "sessions") if any(f"{prefix}/*" in thing for thing in things)}
     both = {"files", "sessions"}
-    others = {"tool": both, "step": both, "admin": {"files"}, "fallback": set()}
+    others = {"tool": both, "step": both, "admin": {"files"}, "usage": set(), "fallback": set()}
     assert prefixes == others.get(function, {"sessions"})
 
 

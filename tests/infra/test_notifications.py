@@ -42,7 +42,7 @@ def mapping(made: Synthesised, name: str) -> Mapping[str, Any]:
 @pytest.mark.parametrize("environment", ["dev", "staging", "prod"])
 def test_nothing_is_deployed_where_no_notifications_are_sent(environment: str, synthesise: object) -> None:
     made: Synthesised = synthesise(environment)  # type: ignore[operator]
-    assert made.stateless.resources(MAPPING) == {}
+    assert all(name.startswith("UsageMapping") for name in made.stateless.resources(MAPPING))
     made_for_it = {
         name
         for name, each in made.stateless.body["Resources"].items()
@@ -78,7 +78,8 @@ def test_only_interventions_and_changed_listings_of_sessions_reach_the_function_
 
 
 def test_the_stream_s_mapping_can_replace_one_of_the_function_itself(webhook: Synthesised) -> None:
-    ((name, alias),) = webhook.stateless.resources("AWS::Lambda::Alias").items()
+    aliases = webhook.stateless.resources("AWS::Lambda::Alias")
+    ((name, alias),) = ((key, each) for key, each in aliases.items() if key.startswith("NotifyStreamAlias"))
     assert (alias["Properties"]["FunctionVersion"], alias["Properties"]["Name"]) == ("$LATEST", "stream")
     assert {"Ref": name} in parts(mapping(webhook, "NotifyMapping")["FunctionName"])
 

@@ -3,6 +3,7 @@
 from infra.document.operations.operation import PAGING, Answer, Operation, ok, page_of
 from shared.api.response.shapes.definitions import CheckedKeys, ConfiguredModels
 from shared.api.response.shapes.records import AuditRecord, Health
+from shared.api.response.shapes.usage import TenantUsage
 
 TEXTS = {
     "text/css; charset=utf-8": {"type": "string"},
@@ -34,6 +35,20 @@ DEPLOYMENT = {
             "user": "Only this subject's, as the identity provider names it.",
             "who": "Only this pseudonym's.",
             "session_id": "Only of this session.",
+            **PAGING,
+        },
+    ),
+    "GET /v1/usage": Operation(
+        "readUsage",
+        "Operation",
+        "What the tenant has used, in sums",
+        (ok(TenantUsage, says="Sums of whole hours or days, UTC. What was used in none is left out."),),
+        about="Admins see the tenant's. Everybody else sees their own, `by` day or user. Sums are made from the "
+        "sessions' commits within a minute or two, deleted sessions included.",
+        parameters={
+            "from": "The beginning, rounded down to an hour (`by` hour) or a day. Absent: seven days before `to`.",
+            "to": "The end, which is not part of it, rounded up. At most 92 days after `from`. Absent: now.",
+            "by": "What an item is about.",
             **PAGING,
         },
     ),

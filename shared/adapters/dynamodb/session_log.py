@@ -19,6 +19,7 @@ from shared.adapters.dynamodb.transaction import (
     put_record,
     transact,
 )
+from shared.adapters.dynamodb.usage.items import left_item
 from shared.domain.session.commit import Commit
 from shared.domain.spending.spent import SPENT_SINCE
 from shared.invocation_meter import METER
@@ -204,6 +205,7 @@ class DynamoLog:
             parts.append((put(self._table, items.listing_item(listing, commit.version)), None))
         if erasure is not None:
             parts.append((put(self._table, items.erasure_item(erasure)), None))
+            parts.append((put(self._table, left_item(commit)), None))
         if receiver is not None:
             parts.append((put(self._table, items.receiver_item(receiver)), None))
         for each in extra_items.interventions:

@@ -29,7 +29,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Commit": frozenset({"failed_attempts"}),
             "Head": frozenset(
                 {"background", "counted", "forked_from", "held", "outage", "output_schema", "plan_edit"}
-                | {"read_outside", "spent", "visibility", "writers"}
+                | {"read_outside", "spent", "tally", "visibility", "writers"}
             ),
             "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),

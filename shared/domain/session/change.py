@@ -14,6 +14,7 @@ from shared.domain.rules.outage import OUTAGE_REASONS, Outage
 from shared.domain.session.commit import Commit, Decision, Event, EventDraft, EventType, StepRecord
 from shared.domain.session.conversation import Content, Entry, UserEntry
 from shared.domain.session.head import TRANSITIONS, Head, IllegalTransition, SessionState
+from shared.domain.spending.tally import Tally
 
 OF_FUSED_WORK = frozenset({"thought", "message.assistant", "tool.started", "tool.finished"})
 """Types of events that say so where a worker went on by itself (ADR 57)."""
@@ -180,7 +181,11 @@ class Change:
             for seq, (draft, step) in enumerate(self._drafts, start=self.head.last_seq + 1)
         )
         head = self.head.model_copy(
-            update={"last_seq": self.head.last_seq + len(events), "updated_at": self.now}
+            update={
+                "last_seq": self.head.last_seq + len(events),
+                "updated_at": self.now,
+                "tally": self._tally(),
+            }
         )
         return Commit(
             number=self.number,
@@ -195,3 +200,9 @@ class Change:
             compacted=self._compacted,
             failed_attempts=tuple(self._failed_attempts),
         )
+
+    def _tally(self) -> Tally:
+        tally = self.head.tally or Tally()
+        for draft, _ in self._drafts:
+            tally = tally.with_event(draft.type, draft.data)
+        return tally.with_closed(self._interventions.values())

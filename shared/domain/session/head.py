@@ -17,6 +17,7 @@ from shared.domain.rules.tenant_hour import Lease
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
 from shared.domain.spending.spent import Spent
+from shared.domain.spending.tally import Tally
 from shared.domain.untrusted.visible import visible
 
 
@@ -369,6 +370,8 @@ class Head(VersionedModel):
     """What the session has used of AWS and of its models; None: nothing is counted yet."""
     plan_edit: str = ""
     """The id of the message that tells the model what a person has changed in the plan last; empty: nobody has."""
+    tally: Tally | None = None
+    """What the session has done, in counts; None: nothing is counted yet."""
     background: RunningResponse | None = None
     """The answer that the run waits for, or that its provider still has to be told to end; None: there is none."""
     counted: bool = False

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from infra.lambdas.grants import GRANTS
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
 from shared.adapters.dynamodb.long_polls import DynamoLongPolls
+from shared.adapters.dynamodb.usage.store import DynamoUsage
 from shared.agent.session.segments import Segment, keep
 from shared.domain.audit.record import AuditRecord
 from shared.domain.definitions import prompt as prompts
@@ -26,7 +27,9 @@ from shared.domain.rules.long_polls import LongPolls
 from shared.domain.session.attempt import Marker
 from shared.domain.session.listed import Listed, mark
 from shared.domain.session.running_text import Partial
+from shared.domain.spending.usage import Amounts, RowKey, counted
 from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, Places, SessionReceiver, TransactionItems
+from shared.ports.meter import Fold, Partition
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention, record_for
 
@@ -58,9 +61,13 @@ NAMES = {
     "POST /v1/sessions": "{route}",
     "aud_1": "{record}",
 }
+USED = {"p_acme_ann": "{user}", "librarian-model": "{model}", "completed%2Fx": "{end}"}
+"""Names in keys of usage."""
 TYPE_NAMES = {"S", "N", "B"}
 AUDIT = {"begun action", "ended action"}
 """Items of the other table."""
+USAGE = re.compile(r"usage of .*|ends of .*|counts of a session")
+"""Items that `usage` alone writes, by a grant of its own."""
 LEASES = {"requests taken", "places for long polls"}
 """Items that some may update and not put."""
 READS = {"dynamodb:GetItem", "dynamodb:Query"}
@@ -92,6 +99,8 @@ def documented() -> dict[Shape, list[Attributes]]:
 
 
 def shape(key: str) -> str:
+    for name, placeholder in USED.items():
+        key = key.replace(name, placeholder)
     for name, placeholder in NAMES.items():
         key = key.replace(name, placeholder)
     key = re.sub(r"[0-9a-f]{64}", "{hash}", key)
@@ -184,8 +193,27 @@ def tool_of(now: datetime) -> ToolDefinition:
     )
 
 
+def count_usage(stores: Stores, aws: Aws) -> None:
+    """Of everything something, of a session that goes on and of one that is deleted and counted no more."""
+    usage = DynamoUsage(aws.table, stores.clock, aws.dynamodb)
+    every = Amounts(*(1 for _ in Amounts._fields))
+    of_model = Amounts(1, 1, 1, 1, 1, 1)
+    rows = {
+        RowKey("tenant", 7): every,
+        RowKey("agent", 7, "librarian"): every,
+        RowKey("user", 7, "p_acme_ann"): every,
+        RowKey("model", 7, "librarian-model"): of_model,
+        RowKey("end", 7, "completed/x"): Amounts(runs=1),
+    }
+    now = counted(make_commit(TENANT, SESSION, 1).head, 1, "p_acme_ann")
+    gone = now.model_copy(update={"standing": "deleted"})
+    hour = datetime.fromtimestamp(7 * 3_600, UTC)
+    usage.add([Fold(Partition(TENANT, SESSION), 0, now)], rows, hour)
+    usage.add([Fold(Partition(TENANT, GONE), 0, gone)], {}, hour)
+
+
 def write_and_delete_a_session(stores: Stores) -> None:
-    stores.log.append(make_commit(TENANT, GONE, 1))
+    stores.log.append(make_commit(TENANT, GONE, 1), TransactionItems(erasure=Erasure(TENANT, GONE, NOW)))
     stores.partials.put(TENANT, GONE, Partial(key="k", text="One", at=NOW))
     stores.log.note_erasure(Erasure(TENANT, GONE, NOW))
     stores.log.delete(TENANT, GONE)
@@ -195,6 +223,7 @@ def test_every_item_is_on_the_page_with_its_attributes(moto_account: Aws) -> Non
     stores = aws_stores(moto_account)
     write_one_of_each(stores, moto_account)
     write_and_delete_a_session(stores)
+    count_usage(stores, moto_account)
     DynamoLongPolls(moto_account.table, moto_account.dynamodb).put(LongPolls(0.5), NOW)
 
     found, documented_kinds = stored(moto_account), documented()
@@ -258,7 +287,9 @@ def test_who_writes_and_reads_an_item_has_the_right_to() -> None:
 
     for item, writers, readers, _ in described:
         assert code(writers), item
-        if item in LEASES:
+        if USAGE.fullmatch(item):
+            assert all(GRANTS[name].usage for name in code(writers)), item  # type: ignore[index]
+        elif item in LEASES:
             assert all(GRANTS[name].leases for name in code(writers)), item  # type: ignore[index]
         else:
             assert all("dynamodb:PutItem" in on(item, name) for name in code(writers)), item

@@ -256,6 +256,7 @@ NEEDS: Mapping[str, set[str]] = {
     "intervene": {"start an execution", "stop an execution"},
     "admin": set(),
     "notify": {"read a tenant's item", "read what notifications are signed with"},
+    "usage": {"read a tenant's item"},
     "recover": {
         "read a tenant's item", "write a tenant's item", "change a tenant's item", "delete a tenant's item",
         "read through the table", "find the live sessions", "read a session's text", "start an execution",

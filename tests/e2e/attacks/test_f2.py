@@ -120,7 +120,7 @@ def test_whatever_a_function_asks_the_store_for_it_gets_its_own_tenants_and_nobo
     """The mistake is in whose data a repository is asked for; bound is who sent the request."""
     session_id, mallory = victim.start(), admit()
     own = mallory.start()
-    before = [behind.items_of(victim.tenant), behind.objects_of(victim.tenant)]
+    before = [behind.items_but_usage(victim.tenant), behind.objects_of(victim.tenant)]
     function = working(name).function
     with bound_to(mallory.tenant):
         assert function.log.latest(mallory.tenant, own) is not None
@@ -131,7 +131,7 @@ def test_whatever_a_function_asks_the_store_for_it_gets_its_own_tenants_and_nobo
                 attempt(function, victim.tenant)
     with pytest.raises(AwsDenied):
         function.log.latest(victim.tenant, session_id)  # with nobody bound
-    assert [behind.items_of(victim.tenant), behind.objects_of(victim.tenant)] == before
+    assert [behind.items_but_usage(victim.tenant), behind.objects_of(victim.tenant)] == before
 
 
 class ForAnother:

@@ -86,7 +86,7 @@ class Traces(NamedTuple):
                 for each in executions(behind, sessions)
             },
             [line for line in behind.log_lines() if any(id in line for id in ids)],
-            [text for text in map(str, behind.items_of("")) if any(id in text for id in ids)],
+            [text for text in map(str, behind.items_but_usage("")) if any(id in text for id in ids)],
         )
 
 

@@ -49,7 +49,7 @@ def test_a_deleted_session_leaves_no_item_and_no_object(ann: Person, behind: Beh
 
     assert ann.delete(f"/v1/sessions/{session_id}").status_code == 204
 
-    assert all(set(item) in (KEPT, NOTE) for item in behind.items_of(session_id))
+    assert behind.has_only(session_id, KEPT, NOTE)
     assert behind.objects_of(session_id) == []
     for path in ("", "/messages", "/plan", "/steps", "/trace", "/events", "/interventions"):
         refused(ann.get(f"/v1/sessions/{session_id}{path}"), 404, "SESSION_NOT_FOUND")
@@ -63,7 +63,7 @@ def test_a_session_deleted_while_it_waits_leaves_no_question_and_no_execution(
 ) -> None:
     session_id = waiting.session["session_id"]
     assert ann.delete(f"/v1/sessions/{session_id}").status_code == 204
-    assert all(set(item) in (KEPT, NOTE) for item in behind.items_of(session_id))
+    assert behind.has_only(session_id, KEPT, NOTE)
     assert ann.items("/v1/interventions") == []
     assert all(each["status"] != "RUNNING" for each in behind.executions(session_id))
     assert ann.file(OLD) == "old"

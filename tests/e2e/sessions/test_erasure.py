@@ -16,6 +16,7 @@ from tests.e2e.support.thinking import end, plan
 LONG = "A long line of text. " * 2_000
 WRITERS = ("start", "step", "tool", "intervene", "recover")
 BARE = {"pk", "sk", "ttl"}
+NOTE = {"pk", "sk", "live", "live_at"}
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +47,12 @@ def test_of_a_deleted_session_no_version_is_left_and_later_no_note_either(
     assert ann.delete(f"/v1/sessions/{session_id}").status_code == 204
 
     assert behind.objects_of(session_id) == []
-    assert [set(item) for item in behind.items_of(session_id) if "ttl" not in item] == [
-        {"pk", "sk", "live", "live_at"}
-    ]
+    assert behind.has_only(session_id, BARE, NOTE)
+    assert [set(item) for item in behind.items_of(session_id) if "ttl" not in item] == [NOTE]
     recover(behind)
-    assert all(set(item) == BARE for item in behind.items_of(session_id))
+    assert behind.has_only(session_id, BARE)
     refused(ann.delete(f"/v1/sessions/{session_id}"), 404, "SESSION_NOT_FOUND")
-    assert all(set(item) == BARE for item in behind.items_of(session_id))
+    assert behind.has_only(session_id, BARE)
 
 
 def test_a_session_that_began_beside_the_release_before_goes_on_and_is_erased_where_that_stored_it(
@@ -98,5 +98,5 @@ def test_what_a_worker_stores_after_the_deletion_is_erased_with_the_next_recover
     recover(behind)
 
     assert behind.objects_of(session_id) == []
-    assert all(set(item) == BARE for item in behind.items_of(session_id))
+    assert behind.has_only(session_id, BARE)
     refused(ann.get(f"/v1/sessions/{session_id}"), 404, "SESSION_NOT_FOUND")

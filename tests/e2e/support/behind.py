@@ -20,7 +20,18 @@ from infra.local.credentials import Credentials
 from tests.e2e.support.person import PATIENCE_SECONDS
 
 VERSIONS = ("Versions", "DeleteMarkers")
-FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "notify", "recover", "fallback")
+FUNCTIONS = (
+    "start",
+    "status",
+    "step",
+    "tool",
+    "intervene",
+    "admin",
+    "notify",
+    "usage",
+    "recover",
+    "fallback",
+)
 LOOK_SECONDS = 0.1
 
 
@@ -151,6 +162,21 @@ class Behind:
         """Every item of the table whose keys or attributes have the word in them, in the clear."""
         pages = self.client("dynamodb").get_paginator("scan").paginate(TableName=self.settings["ACTA_TABLE"])
         return [item for page in pages for item in page["Items"] if word in str(item)]
+
+    def items_but_usage(self, word: str) -> list[Any]:
+        """Those that are there as soon as a request is answered: usage is counted a moment later."""
+        return [item for item in self.items_of(word) if not item["pk"]["S"].endswith("#=U")]
+
+    def has_only(self, word: str, *kinds: set[str]) -> bool:
+        """Whether every item with the word has the attributes of one of the kinds, as soon as what a deletion left to
+        be counted is counted.
+        """
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not all(set(item) in kinds for item in self.items_of(word)):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(LOOK_SECONDS)
+        return True
 
     def audited(self, tenant: str) -> list[Any]:
         """Every item that the audit table has of the tenant, oldest first."""

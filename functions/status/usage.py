@@ -1,0 +1,62 @@
+"""What a tenant has used: `/v1/usage` (design §3). Admins see the tenant's, everybody else their own (ADR 67)."""
+
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from functions.status.receipt import ReceiptMaker
+from shared.agent.usage.report import By, Span, report
+from shared.api.app import Api
+from shared.api.request.instant import Instant
+from shared.api.request.listing_cursor import ListingCursor
+from shared.api.response.envelope import Response, success
+from shared.api.response.usage_view import usage_view
+from shared.domain.errors import Forbidden, ValidationFailed
+from shared.domain.spending.usage_cost import cost_of
+from shared.ports.audit import Pseudonyms
+from shared.ports.clock import Clock
+from shared.ports.meter import UsageReader
+
+USUAL = timedelta(days=7)
+OWN: tuple[By, ...] = ("day", "user")
+"""What is kept of one person."""
+
+
+def add_usage(
+    api: Api, usage: UsageReader, pseudonyms: Pseudonyms, clock: Clock, receipt: ReceiptMaker
+) -> None:
+    @api.get("/v1/usage")
+    def of_tenant(
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        by: By = "day",
+        limit: Annotated[int, Field(ge=1, le=200)] = 100,
+        cursor: ListingCursor = None,
+    ) -> Response:
+        caller = api.caller
+        who = None if "admin" in caller.roles else pseudonyms.of(caller.tenant, caller.user)
+        if who is not None and by not in OWN:
+            raise Forbidden(f"Usage by {by} is for admins.", {"role": ["admin"]})
+        found = report(usage, caller.tenant, by, _span(from_, to, clock.now()), who)
+        left = [name for name in found.items if cursor is None or name > cursor]
+        names = left[:limit]
+        next_cursor = names[-1] if len(left) > limit else None
+
+        return success(
+            usage_view(
+                found, by, names, next_cursor, lambda row: cost_of(row, receipt.prices, receipt.architecture)
+            )
+        )
+
+
+def _span(since: datetime | None, until: datetime | None, now: datetime) -> Span:
+    """Raises ValidationFailed."""
+    until = now + timedelta(microseconds=1) if until is None else until
+    try:
+        since = until - USUAL if since is None else since
+    except OverflowError:
+        raise ValidationFailed("There was no such time.", {"to": ["a later instant"]}) from None
+    if since >= until or since.year < 1970:
+        raise ValidationFailed("The time is empty.", {"from": ["an instant before `to`"]})
+    return Span(since, until)

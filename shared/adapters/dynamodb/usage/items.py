@@ -1,0 +1,153 @@
+"""The items of a tenant's usage: keys, attributes, and what they hold (ADR 67).
+
+    pk                sk                       attributes
+    T#{tenant}#=U     H#{number}               an hour: one attribute for each amount, u newest commit that is counted
+    T#{tenant}#=U     A#{number}#{agent}       a day of an agent; the number is that of the hour or the day since 1970
+    T#{tenant}#=U     M#{number}#{model}       a day of a model
+    T#{tenant}#=U     U#{number}#{user}        a day of a user, by pseudonym
+    T#{tenant}#=U     E#{number}#{end}         a day of a way in which runs ended
+    T#{tenant}#=U     S#{session}              what was counted of a session: n commit, v version, z body; of a
+                                               deleted one ttl alone
+    T#{tenant}#=U     D#{session}              what a deletion left to be counted: n commit, t tenant, v, z, ttl
+
+No part of a key has a `#` or a `=`, so this partition is nobody else's.
+"""
+
+from datetime import datetime, timedelta
+
+from shared.adapters.dynamodb.table_layout import COMMIT, Item, number_sk, sortable
+from shared.adapters.dynamodb.transaction import Action
+from shared.adapters.storage.documents import ATTRIBUTES_VERSION, dump, load
+from shared.adapters.storage.keys import key_part, part_text, tenant_pk
+from shared.domain.session.commit import Commit
+from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, counted
+from shared.ports.meter import Committed, Partition
+
+PARTITION = "#=U"
+SESSION = "#S#"
+"""Between a tenant and a session in the keys of commits."""
+HOURS, AGENTS, MODELS, USERS, ENDS = "H#", "A#", "M#", "U#", "E#"
+COUNTED, LEFT = "S#", "D#"
+ROWS: dict[Dimension, str] = {
+    "tenant": HOURS,
+    "agent": AGENTS,
+    "model": MODELS,
+    "user": USERS,
+    "end": ENDS,
+}
+KEPT = timedelta(days=2)
+"""Longer than a stream keeps its records: none of a deleted session can come any more."""
+ATTRIBUTES: dict[str, str] = dict(
+    zip(
+        Amounts._fields,
+        (
+            "fr", "ca", "ou", "cl", "mi", "un",
+            "tr", "iv", "mb", "hr", "wc", "ge", "pu",
+            "ru", "um", "am", "pl", "pc", "qa", "qr", "qe", "qw", "wm", "tk", "tf",
+            "si", "sa", "sw", "sc", "sf", "sx", "sd",
+            "rc", "rf", "rx",
+        ),
+        strict=True,
+    )
+)  # fmt: skip
+"""Amount -> attribute."""
+
+
+def usage_pk(tenant_part: str) -> str:
+    """`tenant_part`: as it stands in keys."""
+    return f"T#{tenant_part}{PARTITION}"
+
+
+def committed(pk: str, sk: str, at: datetime) -> Committed | None:
+    """The commit with these keys; None: they are of something else."""
+    tenant, found, session = pk.removeprefix("T#").partition(SESSION)
+    if not found or not sk.startswith(COMMIT):
+        return None
+    return Committed(Partition(tenant, session), int(sk.removeprefix(COMMIT)), at)
+
+
+def commit_key(commit: Committed) -> Item:
+    pk = f"T#{commit.partition.tenant}{SESSION}{commit.partition.session}"
+    return {"pk": {"S": pk}, "sk": {"S": number_sk(commit.number)}}
+
+
+def counted_key(partition: Partition) -> Item:
+    return {"pk": {"S": usage_pk(partition.tenant)}, "sk": {"S": COUNTED + partition.session}}
+
+
+def counted_item(partition: Partition, now: Counted) -> Item:
+    """Of a deleted session only that it was counted whole."""
+    key = counted_key(partition)
+    if now.standing == "deleted":
+        return {**key, "ttl": {"N": str(int((now.at + KEPT).timestamp()))}}
+    return {**key, "n": {"N": str(now.number)}, **_body(now)}
+
+
+def item_counted(item: Item) -> Counted | None:
+    """None: of a deleted session, which is counted whole."""
+    return None if "z" not in item else _read(item)
+
+
+def item_left(item: Item) -> tuple[str, Counted]:
+    return item["t"]["S"], _read(item)
+
+
+def _read(item: Item) -> Counted:
+    return load("count of a session", Counted, int(item["v"]["N"]), item["z"]["B"])
+
+
+def left_key(partition: Partition) -> Item:
+    return {"pk": {"S": usage_pk(partition.tenant)}, "sk": {"S": LEFT + partition.session}}
+
+
+def left_item(commit: Commit) -> Item:
+    """Of a session's last commit, which is emptied with the others: its counts, and who started it."""
+    head = commit.head
+    partition = Partition(tenant_pk(head.tenant).removeprefix("T#"), key_part(head.session_id))
+    return {
+        **left_key(partition),
+        "n": {"N": str(commit.number)},
+        "t": {"S": head.tenant},
+        **_body(counted(head, commit.number, head.created_by)),
+        "ttl": {"N": str(int((commit.at + KEPT).timestamp()))},
+    }
+
+
+def _body(now: Counted) -> Item:
+    return {"v": {"N": str(ATTRIBUTES_VERSION)}, "z": {"B": dump(now, ATTRIBUTES_VERSION)}}
+
+
+def row_key(tenant_part: str, key: RowKey) -> Item:
+    sk = f"{ROWS[key.dimension]}{key.at:010d}"
+    if key.dimension != "tenant":
+        sk += f"#{key_part(key.name or '-')}"
+    return {"pk": {"S": usage_pk(tenant_part)}, "sk": {"S": sk}}
+
+
+def item_row(dimension: Dimension, item: Item) -> tuple[RowKey, Amounts]:
+    at, _, part = item["sk"]["S"].removeprefix(ROWS[dimension]).partition("#")
+    name = (part_text(part) or part) if part else ""
+    amounts = NOTHING._replace(
+        **{field: int(item[short]["N"]) for field, short in ATTRIBUTES.items() if short in item}
+    )
+    return RowKey(dimension, int(at), name), amounts
+
+
+def addition(table: str, tenant_part: str, key: RowKey, more: Amounts, until: datetime | None) -> Action:
+    """What adds `more` to the row. `until`: set in the row of the newest hour."""
+    added = {ATTRIBUTES[field]: value for field, value in more._asdict().items() if value}
+    change = "ADD " + ", ".join(f"#{short} :{short}" for short in added) if added else ""
+    names = {f"#{short}": short for short in added}
+    values = {f":{short}": {"N": str(value)} for short, value in added.items()}
+    if until is not None:
+        change = f"{change} SET #u = :u".strip()
+        names["#u"], values[":u"] = "u", {"S": sortable(until)}
+    return {
+        "Update": {
+            "TableName": table,
+            "Key": row_key(tenant_part, key),
+            "UpdateExpression": change,
+            "ExpressionAttributeNames": names,
+            "ExpressionAttributeValues": values,
+        }
+    }

@@ -1,0 +1,149 @@
+"""A tenant's usage on DynamoDB. The projector adds to it, `GET /v1/usage` reads it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb import table_layout as table_items
+from shared.adapters.dynamodb.query import query
+from shared.adapters.dynamodb.transaction import FREE, ConditionFailed, delete, put, transact
+from shared.adapters.dynamodb.usage import items
+from shared.adapters.storage.keys import key_part
+from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
+from shared.domain.session.head import Head
+from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows, hour_of
+from shared.ports.clock import Clock
+from shared.ports.meter import Committed, Fold, FoldLost, Partition
+
+APPEARED = "INSERT"
+BATCH = 100
+"""BatchGetItem's limit."""
+ATTEMPTS = 8
+PAUSE_SECONDS = 0.05
+"""Doubled after each attempt that left keys unprocessed."""
+
+
+def committed_in(event: Mapping[str, Any]) -> Iterator[Committed]:
+    """The commits that the stream's event tells of; nothing else in it matters."""
+    for record in event.get("Records", ()):
+        if record.get("eventName") != APPEARED:
+            continue
+        told = record["dynamodb"]
+        at = datetime.fromtimestamp(float(told.get("ApproximateCreationDateTime", 0)), UTC)
+        found = items.committed(told["Keys"]["pk"]["S"], told["Keys"]["sk"]["S"], at)
+        if found is not None:
+            yield found
+
+
+class DynamoUsage:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+
+    def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
+        names = {_text(key := items.counted_key(each)): (each, key) for each in partitions}
+        found = self._get([key for _, key in names.values()])
+        return {names[_text(item)][0]: items.item_counted(item) for item in found}
+
+    def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
+        names = {_text(key := items.commit_key(each)): (each, key) for each in commits}
+        heads: dict[Committed, Head] = {}
+        for item in self._get([key for _, key in names.values()]):
+            if table_items.is_tombstone(item):
+                continue
+            try:
+                heads[names[_text(item)][0]] = table_items.item_commit(item).head
+            except (PoisonedSession, SchemaUnknown):  # a later commit of it has all that this one counted
+                continue
+        return heads
+
+    def left(self, partition: Partition) -> tuple[str, Counted] | None:
+        answer = self._dynamodb.call(
+            "get_item", TableName=self._table, Key=items.left_key(partition), ConsistentRead=True
+        )
+        item = answer.get("Item")
+        return None if item is None else items.item_left(item)
+
+    def add(self, folds: Sequence[Fold], rows: Rows, until: datetime) -> None:
+        tenant = folds[0].partition.tenant
+        newest = RowKey("tenant", hour_of(until))
+        actions: list[dict[str, Any]] = []
+        for fold in folds:
+            item = items.counted_item(fold.partition, fold.now)
+            if fold.before:
+                actions.append(put(self._table, item, "n = :before", before={"N": str(fold.before)}))
+            else:
+                actions.append(put(self._table, item, FREE))
+            if fold.leaves:
+                actions.append(delete(self._table, items.left_key(fold.partition)))
+        for key, more in {newest: NOTHING, **rows}.items():
+            if more != NOTHING or key == newest:
+                told = until if key == newest else None
+                actions.append(items.addition(self._table, tenant, key, more, told))
+        try:
+            transact(self._dynamodb, self._clock, actions)
+        except ConditionFailed:
+            raise FoldLost from None
+
+    def rows(
+        self, tenant: str, dimension: Dimension, first: int, last: int, name: str | None = None
+    ) -> Iterator[tuple[RowKey, Amounts]]:
+        kind = items.ROWS[dimension]
+        answers = query(
+            self._dynamodb,
+            TableName=self._table,
+            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+            ExpressionAttributeValues={
+                ":pk": {"S": items.usage_pk(key_part(tenant))},
+                ":first": {"S": f"{kind}{first:010d}"},
+                ":last": {"S": f"{kind}{last:010d}#~"},
+            },
+        )
+        for answer in answers:
+            for item in answer["Items"]:
+                row = items.item_row(dimension, item)
+                if name is None or row[0].name == name:
+                    yield row
+
+    def counted_until(self, tenant: str) -> datetime | None:
+        answer = self._dynamodb.call(
+            "query",
+            TableName=self._table,
+            ScanIndexForward=False,
+            Limit=1,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :hours)",
+            ExpressionAttributeValues={
+                ":pk": {"S": items.usage_pk(key_part(tenant))},
+                ":hours": {"S": items.HOURS},
+            },
+        )
+        for item in answer["Items"]:
+            if "u" in item:
+                return datetime.fromisoformat(item["u"]["S"])
+        return None
+
+    def _get(self, keys: Iterable[table_items.Item]) -> Iterator[table_items.Item]:
+        wanted = list(keys)
+        pause, attempt = PAUSE_SECONDS, 0
+        while wanted:
+            batch, wanted = wanted[:BATCH], wanted[BATCH:]
+            answer = self._dynamodb.call(
+                "batch_get_item", RequestItems={self._table: {"Keys": batch, "ConsistentRead": True}}
+            )
+            yield from answer.get("Responses", {}).get(self._table, [])
+            rest = answer.get("UnprocessedKeys", {}).get(self._table, {}).get("Keys", [])
+            if rest:
+                attempt += 1
+                if attempt == ATTEMPTS:
+                    raise StoreThrottled("batch_get_item: keys were left unprocessed")
+                self._clock.back_off(pause)
+                pause *= 2
+                wanted = [*rest, *wanted]
+
+
+def _text(item: table_items.Item) -> tuple[str, str]:
+    return item["pk"]["S"], item["sk"]["S"]

@@ -1,0 +1,161 @@
+"""Adds what sessions have counted since the last time to the usage of their tenants (ADR 67).
+
+The stream says which commits there are, and a commit's head has all counts up to it. So the newest commit that a batch
+names of a session and an hour stands for all before it, and what was counted of the session last says how much is new.
+A write is made on the condition that nobody has counted the session meanwhile: commits that come twice, late or in
+another order change nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from shared.domain.errors import StoreThrottled
+from shared.domain.session.head import Head
+from shared.domain.spending.usage import NOTHING, Amounts, Counted, RowKey, Rows, counted, difference, hour_of
+from shared.ports.audit import Pseudonyms
+from shared.ports.meter import Committed, Fold, FoldLost, Partition, UsageStore
+
+AT_ONCE = 25
+"""Sessions that are read together."""
+MAX_ACTIONS = 90
+"""Items of one write. DynamoDB takes 100, and one session needs at most about 40."""
+ATTEMPTS = 5
+"""Times that others may be faster."""
+
+
+class Folded(NamedTuple):
+    """`sessions`: whose usage was added. `unread`: of which nothing can be counted now: what a later commit of theirs
+    counts has it. `writes`: transactions.
+    """
+
+    sessions: int = 0
+    unread: int = 0
+    writes: int = 0
+
+    def plus(self, other: "Folded") -> "Folded":
+        return Folded(*(one + more for one, more in zip(self, other, strict=True)))
+
+
+class _Read(NamedTuple):
+    """What the log says of a session now, oldest first. `leaves`: a deletion left it."""
+
+    counts: tuple[Counted, ...]
+    leaves: bool = False
+
+
+def fold(store: UsageStore, pseudonyms: Pseudonyms, commits: Iterable[Committed]) -> Folded:
+    """Raises what the store and the pseudonyms raise; then all of it may be done again."""
+    done = Folded()
+    for newest in _by_tenant(commits).values():
+        for part in _parts(list(newest.items())):
+            done = done.plus(_fold_part(store, pseudonyms, dict(part)))
+    return done
+
+
+def _parts(
+    sessions: Sequence[tuple[Partition, tuple[Committed, ...]]],
+) -> Iterable[Sequence[tuple[Partition, tuple[Committed, ...]]]]:
+    return (sessions[at : at + AT_ONCE] for at in range(0, len(sessions), AT_ONCE))
+
+
+def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[Partition, tuple[Committed, ...]]]:
+    """Of each session the newest commit of each hour, in order."""
+    newest: dict[tuple[Partition, int], Committed] = {}
+    for commit in commits:
+        key = commit.partition, hour_of(commit.at)
+        if key not in newest or newest[key].number < commit.number:
+            newest[key] = commit
+    tenants: dict[str, dict[Partition, tuple[Committed, ...]]] = {}
+    for commit in sorted(newest.values(), key=lambda each: each.number):
+        sessions = tenants.setdefault(commit.partition.tenant, {})
+        sessions[commit.partition] = (*sessions.get(commit.partition, ()), commit)
+    return tenants
+
+
+def _fold_part(
+    store: UsageStore, pseudonyms: Pseudonyms, commits: Mapping[Partition, tuple[Committed, ...]]
+) -> Folded:
+    heads = store.heads([each for several in commits.values() for each in several])
+    read = {
+        partition: _read(store, pseudonyms, heads, partition, each) for partition, each in commits.items()
+    }
+    unread = sum(1 for each in read.values() if not each.counts)
+    for _ in range(ATTEMPTS):
+        try:
+            return _add(store, read)._replace(unread=unread)
+        except FoldLost:
+            continue
+    raise StoreThrottled("others counted the same sessions each time")
+
+
+def _read(
+    store: UsageStore,
+    pseudonyms: Pseudonyms,
+    heads: Mapping[Committed, Head],
+    partition: Partition,
+    commits: tuple[Committed, ...],
+) -> _Read:
+    found = tuple(
+        counted(head, commit.number, pseudonyms.of(head.tenant, head.created_by))
+        for commit in commits
+        if (head := heads.get(commit)) is not None
+    )
+    if commits[-1] in heads and found[-1].standing != "deleted":
+        return _Read(found)
+    left = store.left(partition)
+    if left is None:
+        return _Read(found)
+    tenant, last = left
+    last = last.model_copy(update={"who": pseudonyms.of(tenant, last.who)})
+    return _Read((*(each for each in found if each.number < last.number), last), leaves=True)
+
+
+def _add(store: UsageStore, read: Mapping[Partition, _Read]) -> Folded:
+    """Raises FoldLost; what was written before stays, and is not added again."""
+    before = store.counted([partition for partition, each in read.items() if each.counts])
+    done, batch = Folded(), _Batch()
+    for partition, each in read.items():
+        last = before.get(partition)
+        if last is None and partition in before:
+            continue
+        rows = _differences(last, each.counts)
+        if not rows:
+            continue
+        fold = Fold(partition, 0 if last is None else last.number, each.counts[-1], each.leaves)
+        if not batch.takes(rows):
+            done = done.plus(batch.write(store))
+            batch = _Batch()
+        batch.add(fold, rows)
+    return done.plus(batch.write(store))
+
+
+def _differences(last: Counted | None, counts: Iterable[Counted]) -> Rows:
+    rows: dict[RowKey, Amounts] = {}
+    for now in counts:
+        for key, more in difference(last, now).items():
+            rows[key] = rows.get(key, NOTHING).plus(more)
+        last = now if last is None or now.number > last.number else last
+    return rows
+
+
+class _Batch:
+    """Sessions of one tenant that are written together."""
+
+    def __init__(self) -> None:
+        self._folds: list[Fold] = []
+        self._rows: dict[RowKey, Amounts] = {}
+
+    def takes(self, rows: Rows) -> bool:
+        actions = 2 * (len(self._folds) + 1) + len(self._rows.keys() | rows.keys()) + 1
+        return not self._folds or actions <= MAX_ACTIONS
+
+    def add(self, fold: Fold, rows: Rows) -> None:
+        self._folds.append(fold)
+        for key, more in rows.items():
+            self._rows[key] = self._rows.get(key, NOTHING).plus(more)
+
+    def write(self, store: UsageStore) -> Folded:
+        if not self._folds:
+            return Folded()
+        store.add(self._folds, self._rows, max(fold.now.at for fold in self._folds))
+        return Folded(sessions=len(self._folds), writes=1)

@@ -1,0 +1,108 @@
+"""A tenant's usage as JSON (design §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from shared.api.response.views import instant, instant_or_none
+from shared.domain.spending.usage import Amounts
+from shared.domain.spending.usage_cost import UsageCost
+from shared.domain.untrusted.visible import visible
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.agent.usage.report import By, Report
+    from shared.api.response.shapes import usage
+
+Priced = Callable[[Amounts], UsageCost]
+
+
+def usage_view(
+    report: Report, by: By, names: Sequence[str], next_cursor: str | None, priced: Priced
+) -> usage.TenantUsage:
+    """`names`: the items of this page."""
+    return {
+        "by": by,
+        "from": instant(report.span.since),
+        "to": instant(report.span.until),
+        "complete_until": instant_or_none(report.complete_until),
+        "items": [_item(name, by, report.items[name], priced) for name in names],
+        "next_cursor": next_cursor,
+        "total": {
+            "tokens": _tokens(report.total),
+            "cost": _cost(report.total, priced),
+            "work": _work(report.total),
+            "runs_ended": dict(report.ends) if report.ends is not None else None,
+        },
+    }
+
+
+def _item(name: str, by: By, row: Amounts, priced: Priced) -> usage.UsageItem:
+    of_model = by == "model"
+    return {
+        "key": visible(name),
+        "tokens": _tokens(row),
+        "cost": _model_cost(row, priced) if of_model else _cost(row, priced),
+        "work": None if of_model else _work(row),
+    }
+
+
+def _tokens(row: Amounts) -> usage.Tokens:
+    return {
+        "fresh_input": row.fresh,
+        "cached_input": row.cached,
+        "output": row.output,
+        "total": row.fresh + row.cached + row.output,
+        "model_calls": row.calls,
+    }
+
+
+def _cost(row: Amounts, priced: Priced) -> usage.UsageCost:
+    cost = priced(row)
+    return {
+        "models_usd": cost.models_usd,
+        "unpriced_calls": row.unpriced,
+        "aws_usd": cost.aws_usd,
+        "total_usd": cost.total_usd,
+    }
+
+
+def _model_cost(row: Amounts, priced: Priced) -> usage.UsageCost:
+    """What AWS asks is not a model's."""
+    return {**_cost(row, priced), "aws_usd": None, "total_usd": None}
+
+
+def _work(row: Amounts) -> usage.Work:
+    standing = {
+        "idle": row.idle,
+        "active": row.active,
+        "waiting_for_user": row.waiting_for_user,
+        "completed": row.completed,
+        "failed": row.failed,
+        "cancelled": row.cancelled,
+        "deleted": row.deleted,
+    }
+    messages = row.user_messages + row.agent_messages
+    return {
+        "sessions": {"started": sum(standing.values()), "now": standing},  # type: ignore[typeddict-item]
+        "runs": {
+            "started": row.runs,
+            "completed": row.runs_completed,
+            "failed": row.runs_failed,
+            "cancelled": row.runs_cancelled,
+        },
+        "plans": {"created": row.plans, "completed": row.plans_completed},
+        "messages": {
+            "from_people": row.user_messages,
+            "from_agents": row.agent_messages,
+            "per_run": round(messages / row.runs, 2) if row.runs > 0 else None,
+        },
+        "interventions": {
+            "opened": row.asked,
+            "resolved": row.answered,
+            "expired": row.expired,
+            "withdrawn": row.withdrawn,
+            "waited_seconds": row.waited_ms / 1_000,
+        },
+        "tools": {"ok": row.tools_ok, "failed": row.tools_failed},
+    }

@@ -1,0 +1,97 @@
+"""What a session has done, in counts that its head holds: the tenant's usage is made from them (ADR 67).
+
+Every commit adds what its own events say, so counting writes nothing of its own, and a commit that is repeated counts
+once. A tuple instead of names keeps the head small.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field
+
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.schema.stored_model import StoredModel
+
+TALLIED_SINCE = 2
+"""The schema version from which on a head has these counts."""
+MAX_ENDS = 12
+"""Ways in which runs of one session have ended, with counts of their own."""
+OTHER_END = "other"
+"""All further ones together."""
+
+
+class Done(NamedTuple):
+    """`runs`: begun. `user_messages`: from people; `agent_messages`: replies with a text. `plans`: made anew, not
+    changed. `asked`: interventions that were opened; all that are closed are `answered`, `expired` or `withdrawn`, and
+    `waited_ms` is how long they were open, in all. `tools_ok`, `tools_failed`: calls with a result, by it.
+    """
+
+    runs: int = 0
+    user_messages: int = 0
+    agent_messages: int = 0
+    plans: int = 0
+    plans_completed: int = 0
+    asked: int = 0
+    answered: int = 0
+    expired: int = 0
+    withdrawn: int = 0
+    waited_ms: int = 0
+    tools_ok: int = 0
+    tools_failed: int = 0
+
+
+class Tally(StoredModel):
+    """`ended`: how runs ended -> how often: `completed/plan_completed`, `failed/plan_failed`, `cancelled`."""
+
+    done: Done = Done()
+    ended: Annotated[dict[str, int], Field(max_length=MAX_ENDS + 1)] = Field(default_factory=dict)
+
+    def with_event(self, type: str, data: Mapping[str, Any]) -> "Tally":
+        name = _counted(type, data)
+        tally = self if name is None else self._with(**{name: 1})
+        return tally._with_end(_end(data)) if type == "run.finished" else tally
+
+    def with_closed(self, interventions: Iterable[Intervention]) -> "Tally":
+        """Interventions that a commit has closed."""
+        tally = self
+        for one in interventions:
+            name = {"resolved": "answered", "expired": "expired", "withdrawn": "withdrawn"}.get(one.state)
+            if name is not None and one.resolved_at is not None:
+                waited = max(0, round((one.resolved_at - one.created_at).total_seconds() * 1_000))
+                tally = tally._with(**{name: 1}, waited_ms=waited)
+        return tally
+
+    def _with(self, **more: int) -> "Tally":
+        done = self.done._replace(**{name: getattr(self.done, name) + add for name, add in more.items()})
+        return self.model_copy(update={"done": done})
+
+    def _with_end(self, end: str) -> "Tally":
+        if end not in self.ended and len(self.ended) >= MAX_ENDS:
+            end = OTHER_END
+        return self.model_copy(update={"ended": {**self.ended, end: self.ended.get(end, 0) + 1}})
+
+
+def _counted(type: str, data: Mapping[str, Any]) -> str | None:
+    """The field of `Done` that an event of this type counts in."""
+    match type:
+        case "run.started":
+            return "runs"
+        case "message.user":
+            return "user_messages"
+        case "message.assistant" | "thought":
+            return "agent_messages"
+        case "plan.created":
+            return "plans"
+        case "plan.closed" if data.get("status") == "completed":
+            return "plans_completed"
+        case "intervention.opened":
+            return "asked"
+        case "tool.finished":
+            return "tools_ok" if data.get("ok") else "tools_failed"
+    return None
+
+
+def _end(data: Mapping[str, Any]) -> str:
+    """From the data of `run.finished`, which has the reason or the code, each out of a fixed set."""
+    why = data.get("reason") or str(data.get("code", "")).lower()
+    return f"{data['state']}/{why}" if why else str(data["state"])

@@ -1,0 +1,159 @@
+"""The usage of tenants: sums that are added to once, and a partition of their own (ADR 67)."""
+
+import os
+from datetime import UTC, datetime
+from typing import NamedTuple
+from uuid import uuid4
+
+import pytest
+
+from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
+from shared.agent.usage.fold import Folded, fold
+from shared.domain.session.commit import Commit
+from shared.domain.session.head import Usage
+from shared.domain.spending.tally import Tally
+from shared.domain.spending.usage import NOTHING, Amounts, Dimension, hour_of
+from shared.ports.log import Erasure, SessionLog, TransactionItems
+from shared.ports.meter import Committed, Fold, FoldLost, Partition
+from tests.contracts.store.backends import ENDPOINT, Aws, aws_stores
+from tests.contracts.store.documents import NOW, make_commit, make_head
+from tests.doubles.audit import PlainPseudonyms
+from tests.doubles.clock import FakeClock
+from tests.doubles.log import MemoryLog
+from tests.doubles.table import MemoryTable
+from tests.doubles.usage import MemoryUsage
+
+pytestmark = pytest.mark.contract
+
+ACCOUNTS = {"moto": "moto_account"} | ({"local_aws": "local_account"} if ENDPOINT in os.environ else {})
+WHO = PlainPseudonyms()
+ALWAYS = 9_999_999
+
+
+class Backend(NamedTuple):
+    log: SessionLog
+    usage: DynamoUsage | MemoryUsage
+    tenant: str
+
+    def commit(self, number: int, session: str = "ses_1", *, deleted: bool = False) -> Committed:
+        used = Usage(input_tokens=10 * number, output_tokens=number)
+        head = make_head(
+            self.tenant,
+            session,
+            created_by="ann",
+            usage=used,
+            deleted=deleted,
+            updated_at=NOW,
+            tally=Tally(ended={"completed/goal_complete": 1}),
+        )
+        made: Commit = make_commit(self.tenant, session, number, head=head)
+        erasure = Erasure(self.tenant, session, NOW) if deleted else None
+        self.log.append(made, TransactionItems(erasure=erasure))
+        return Committed(Partition(self.tenant, session), number, NOW)
+
+    def fold(self, *commits: Committed) -> Folded:
+        return fold(self.usage, WHO, commits)
+
+    def sums(self, dimension: Dimension) -> dict[str, Amounts]:
+        found: dict[str, Amounts] = {}
+        for key, row in self.usage.rows(self.tenant, dimension, 0, ALWAYS):
+            found[key.name] = found.get(key.name, NOTHING).plus(row)
+        return found
+
+
+@pytest.fixture(params=["memory", *ACCOUNTS])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    tenant = f"tenant-{uuid4().hex}"
+    if request.param == "memory":
+        table = MemoryTable()
+        return Backend(MemoryLog(table, FakeClock()), MemoryUsage(table), tenant)
+    account: Aws = request.getfixturevalue(ACCOUNTS[request.param])
+    return Backend(aws_stores(account).log, DynamoUsage(account.table, FakeClock(), account.dynamodb), tenant)
+
+
+def test_what_is_counted_is_read_by_hour_and_by_day_of_each_name(backend: Backend) -> None:
+    told = [backend.commit(number, session) for session in ("ses_1", "ses_2") for number in (1, 2)]
+    assert backend.fold(*told) == Folded(sessions=2, unread=0, writes=1)
+
+    (tenant,) = backend.usage.rows(backend.tenant, "tenant", hour_of(NOW), hour_of(NOW))
+    assert (tenant[0].at, tenant[1].fresh, tenant[1].idle) == (hour_of(NOW), 40, 2)
+    assert backend.sums("agent") == {"default": tenant[1]}
+    assert backend.sums("user") == {f"p_{backend.tenant}_ann": tenant[1]}
+    assert {name: row.runs for name, row in backend.sums("end").items()} == {"completed/goal_complete": 2}
+    assert list(backend.usage.rows(backend.tenant, "tenant", 0, hour_of(NOW) - 1)) == []
+    assert backend.usage.counted_until(backend.tenant) == NOW
+
+
+def test_the_same_commits_again_change_nothing(backend: Backend) -> None:
+    told = [backend.commit(number) for number in (1, 2, 3)]
+    backend.fold(*told)
+    before = backend.sums("tenant")
+    assert backend.fold(*reversed(told)) == Folded()
+    assert backend.fold(told[0]) == Folded()
+    assert backend.sums("tenant") == before
+
+
+def test_who_was_overtaken_writes_nothing(backend: Backend) -> None:
+    told = backend.commit(1)
+    backend.fold(told)
+    before = backend.sums("tenant")
+    (now,) = backend.usage.counted([told.partition]).values()
+    assert now is not None
+    with pytest.raises(FoldLost):
+        backend.usage.add([Fold(told.partition, 0, now)], {}, NOW)
+    with pytest.raises(FoldLost):
+        backend.usage.add([Fold(told.partition, 7, now)], {}, NOW)
+    assert backend.sums("tenant") == before
+
+
+def test_what_a_session_had_used_last_is_counted_after_it_was_deleted(backend: Backend) -> None:
+    backend.fold(backend.commit(1))
+    gone = backend.commit(4, deleted=True)
+    backend.log.delete(backend.tenant, "ses_1")
+    backend.log.delete(backend.tenant, "ses_1")
+
+    assert backend.fold(gone).sessions == 1
+    (row,) = backend.sums("tenant").values()
+    assert (row.fresh, row.deleted, row.idle) == (40, 1, 0)
+    assert backend.usage.left(gone.partition) is None
+    assert backend.fold(gone) == Folded(unread=1)
+    assert backend.usage.counted([gone.partition]) == {gone.partition: None}, "nothing of it is kept"
+
+
+def test_a_damaged_commit_holds_nobody_up(moto_account: Aws) -> None:
+    stores, tenant = aws_stores(moto_account), f"tenant-{uuid4().hex}"
+    backend = Backend(stores.log, DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb), tenant)
+    damaged, whole = backend.commit(1), backend.commit(1, "ses_2")
+    stores.spoil(tenant, "ses_1", 1)
+    assert backend.fold(damaged, whole) == Folded(sessions=1, unread=1, writes=1)
+    assert backend.fold(backend.commit(2)).sessions == 1, "the next one counts all of it"
+
+
+def test_the_stream_tells_of_new_commits_alone() -> None:
+    keys = {"pk": {"S": "T#acme#S#ses_1"}, "sk": {"S": "C#0000000007"}}
+    at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    told = {"Keys": keys, "ApproximateCreationDateTime": at.timestamp()}
+    others = [
+        {"eventName": "MODIFY", "dynamodb": told},
+        {"eventName": "INSERT", "dynamodb": {**told, "Keys": {**keys, "sk": {"S": "P"}}}},
+        {"eventName": "INSERT", "dynamodb": {**told, "Keys": {**keys, "pk": {"S": "T#acme"}}}},
+    ]
+    event = {"Records": [{"eventName": "INSERT", "dynamodb": told}, *others]}
+    assert list(committed_in(event)) == [Committed(Partition("acme", "ses_1"), 7, at)]
+
+
+@pytest.mark.parametrize("tenant", ["a b/ü", "x" * 300])
+def test_names_that_do_not_fit_into_keys_are_counted_too(tenant: str, moto_account: Aws) -> None:
+    stores = aws_stores(moto_account)
+    usage = DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb)
+    session = f"ses_{uuid4().hex}"
+    stores.log.append(
+        make_commit(tenant, session, 1, head=make_head(tenant, session, usage=Usage(output_tokens=5)))
+    )
+    stored = moto_account.dynamodb.scan(TableName=moto_account.table)["Items"]
+    (item,) = (each for each in stored if session in each["pk"]["S"])
+    record = {"eventName": "INSERT", "dynamodb": {"Keys": {"pk": item["pk"], "sk": item["sk"]}}}
+
+    fold(usage, WHO, committed_in({"Records": [record]}))
+
+    assert sum(row.output for _, row in usage.rows(tenant, "tenant", 0, ALWAYS)) >= 5

@@ -1,0 +1,75 @@
+"""The usage of tenants in memory. Names of partitions are as they are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from shared.adapters.storage.documents import to_commit
+from shared.domain.session.head import Head
+from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
+from shared.ports.meter import Committed, Fold, FoldLost, Partition
+from tests.doubles.table import MemoryTable
+
+
+class MemoryUsage:
+    """`lost`: so many writes more find that somebody else was faster. `writes`: how many there were."""
+
+    def __init__(self, table: MemoryTable) -> None:
+        self._table = table
+        self._rows: dict[tuple[str, RowKey], Amounts] = {}
+        self._counted: dict[Partition, Counted] = {}
+        self._until: dict[str, datetime] = {}
+        self.lost = 0
+        self.writes = 0
+
+    def committed(self) -> list[Committed]:
+        """Every commit that the table has, or had before a deletion."""
+        return [
+            Committed(Partition(*name), number, to_commit(stored.version, stored.body).at)
+            for name, commits in self._table.commits.items()
+            for number, stored in commits.items()
+        ]
+
+    def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
+        found = {each: self._counted[each] for each in partitions if each in self._counted}
+        return {each: None if now.standing == "deleted" else now for each, now in found.items()}
+
+    def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
+        heads = {}
+        for each in commits:
+            stored = self._table.commits.get(each.partition, {}).get(each.number)
+            if stored is not None and each.partition not in self._table.deleted:
+                heads[each] = to_commit(stored.version, stored.body).head
+        return heads
+
+    def left(self, partition: Partition) -> tuple[str, Counted] | None:
+        left = self._table.left.get(partition)
+        return None if left is None else (partition.tenant, left)
+
+    def add(self, folds: Sequence[Fold], rows: Rows, until: datetime) -> None:
+        if self.lost:
+            self.lost -= 1
+            raise FoldLost
+        for fold in folds:
+            there = self._counted.get(fold.partition)
+            if (0 if there is None else there.number) != fold.before:
+                raise FoldLost
+        (tenant,) = {fold.partition.tenant for fold in folds}
+        self.writes += 1
+        self._until[tenant] = until
+        for fold in folds:
+            self._counted[fold.partition] = fold.now
+            if fold.leaves:
+                self._table.left.pop(fold.partition, None)
+        for key, more in rows.items():
+            self._rows[tenant, key] = self._rows.get((tenant, key), NOTHING).plus(more)
+
+    def rows(
+        self, tenant: str, dimension: Dimension, first: int, last: int, name: str | None = None
+    ) -> Iterator[tuple[RowKey, Amounts]]:
+        for (whose, key), amounts in sorted(self._rows.items()):
+            fits = whose == tenant and key.dimension == dimension and first <= key.at <= last
+            if fits and name in (None, key.name):
+                yield key, amounts
+
+    def counted_until(self, tenant: str) -> datetime | None:
+        return self._until.get(tenant)
