@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from acta.client.callers import AsyncCaller, Caller
 from acta.client.definitions import (
@@ -24,7 +24,7 @@ from acta.client.paths import path_of
 from acta.client.sessions import SessionCalls
 
 if TYPE_CHECKING:
-    from acta.client.shapes import AuditRecord, CheckedKeys, ConfiguredModels
+    from acta.client.shapes import AuditRecord, CheckedKeys, ConfiguredModels, TenantUsage
 
 
 class DeploymentCalls:
@@ -43,6 +43,22 @@ class DeploymentCalls:
         """Who did what, newest first, for admins. Times are RFC 3339."""
         query = {"from": since, "to": until, "action": action, "user": user, "session_id": session_id}
         return pages(path_of("audit"), **query)
+
+    @operation
+    def usage(
+        self,
+        *,
+        by: Literal["hour", "day", "agent", "model", "user"] = "day",
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 200,
+        cursor: str | None = None,
+    ) -> Flow[TenantUsage]:
+        """What the tenant has used, in sums; of those who are no admins their own. Times are RFC 3339. `limit`: rows of
+        the answer, which has the sum of all of them in any case.
+        """
+        query = {"by": by, "from": since, "to": until, "limit": limit, "cursor": cursor}
+        return data(Request("GET", path_of("usage"), query))
 
     @operation
     def models(self) -> Flow[ConfiguredModels]:

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from shared.api.response.shapes.sessions import ForkedSession as ForkedSession
     from shared.api.response.shapes.sessions import Session as Session
     from shared.api.response.shapes.sessions import Snapshot as Snapshot
+    from shared.api.response.shapes.usage import TenantUsage as TenantUsage
 
-MODULES = ("sessions", "interventions", "plans", "history", "receipts", "definitions", "records")
+MODULES = ("sessions", "interventions", "plans", "history", "receipts", "definitions", "records", "usage")
 
 
 def __getattr__(name: str) -> Any:

@@ -71,6 +71,21 @@ OPERATIONS = (
         *CONNECTION,
     ),
     Command(
+        "usage",
+        "operations.usage:usage",
+        "Show what the tenant has used: an admin all of it, everybody else their own.",
+        option(
+            "--by",
+            type=click.Choice(("hour", "day", "agent", "model", "user")),
+            default="day",
+            help="what a row is about (default: day)",
+        ),
+        option("--since", type=Instant(), metavar="TIME", help="from this time on (default: seven days ago)"),
+        option("--until", type=Instant(), metavar="TIME", help="before this time"),
+        JSON,
+        *CONNECTION,
+    ),
+    Command(
         "audit",
         "operations.audit:audit",
         "Show who did what, newest first (role admin).",
