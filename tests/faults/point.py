@@ -18,6 +18,8 @@ KILLS: tuple[Kind, ...] = ("before", "after")
 INSTEAD: tuple[Kind, ...] = ("before", "throttle", "fail", "cut", "hold")
 """Of carrying the call out."""
 RECOVER = "recover"
+USAGE = "usage"
+"""It counts what was committed at a time of its own, and no run waits for it: it is left alone."""
 HELD_SECONDS = 60.0
 ENGINE = Worker(0, "engine")
 """Who invokes Lambdas: no process of a function."""
@@ -160,7 +162,7 @@ class FaultPoint:
         """A request that does not name its run is of the run its process has last spoken for; recovery speaks for
         the latest.
         """
-        if request.worker is None:
+        if request.worker is None or request.worker.function == USAGE:
             return None
         pid, recovering = request.worker.pid, request.worker.function == RECOVER
         tag = request.tag or self._serving.get(pid) or (self._latest if recovering else "")

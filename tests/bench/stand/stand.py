@@ -83,6 +83,7 @@ class Stand:
         try:
             self.stack.start()
             self._without_a_schedule()
+            self._without_usage()
             self._configure("step", {**self.function("step"), **ENDLESS})
             self.settings = self.function("step")
             self.machine = self.client("stepfunctions").list_state_machines()["stateMachines"][0][
@@ -109,6 +110,13 @@ class Stand:
         events = self.client("events")
         for rule in events.list_rules()["Rules"]:
             events.disable_rule(Name=rule["Name"])
+
+    def _without_usage(self) -> None:
+        """It counts what was committed at a time of its own, which would be among whatever is measured just then."""
+        functions = self.client("lambda")
+        for each in functions.list_event_source_mappings()["EventSourceMappings"]:
+            if ":acta-local-usage" in each["FunctionArn"]:
+                functions.update_event_source_mapping(UUID=each["UUID"], Enabled=False)
 
     def client(self, service: str, *, counted: bool = False) -> Any:
         """Of this process; `counted`: by way of the proxy."""
