@@ -74,7 +74,7 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "notify_url": NOTIFY_URL,
                 "visibility": "`private`: nobody else sees it. Absent: the deployment's default.",
                 "output_schema": "JSON Schema 2020-12 that the final answers have to fit (`result.data`), at most "
-                "8,192 bytes; `$ref` leads to `#` or `#/$defs/NAME`, there is no `pattern`, and `format` is not "
+                "8,192 bytes; `$ref` leads to `#` or `#/$defs/NAME`, a `pattern` is one of RE2; `format` is not "
                 "checked. Absent: the agent's.",
             },
         ),

@@ -5,9 +5,13 @@ its zip stays small. Answers are checked by the library that checks inputs of to
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
+
+from pydantic_core import SchemaError, SchemaValidator
+from pydantic_core.core_schema import str_schema
 
 from shared.domain.untrusted.schema_chains import EndlessSchema, check_chains
 from shared.domain.untrusted.visible import visible
@@ -15,6 +19,8 @@ from shared.domain.untrusted.visible import visible
 MAX_SCHEMA_BYTES = 8_192
 """As compact JSON. It is in the head, and in each request to the model."""
 TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
+MAX_REPETITION = 1_000
+"""RE2's."""
 PLACE = "#/$defs/"
 """Where a `$ref` leads, beside `#`."""
 
@@ -48,6 +54,19 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _is_pattern(value: Any) -> bool:
+    """By pydantic's engine: like RE2, which matches it later, it knows no look-around and no back-reference."""
+    if not isinstance(value, str) or any(
+        int(most) > MAX_REPETITION for most in re.findall(r"[{,](\d+)", value)
+    ):
+        return False
+    try:
+        SchemaValidator(str_schema(pattern=value))
+    except SchemaError:
+        return False
+    return True
+
+
 def _anything(value: Any) -> bool:
     return True
 
@@ -67,6 +86,7 @@ KEYWORDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         ),
         "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
         "uniqueItems": (lambda value: isinstance(value, bool), "true or false"),
+        "pattern": (_is_pattern, "a pattern without look-around, back-references or repetitions above 1,000"),
         **dict.fromkeys(("title", "description", "format", "$comment", "$schema"), (_is_text, "a text")),
         **dict.fromkeys(("default", "examples", "deprecated", "discriminator"), (_anything, "")),
     }

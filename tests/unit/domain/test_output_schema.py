@@ -15,6 +15,7 @@ from shared.domain.untrusted.schema_chains import MAX_CHAIN
 class Line(BaseModel):
     text: str = Field(min_length=1, description="As it was written.")
     amount: float | None = None
+    account: str | None = Field(default=None, pattern=r"^[A-Z]{2}\d{2}[ \u00e9-]?\w{1,30}$")
     parts: "list[Line]" = Field(default_factory=list, max_length=5)
 
 
@@ -67,7 +68,16 @@ BAD: dict[str, tuple[Any, str]] = {
         {"properties": {"a": {"requierd": ["b"]}}},
         "/properties/a/requierd: schemas of answers",
     ),
-    "a pattern": ({"pattern": "a+"}, "/pattern: schemas of answers have no such keyword"),
+    "no pattern": ({"pattern": "("}, "/pattern has to be a pattern without look-around"),
+    "a pattern with look-around": ({"pattern": "(?!a)b"}, "/pattern has to be a pattern without look-around"),
+    "a pattern with a back-reference": (
+        {"pattern": r"(a)\1"},
+        "/pattern has to be a pattern without look-around",
+    ),
+    "a pattern that repeats too often": (
+        {"pattern": "a{1001}"},
+        "/pattern has to be a pattern without look-around",
+    ),
     "another document": ({"$ref": "https://example.com/x"}, "leads to #"),
     "a definition that is not there": ({"items": {"$ref": "#/$defs/a"}}, "/items/$ref leads to #"),
     "no definitions": ({"$ref": "#/$defs/a", "$defs": 3}, "/$defs has to be an object"),
