@@ -67,6 +67,7 @@ TABLE = {
     f"{LLM}/offline/summary.py _FENCE": Met("a line of a file"),
     f"{LLM}/offline/summary.py _INSTRUCTION": Met("a file's text"),
     f"{LLM}/offline/summary.py _chosen": Met("a sentence of a file"),
+    "shared/domain/session/output_schema.py _is_pattern": Met("a pattern in a schema of answers"),
     "shared/domain/session/structured_answer.py _CODE_BLOCK": Met("a model's reply"),
     "shared/adapters/tools/tenant/echoes.py _ESCAPE": Met("the answer of a tool's server"),
     "shared/adapters/tools/tenant/echoes.py _parts": Met("a secret of a tenant's tools"),
@@ -85,6 +86,7 @@ TABLE = {
     "shared/settings.py FUNCTION_PATTERN": Met("a setting of the deployment"),
     "shared/domain/definitions/approvers.py ROLE_PATTERN": Met("what an operator wrote"),
     "shared/domain/definitions/approvers.py TOOL_NAME_PATTERN": Met("what an operator wrote"),
+    "acta/cli/naming.py FULL": Met("an argument of the command line"),
     "acta/cli/local_token.py ROLE_PATTERN": Met("an argument of the command line"),
     "acta/cli/operations/repair.py ago": Met("an argument of the command line"),
 }

@@ -59,7 +59,7 @@ def test_the_answer_is_in_the_snapshot_as_json() -> None:
         ({"type": "number", "minimum": "a"}, "/minimum has to be a number"),
         ({"$ref": "https://example.com/x"}, "leads to #"),
         ({"allOf": [{"$ref": "#"}]}, "leads back to itself"),
-        ({"pattern": "a+"}, "no such keyword"),
+        ({"if": True}, "no such keyword"),
         ({"description": "x" * MAX_SCHEMA_BYTES}, "8,192 bytes"),
     ],
 )
