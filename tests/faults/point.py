@@ -179,5 +179,12 @@ class FaultPoint:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Of one function and operation."""
-    return one.split(" ")[:2] == other.split(" ")[:2]
+    """Of one function and operation. `step` and `tool` are one here: a call that failed amid fused turns is carried out
+    by `tool`, after the engine has come again.
+    """
+    return _group(one) == _group(other)
+
+
+def _group(name: str) -> tuple[str, ...]:
+    function, *rest = name.split(" ")[:2]
+    return ("step" if function == "tool" else function, *rest)

@@ -112,3 +112,15 @@ def test_a_fault_of_several_calls_goes_on_with_the_next_of_its_kind_and_then_end
             track.fired[due] += 1
     assert met == [True, True, False]
     assert track.all_fired
+
+
+def test_a_fault_that_begins_in_fused_turns_goes_on_where_the_call_is_repeated() -> None:
+    fault = Fault("step dynamodb:Query", "throttle", times=2, prefix=True)
+    track = Track([fault])
+    met = []
+    for worker in (TOOL, Worker(9, "step"), TOOL, TOOL):
+        due = track.due(track.listing.name(worker, READ))
+        met.append(due is fault)
+        if due is not None:
+            track.fired[due] += 1
+    assert met == [False, True, True, False]
