@@ -17,6 +17,7 @@ from tests.e2e.support.behind import Behind
 from tests.e2e.support.browser import OPTIONS, Browser, NoBrowser, browser
 from tests.e2e.support.document import NotDescribed, checked
 from tests.e2e.support.person import Person, carries_the_headers
+from tests.e2e.support.samples import GOAL, give_files
 
 PATIENCE_SECONDS = 60
 Json = dict[str, Any]
@@ -124,6 +125,11 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
     send("POST /v1/sessions/{session_id}/messages", "message", session_id=idle)
 
     send("PATCH /v1/sessions/{session_id}", "limits", session_id=idle)
+
+    give_files(boss)
+    ended = boss.finished(boss.start(GOAL)).session["session_id"]
+    for name in OPERATIONS["POST /v1/sessions/{session_id}/fork"].bodies:
+        send("POST /v1/sessions/{session_id}/fork", name, session_id=ended)
 
     send("POST /v1/agents", "researcher")
     send("POST /v1/agents", "careful")
