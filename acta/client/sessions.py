@@ -76,7 +76,7 @@ class SessionCalls:
         self,
         /,
         session_id: str,
-        message: str | None = None,
+        content: str | None = None,
         *,
         at: int | None = None,
         agent_id: str | None = None,
@@ -88,11 +88,11 @@ class SessionCalls:
         **more: Any,
     ) -> Flow[ForkedSession]:
         """A new session that goes on from the end of the turn of the event `at`, by default of the newest turn that has
-        ended. Without a `message` it goes on with the run. Files are as they are now. `more`: further fields of the
+        ended. Without `content` it goes on with the run. Files are as they are now. `more`: further fields of the
         body.
         """
         body = given(
-            content=message,
+            content=content,
             at=at,
             agent_id=agent_id,
             max_steps=max_steps,
