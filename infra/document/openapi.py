@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from infra.document import apis, errors
+from infra.document import apis, errors, webhooks
 from infra.document.operations.every import OPERATIONS
 from infra.document.operations.operation import Answer, Operation
 from infra.document.schemas import REF, schemas_of, shapes_with_words
@@ -72,6 +72,7 @@ def document() -> Json:
         "security": [{"token": []}],
         "tags": [{"name": name, "description": says} for name, says in TAGS.items()],
         "paths": paths,
+        "webhooks": webhooks.webhooks(),
         "components": {
             "securitySchemes": {
                 "token": {
@@ -105,7 +106,9 @@ class _Schemas:
         for operation in OPERATIONS.values():
             for shape in (shape for answer in operation.answers for shape in answer.shapes):
                 wanted[shape.__name__] = (shape.__name__, "serialization", TypeAdapter(shape))
+        wanted.update(webhooks.wanted())
         self.by_key, self.defined = schemas_of(wanted.values())
+        webhooks.describe(self.defined)
 
     def of_shape(self, shape: Any) -> Json:
         assert shape.__name__ in self.defined
@@ -312,7 +315,8 @@ def _refusal(status: int, entries: list[errors.Entry]) -> Json:
 def _failure(entries: list[errors.Entry]) -> Json:
     details: Json = {
         "type": "object",
-        "description": "By field, parameter or header: sentences about what is wrong with it.",
+        "description": "By field, parameter or header: what is wrong with it, in sentences or in words such as "
+        "`one of a, b`. Of 403 `role` has names of roles: one of these is needed.",
         "additionalProperties": {"type": "array", "items": {"type": "string"}},
     }
     code = {"type": "string", "enum": [entry.code for entry in entries]}

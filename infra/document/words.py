@@ -10,7 +10,8 @@ DESCRIPTION = """\
 Autonomous LLM agents: give one a goal, go away, and be asked when a person has to decide.
 
 **Token.** Send `Authorization: Bearer <token>`. Tenant, person and roles come from the token alone. What needs the
-role `admin` says so. Another tenant's thing does not exist for you: 404.
+role `admin` says so. Without a token, and with one that is not valid, 401 is the gateway's own: `{"message":
+"Unauthorized"}`. Another tenant's thing does not exist for you: 404.
 
 **Answers.** Success is `{"success": true, "data": …}`, an error `{"success": false, "error": {"code", "message",
 "details"?}}`. React to the code; it is stable. A few refusals are the gateway's own, `{"message": …}`. Fields may be
@@ -20,12 +21,13 @@ unknown query parameters are refused.
 **First steps.** `POST /v1/sessions` with a `content` starts a session and answers at once. Follow it with `GET
 /v1/sessions/{session_id}?after=<cursor>&wait=20`: each answer has the session, the events since the cursor, and the
 next `cursor`. Ask again after `poll_after_ms`, at once where `has_more` is true. In the states `completed`, `failed`
-and `cancelled` the run is over; `result` has the answer. In `waiting_for_user` look at `interventions`, and decide
-with `…/resolve`.
+and `cancelled` the run is over. `completed` alone is no success: look at `result.goal_met`. `result.answer` has the
+answer, `result.reason` why the run ended, and the `status` of `plan.steps` which step failed. In `waiting_for_user`
+look at `interventions`, and decide with `…/resolve`; where `state_reason` is `paused`, a person paused it: `…/resume`.
 
-**Idempotency.** A `POST` that takes `Idempotency-Key` does what it does once for a key: send the same request again
-under the same key and you get the same answer. Keys are a person's and a path's, and live for 24 hours. The same key
-with another body is 422.
+**Idempotency.** A `POST` or `PATCH` that takes `Idempotency-Key` does what it does once for a key: send the same
+request again under the same key and you get the same answer. Keys are a person's and a path's, and live for 24
+hours. The same key with another body is 422.
 
 **Pages.** A list is `{"items": […], "next_cursor": …}`. Send `next_cursor` as `cursor` until it is null. A page may
 be shorter than `limit`. Cursors are opaque.

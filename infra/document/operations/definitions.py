@@ -3,13 +3,16 @@
 from infra.document.operations.operation import NOTHING, PAGING, Operation, ok, page_of
 from shared.api.response.shapes.definitions import Agent, Memory, Prompt, PromptInForce, Tool, ToolSecret
 from shared.api.response.shapes.definitions import Notifications as NotificationSettings
+from shared.domain.definitions.prompt import PLANNING, SEED_VERSION, SEEDS
 from shared.domain.definitions.tool_secret import NAME_PATTERN
 
 AGENT = {"agent_id": "The agent's id."}
 TOOL = {"name": "The tool's name."}
 SECRET = {"name": "1 to 64 letters, digits and `_`, not beginning with a digit."}
 MEMORY = {"memory_id": "The memory's id."}
-PROMPT = {"name": "The prompt's name."}
+PROMPT = {
+    "name": f"The prompt's name. There are: {', '.join(f'`{name}`' for name in SEEDS)}. Names are fixed."
+}
 REPLACED = (
     "It is replaced. `If-Match` with its ETag, or its version in the body, protects others' changes: 409."
 )
@@ -271,12 +274,16 @@ PROMPTS = {
                 headers=("ETag",),
             ),
         ),
+        about="The text is in force at once, for all agents of the tenant: read the present one first, and change what "
+        "you mean to change. The example is the text of the release, and changes nothing. An earlier version can be "
+        "restored.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
         bodies={
             "version": {
-                "content": "Work in small steps, and look at a result before the next one.",
-                "comment": "Shorter",
+                "content": PLANNING,
+                "comment": "The text of the release",
+                "expected_version": SEED_VERSION,
             }
         },
         parameters=PROMPT,

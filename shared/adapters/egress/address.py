@@ -100,8 +100,7 @@ class AddressGuard:
             variable = f"ACTA_{self._lists.listed.upper()}"
             where = f" (locally the variable {variable}; {self._own_server})" if self._is_local else ""
             raise AddressRefused(
-                f"the host {at} is not one of those this deployment allows; "
-                f"an operator names them in the setting {self._lists.listed}{where}"
+                f"the host {at} is not one of those this deployment allows; its operator has to allow it{where}"
             )
         return target
 

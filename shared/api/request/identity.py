@@ -26,7 +26,7 @@ class Caller(NamedTuple):
     def require(self, role: Role) -> None:
         """Raises Forbidden where the role is missing."""
         if role not in self.roles and "admin" not in self.roles:
-            raise Forbidden(f"This needs the role {role}.")
+            raise Forbidden(f"This needs the role {role}.", {"role": [role]})
 
 
 def from_event(

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -23,9 +24,12 @@ from infra.document.fields import BODIES
 from infra.document.openapi import document
 from infra.document.operations.every import OPERATIONS
 from infra.packaging.bundle import ROOT
+from shared.adapters.notifications.webhook import REFUSALS
 from shared.api.response.rate_limit import limit_headers
 from shared.api.routes import ROUTES
+from shared.domain.definitions.prompt import SEED_VERSION, SEEDS
 from shared.domain.errors import Quota
+from shared.domain.notifications.notification import EndNotification, NotificationEvent, QuestionNotification
 from shared.settings import Settings
 from tests.unit.api.gateway import Answer, Gateway
 
@@ -169,6 +173,61 @@ def test_what_schemathesis_is_not_asked_for_is_about_operations_that_there_are()
     named = [name for each in config["operations"] for name in each.get("include-operation-id", ())]
     assert set(named) < {operation["operationId"] for _, operation in operations()}
     assert len(named) == len(set(named)), "the last of two would hold"
+
+
+def test_a_notification_fits_what_the_document_says_of_it_and_is_described_whole() -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    common: Json = {
+        "notification_id": "ntf_1",
+        "tenant": "acme",
+        "session_id": "ses_1",
+        "links": {"api": "/v1"},
+    }
+    question: Json = {"intervention_id": "int_1", "type": "approval_required", "role": None, "created_at": at}
+    end: Json = {"run_id": None, "state": "cancelled", "reason": None, "goal_met": None, "updated_at": at}
+    sent = (
+        *(
+            QuestionNotification(event=event, timeout_at=None, private_to="ann", **common, **question)
+            for event in get_args(QuestionNotification.model_fields["event"].annotation)
+        ),
+        EndNotification(event="session.ended", private_to="ann", **common, **end),
+    )
+    described = document()["webhooks"]
+    assert described.keys() == set(get_args(NotificationEvent)) == {each.event for each in sent}
+    for each in sent:
+        body = described[each.event]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        schema = document()["components"]["schemas"][body["$ref"].rpartition("/")[2]]
+        told = json.loads(each.to_body())
+        Draft202012Validator({**body, "components": document()["components"]}).validate(told)
+        assert set(schema["properties"]) == set(schema["required"]) == set(told)
+
+
+def test_a_webhook_says_how_it_is_signed_and_which_answers_refuse_it() -> None:
+    for webhook in document()["webhooks"].values():
+        post = webhook["post"]
+        names = {each["name"] for each in post["parameters"]}
+        assert names == {"webhook-id", "webhook-timestamp", "webhook-signature"}
+        assert "HMAC-SHA256" in post["description"]
+        assert post["responses"].keys() == {"2XX", "default", *map(str, REFUSALS)}
+
+
+def test_the_example_of_a_prompt_changes_nothing_and_the_prompts_are_named() -> None:
+    put = document()["paths"]["/v1/admin/prompts/{name}"]["put"]
+    for name in SEEDS:
+        assert f"`{name}`" in put["parameters"][0]["description"]
+    (example,) = put["requestBody"]["content"]["application/json"]["examples"].values()
+    assert example["value"]["content"] in SEEDS.values()
+    assert example["value"]["expected_version"] == SEED_VERSION
+
+
+def test_who_begins_is_told_that_completed_is_no_success() -> None:
+    (first,) = (
+        each
+        for each in document()["info"]["description"].split("\n\n")
+        if each.startswith("**First steps.**")
+    )
+    for field in ("result.goal_met", "result.answer", "result.reason", "plan.steps"):
+        assert f"`{field}`" in first
 
 
 def test_nothing_of_the_inside_is_in_it() -> None:

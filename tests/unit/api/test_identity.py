@@ -88,6 +88,7 @@ def test_a_missing_role_is_refused_before_the_body_is_looked_at() -> None:
         "POST", "/v1/sessions", body="{"
     )
     assert (answer.status, answer.error["code"]) == (403, "FORBIDDEN")
+    assert answer.error["details"] == {"role": ["member"]}
 
 
 @pytest.mark.parametrize("named", [{"tenant": "a/secret"}, {"user": "secret\n"}, {"roles": "[secret]"}])
