@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from infra.engine.workflow import PLACEHOLDERS
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.system_clock import SystemClock
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.session.head import Head
 from tests.faults.calls import Answer, Request
@@ -24,6 +26,8 @@ SCRIPT_OF_BOTH = tuple(
     turn._replace(calls=tuple(call for call in turn.calls if call.name != "remember")) for turn in SCRIPT
 )
 """While the older version is written a note after text from outside is refused, so it ends otherwise on purpose."""
+LIMITS = {"*": {"starts_per_minute": 100, "open_sessions": 100, "requests_per_second": 500, "long_polls": 50}}
+"""So wide that nothing is refused: what has ended may not be counted as open, whichever release ended it (ADR 65)."""
 FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "recover")
 
 
@@ -61,7 +65,10 @@ class Fleet(Stand):
         self._course: list[Mix] = []
         self._provider = Provider(SCRIPT_OF_BOTH)
         self._roles: dict[str, Roles] = {}
-        super().__init__(model=self._ask)
+        self._tenant = ""
+        self.counted: list[int] = []
+        """How many sessions counted as open at each change of the last run, and after it."""
+        super().__init__(model=self._ask, ACTA_TENANT_LIMITS=json.dumps(LIMITS))
 
     def __enter__(self) -> Self:
         """Both releases' zips are made first: nothing waits for them amid a run. Raises NoHistory."""
@@ -74,16 +81,24 @@ class Fleet(Stand):
         """The scenario once, in a fleet that starts with the first of the course and keeps the last."""
         first, *self._course = course
         self.take(first)
-        run = MixedPlay(self).run()
+        play = MixedPlay(self)
+        self._tenant, self.counted = play.tag, []
+        run = play.run()
+        self._count()
         assert not self._course, f"the run was over with {len(self._course)} of the course to come"
         return run
 
     def go_on(self) -> None:
         """To the next of the course."""
+        self._count()
         with self._changing:
             following = self._course.pop(0) if self._course else None
         if following is not None:
             self.take(following)
+
+    def _count(self) -> None:
+        index = DynamoIndex(self.function("step")["ACTA_TABLE"], SystemClock(), self.client("dynamodb"))
+        self.counted.append(index.counts(self._tenant).open)
 
     def take(self, mix: Mix) -> None:
         with self._changing:

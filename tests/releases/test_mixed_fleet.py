@@ -13,6 +13,7 @@ def test_a_session_whose_functions_change_between_releases_at_every_turn_ends_as
 ) -> None:
     run = fleet.play(*ALTERNATING)
     assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
+    assert set(fleet.counted) == {0}, "while the version before is written nothing is counted"
 
 
 @pytest.mark.thorough
@@ -20,6 +21,8 @@ def test_a_session_whose_functions_change_between_releases_at_every_turn_ends_as
 def test_every_other_mix_and_course_does_so_too(fleet: Fleet, clean: Run, name: str) -> None:
     run = fleet.play(*COURSES[name])
     assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
+    assert fleet.counted[-1] == 0, "what has ended is not counted as open"
+    assert max(fleet.counted) == (1 if RAISED in COURSES[name] else 0)
 
 
 @pytest.mark.thorough
