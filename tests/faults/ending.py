@@ -1,10 +1,11 @@
-"""What a run came to, told without ids and times, so that two runs can be compared."""
+"""What a run came to, told without ids and times, so that two runs can be compared, whichever release tells them."""
 
 import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from shared.domain.rules.goal_marker import for_people
 from shared.domain.session.head import Head
 from tests.faults.ledger import Effect, receipt
 from tests.faults.person import Insistent, Json
@@ -87,6 +88,7 @@ def _session(session: Json, versions: int, thoughts: int, tag: str) -> Json:
     }
     return {
         **kept,
+        "result": _filled(kept["result"]),
         "goal": kept["goal"].replace(tag, "…"),
         "plan": plan["status"],
         "steps": [(step["description"], step["status"], step["result"]) for step in plan["steps"]],
@@ -94,6 +96,11 @@ def _session(session: Json, versions: int, thoughts: int, tag: str) -> Json:
         "thoughts": thoughts,
         "iteration": session["run"]["iteration"],
     }
+
+
+def _filled(fields: Json | None) -> Json | None:
+    """Without the fields that are null, which an earlier release may not have."""
+    return fields and {name: value for name, value in fields.items() if value is not None}
 
 
 def _messages(told: list[Json], tag: str) -> tuple[Any, ...]:
@@ -110,10 +117,16 @@ def _messages(told: list[Json], tag: str) -> tuple[Any, ...]:
             continue
         found += [
             *sorted(row),
-            (message["role"], ", ".join(_calls(message)), message["content"].replace(tag, "…")),
+            (message["role"], ", ".join(_calls(message)), _said(message).replace(tag, "…")),
         ]
         row = []
     return (*found, *sorted(row))
+
+
+def _said(message: Json) -> str:
+    """The release before shows people the marker of a goal that is reached."""
+    content = str(message["content"])
+    return for_people(content) if message["role"] == "assistant" else content
 
 
 def _calls(message: Json) -> list[str]:
