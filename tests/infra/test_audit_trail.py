@@ -122,8 +122,8 @@ def test_who_does_what_is_recorded_may_record_it_and_nobody_else(each: Synthesis
         assert ("ACTA_AUDIT_TABLE" in variables) == (name in recording)
 
 
-def test_who_answers_people_knows_their_pseudonyms(each: Synthesised) -> None:
-    answering: set[FunctionName] = {route.function for route in ROUTES if route.role is not None}
+def test_who_answers_people_or_counts_them_knows_their_pseudonyms(each: Synthesised) -> None:
+    answering: set[FunctionName] = {"usage", *(route.function for route in ROUTES if route.role is not None)}
     assert {name for name, grants in GRANTS.items() if grants.pseudonyms} == answering
     for name in each.environment.functions:
         variables = each.stateless.function(name)["Environment"]["Variables"]
