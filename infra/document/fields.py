@@ -101,7 +101,8 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
             {"content": "At most 10,000 characters where the deployment does not say otherwise."},
         ),
         "ChangeLimits": (
-            "New limits. Absent: as it was.",
+            "New limits. Absent or null: as it was. A limit can be changed and not removed; only reviews end, with "
+            "`review_every` 0.",
             {**LIMITS, "review_every": "A person reviews the work each so many turns. 0: never."},
         ),
         "EditPlan": (

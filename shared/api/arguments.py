@@ -38,6 +38,10 @@ class Parameter(NamedTuple):
     """`inspect.Parameter.empty`: it is required."""
 
 
+_REPEATED = {"type": "repeated_parameter", "msg": "It is given twice. Send it once."}
+"""Of a query parameter, in the form of pydantic's errors."""
+
+
 class Arguments:
     """Of one route's handler. Making them takes time, so they are made for routes that are asked for."""
 
@@ -62,6 +66,9 @@ class Arguments:
                 if default is inspect.Parameter.empty:
                     errors.append((sent_as, {"type": "missing"}))
                 bound[name] = default
+                continue
+            if where == "query" and isinstance(value, list):
+                errors.append((sent_as, _REPEATED))
                 continue
             try:
                 bound[name] = adapter.validate_python(value)
@@ -89,7 +96,7 @@ def _where(route: Route, name: str, type_: Any) -> Where:
 
 
 def _value(request: Request, where: Where, name: str) -> Any:
-    """None: it was not sent. A query parameter that was sent twice is a list, which fits no parameter's type. Raises
+    """None: it was not sent. A query parameter that was sent twice is a list. Raises
     NotFound.
     """
     match where:

@@ -263,8 +263,9 @@ SESSIONS = {
         "Sessions",
         "Raise or lower limits",
         (CONTROLLED,),
-        about="Of the run at work, and of those that follow. Above the caps: 403, of an admin 400. A limit that is "
-        "used up already is refused. A run that waits for tokens goes on at once with a higher budget. Where a "
+        about="Of the run at work, and of those that follow: `limits` of the answer shows them, also of a session that "
+        "is over. Absent or null: as it was; a limit cannot be removed. Above the caps: 403, of an admin 400. A limit "
+        "that is used up already is refused. A run that waits for tokens goes on at once with a higher budget. Where a "
         "question about the budget is open, decide it with `raise` instead.",
         codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),

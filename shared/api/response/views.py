@@ -70,6 +70,12 @@ def session_view(head: Head, answer: str | None = None) -> sessions.Session:
             "vanished_tokens": head.budget.vanished_tokens,
             "cost_budget_usd": head.budget.cost_budget_usd,
         },
+        "limits": {
+            "max_steps": head.max_steps,
+            "token_budget": head.budget.token_budget,
+            "cost_budget_usd": head.budget.cost_budget_usd,
+            "review_every": head.review_every,
+        },
         "interventions": [intervention_view(one) for one in head.interventions if one.state == "pending"],
         "result": None
         if result is None

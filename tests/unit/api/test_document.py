@@ -25,11 +25,15 @@ from infra.document.openapi import document
 from infra.document.operations.every import OPERATIONS
 from infra.packaging.bundle import ROOT
 from shared.adapters.notifications.webhook import REFUSALS
+from shared.agent.interventions.opening import PAUSED
+from shared.agent.recovery.recover import REPAIRED
 from shared.api.response.rate_limit import limit_headers
 from shared.api.routes import ROUTES
 from shared.domain.definitions.prompt import SEED_VERSION, SEEDS
 from shared.domain.errors import Quota
+from shared.domain.interventions.options_and_defaults import InterventionType
 from shared.domain.notifications.notification import EndNotification, NotificationEvent, QuestionNotification
+from shared.domain.rules.outage import OUTAGE_REASONS
 from shared.settings import Settings
 from tests.unit.api.gateway import Answer, Gateway
 
@@ -228,6 +232,26 @@ def test_who_begins_is_told_that_completed_is_no_success() -> None:
     )
     for field in ("result.goal_met", "result.answer", "result.reason", "plan.steps"):
         assert f"`{field}`" in first
+
+
+def test_every_reason_of_a_state_and_of_an_end_is_told() -> None:
+    schemas = document()["components"]["schemas"]
+    told = schemas["Session"]["properties"]["state_reason"]["description"]
+    for reason in (*get_args(InterventionType), *OUTAGE_REASONS, PAUSED, REPAIRED, "cancelled"):
+        assert f"`{reason}`" in told
+    told = schemas["Result"]["properties"]["reason"]["description"]
+    for reason in ("goal_complete", "plan_completed", "max_steps", "budget_exceeded"):
+        assert f"`{reason}`: " in told
+
+
+def test_it_is_told_where_the_final_answer_is_and_that_a_limit_stays() -> None:
+    schemas = document()["components"]["schemas"]
+    events = schemas["Event"]["properties"]["data"]["description"]
+    for word in ("message.assistant", "thought", "result.answer"):
+        assert f"`{word}`" in events
+    assert "null" in schemas["ChangeLimits"]["description"]
+    patch = document()["paths"]["/v1/sessions/{session_id}"]["patch"]
+    assert "`limits`" in patch["description"]
 
 
 def test_nothing_of_the_inside_is_in_it() -> None:

@@ -54,6 +54,18 @@ def test_limits_hold_for_the_run_at_work_and_what_is_not_named_stays() -> None:
     assert (head.max_steps, head.run and head.run.max_steps, head.review_every) == (12, 12, 3)
 
 
+def test_limits_of_a_session_that_is_over_are_shown_for_its_next_run() -> None:
+    house, session = paused()
+    house.resume(session)
+    house.run()
+    changed = patch(house, session, max_steps=80, review_every=4)
+    assert (changed.status, changed.data["state"]) == (202, "completed")
+    assert changed.data["run"]["max_steps"] == 10
+    told = {"max_steps": 80, "token_budget": 50_000, "cost_budget_usd": None, "review_every": 4}
+    assert changed.data["limits"] == told
+    assert patch(house, session, max_steps=None, review_every=0).data["limits"] == {**told, "review_every": 0}
+
+
 def test_who_changed_what_is_told() -> None:
     house, session = paused()
     trail = MemoryTrail()

@@ -45,7 +45,7 @@ def test_a_session_has_exactly_the_public_fields() -> None:
         "session_id", "agent_id", "created_by", "visibility", "state", "state_reason", "goal", "created_at",
         "updated_at", "run",
         "plan", "usage", "retry_at", "cause",
-        "budget", "interventions", "result", "error", "held", "last_seq", "metadata", "forked_from",
+        "budget", "limits", "interventions", "result", "error", "held", "last_seq", "metadata", "forked_from",
     }  # fmt: skip
     assert view["run"] == {"run_id": "run_01", "generation": 2, "iteration": 3, "max_steps": 50}
     assert view["usage"] == {

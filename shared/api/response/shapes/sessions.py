@@ -52,6 +52,18 @@ class Budget(TypedDict):
     """null: there is none."""
 
 
+class NextLimits(TypedDict):
+    """The limits that the next run has, and a run at work. A message that begins a run brings them down to the caps of
+    that moment."""
+
+    max_steps: int
+    token_budget: Counter
+    cost_budget_usd: float | None
+    """null: there is none."""
+    review_every: Counter
+    """0: nobody reviews the work."""
+
+
 class Result(TypedDict):
     goal_met: bool
     """false: the run ended as it should, without reaching its goal (`reason` says why)."""
@@ -61,7 +73,10 @@ class Result(TypedDict):
     """The final answer as JSON, whole, where the session has an output schema and the answer fits it; else null. A run
     that ends before its goal (`max_steps`, a person's `finish`) may have none."""
     reason: str
-    """`goal_complete`, `plan_completed`, `max_steps`, `budget_exceeded` …"""
+    """Why the run ended. `goal_complete`: the agent gave its final answer. `plan_completed`: it closed its plan. Of
+    both `goal_met` is false where a step of the plan is `failed`: `plan.steps` has its `status` and, as `result`, what
+    came of it. `max_steps`: the run had no steps left. `budget_exceeded`: it had no budget left, and a person chose
+    `finish`."""
 
 
 class RunError(TypedDict):
@@ -70,7 +85,7 @@ class RunError(TypedDict):
     code: str
     """`PLAN_FAILED`, `MODEL_REFUSED`, `CONTEXT_TOO_LONG`, `PRICE_UNKNOWN`, `PROVIDER_KEY_REFUSED`,
     `PROVIDER_QUOTA_EXCEEDED`, `PROVIDER_REJECTED`, `MODEL_NOT_ALLOWED`, `AGENT_NOT_FOUND`, `ANSWER_INVALID`,
-    `STEP_FAILED`.
+    `STUCK`, `STEP_FAILED`.
     """
     message: str
 
@@ -108,7 +123,12 @@ class Session(TypedDict):
     visibility: Visibility
     state: SessionState
     state_reason: str | None
-    """`paused`, the type of the open question, or what is waited for (`waiting_for_provider` …)."""
+    """Of `waiting_for_user`: `paused` where a person paused it (end that with `…/resume`), else the type of the
+    oldest open question: `approval_required`, `clarification_needed`, `error_recovery`, `checkpoint_review` or
+    `budget_exceeded`. Of `planning`, `executing` and `waiting_for_tool`: `waiting_for_provider`, `waiting_for_aws`,
+    `waiting_for_key` or `waiting_for_tokens` where it waits for that (`cause` and `retry_at` say more), `repaired`
+    where an operator had a failed run go on, else null. Of `completed`: `result.reason`. Of `failed`: `error.code` in
+    small letters. Of `cancelled`: `cancelled`. Of `idle`: null."""
     retry_at: Instant | None
     """While it waits for the world: when it tries again."""
     cause: Cause | None
@@ -121,6 +141,7 @@ class Session(TypedDict):
     plan: Plan | None
     usage: Usage
     budget: Budget
+    limits: NextLimits
     interventions: list[Intervention]
     """The open ones."""
     result: Result | None
@@ -177,7 +198,9 @@ class Event(TypedDict):
     `plan.step` plan_step, from, status · `plan.closed` version, status · `plan.rejected` action, code, message ·
     `tool.*` call_id, effect_id, name, input_hash, `tool.requested` input too and `tool.finished` ok, duration_ms, bytes
     · `intervention.*` intervention_id, type, and `intervention.resolved` option, resolved_by · `message.*` and
-    `thought` message_id, content, bytes · `hint.injected` text: what the model was told · `llm.retried` wait_seconds.
+    `thought` message_id, content, bytes: `message.assistant` is the text of a reply without tool calls, `thought` that
+    of a reply with some, or what the model thought where its reply has no text; the final answer may come as either, so
+    take it from `result.answer` · `hint.injected` text: what the model was told · `llm.retried` wait_seconds.
     An input or content of more than 4 KB is in the conversation alone.
     """
 
