@@ -246,12 +246,14 @@ def _commit_of(repository: SessionRepository, newest: Session, seq: int) -> Comm
 
 def _ends_of_turns(repository: SessionRepository, commits: Sequence[Commit]) -> list[tuple[Commit, bool]]:
     """Whether after each of the commits the newest turn has ended: its reply is there, and each of its calls has its
-    result, or will get none because the run is over.
+    result, or will get none because the run is over. A run that no turn has shown its first message has no turn yet,
+    whatever the runs before it have.
     """
     session, found = repository.unloaded(commits[0]), []
     for commit in commits:
         if commit.number > session.number:
             session.fold(commit)
-        has_reply = session.last_reply is not None
-        found.append((commit, has_reply and (commit.head.is_over or not commit.head.unfinished_calls)))
+        head, has_reply = commit.head, session.last_reply is not None
+        is_begun = head.run is None or head.run.goal_id not in head.undelivered
+        found.append((commit, has_reply and (head.is_over or (is_begun and not head.unfinished_calls))))
     return found

@@ -245,6 +245,29 @@ def test_a_fork_at_the_end_of_a_run_is_idle_until_somebody_writes() -> None:
     assert house.head(head.session_id).result != house.head(session).result
 
 
+def test_a_run_that_no_turn_has_begun_is_not_where_a_fork_begins() -> None:
+    house = house_with(plans("look"), DONE, completes("One."))
+    session = house.start("Go").session_id
+    house.run()
+    house.say(session, "Now in French")
+    head = forked(house, session)
+    assert (head.state, head.goal, house.workflow.take() is not None) == ("idle", "Go", True)
+    with pytest.raises(Conflict, match="not ended"):
+        forked(house, session, seq_of(house, session, "run.started"))
+
+
+def test_the_first_event_of_a_later_run_names_the_end_of_the_turn_that_read_its_message() -> None:
+    replies = plans("look"), DONE, completes("One."), plans("more"), DONE, completes("Two.")
+    house = house_with(*replies, DONE, completes("Deux."))
+    session = house.start("Go").session_id
+    house.run()
+    house.say(session, "Now in French")
+    house.run()
+    forked(house, session, seq_of(house, session, "run.started"))
+    house.run()
+    assert "user: Now in French" in shown(requests(house)[6])
+
+
 def test_a_message_begins_a_run_of_its_own_with_what_was_said_before() -> None:
     house = house_with(plans("look"), LOOK, DONE, completes("One."), plans("again"), DONE, completes("Two."))
     session = house.start("Go").session_id
