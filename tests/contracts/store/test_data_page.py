@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "data.md"
 ADAPTERS = ROOT / "shared" / "adapters"
 SOURCES = (
-    *(ADAPTERS / "dynamodb").glob("*.py"),
+    *(ADAPTERS / "dynamodb").rglob("*.py"),
     *(ADAPTERS / "audit").glob("*.py"),
     ADAPTERS / "storage" / "keys.py",
 )

@@ -6,11 +6,12 @@
     T#{tenant}#=U     M#{number}#{model}       a day of a model
     T#{tenant}#=U     U#{number}#{user}        a day of a user, by pseudonym
     T#{tenant}#=U     E#{number}#{end}         a day of a way in which runs ended
-    T#{tenant}#=U     S#{session}              what was counted of a session: n commit, v version, z body; of a
+    T#{tenant}#=U     N#{session}              what was counted of a session: n commit, v version, z body; of a
                                                deleted one ttl alone
     T#{tenant}#=U     D#{session}              what a deletion left to be counted: n commit, t tenant, v, z, ttl
 
-No part of a key has a `#` or a `=`, so this partition is nobody else's.
+No part of a key has a `#` or a `=`, so this partition is nobody else's. None of these sort keys begins as that of a
+listing, an intervention or a commit: the stream's readers choose their records by that alone.
 """
 
 from datetime import datetime, timedelta
@@ -27,7 +28,7 @@ PARTITION = "#=U"
 SESSION = "#S#"
 """Between a tenant and a session in the keys of commits."""
 HOURS, AGENTS, MODELS, USERS, ENDS = "H#", "A#", "M#", "U#", "E#"
-COUNTED, LEFT = "S#", "D#"
+COUNTED, LEFT = "N#", "D#"
 ROWS: dict[Dimension, str] = {
     "tenant": HOURS,
     "agent": AGENTS,

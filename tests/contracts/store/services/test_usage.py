@@ -7,6 +7,8 @@ from uuid import uuid4
 
 import pytest
 
+from shared.adapters.dynamodb.stream import StreamedChanges
+from shared.adapters.dynamodb.usage.items import usage_pk
 from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
 from shared.agent.usage.fold import Folded, fold
 from shared.domain.session.commit import Commit
@@ -140,6 +142,26 @@ def test_the_stream_tells_of_new_commits_alone() -> None:
     ]
     event = {"Records": [{"eventName": "INSERT", "dynamodb": told}, *others]}
     assert list(committed_in(event)) == [Committed(Partition("acme", "ses_1"), 7, at)]
+
+
+def test_what_the_stream_brings_of_usage_is_nothing_to_notify_of(moto_account: Aws) -> None:
+    tenant, aws = f"tenant-{uuid4().hex}", moto_account
+    backend = Backend(aws_stores(aws).log, DynamoUsage(aws.table, FakeClock(), aws.dynamodb), tenant)
+    for number in (1, 2):
+        backend.fold(backend.commit(number))
+    backend.commit(3, deleted=True)
+    stored = aws.dynamodb.query(
+        TableName=aws.table,
+        KeyConditionExpression="pk = :pk",
+        ExpressionAttributeValues={":pk": {"S": usage_pk(tenant)}},
+    )["Items"]
+    assert len(stored) == 6, "rows of four kinds, what was counted of the session, and what its deletion left"
+    told = [
+        {"eventName": what, "dynamodb": {"Keys": {"pk": item["pk"], "sk": item["sk"]}}}
+        for item in stored
+        for what in ("INSERT", "MODIFY")
+    ]
+    assert list(StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": told})) == []
 
 
 @pytest.mark.parametrize("tenant", ["a b/ü", "x" * 300])
