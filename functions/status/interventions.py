@@ -1,6 +1,6 @@
 """Interventions: what waits for people, and what was decided, by whom, when and how (design §8)."""
 
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 from pydantic import Field
 
@@ -33,8 +33,9 @@ def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: Blo
         return page_of_items(found.items, intervention_view, cursor_after, found.cursor)
 
     @api.get("/v1/interventions")
-    def interventions(state: str | None = None, limit: Limit = 50, cursor: ListingCursor = None) -> Response:
-        wanted = _state(state)
+    def interventions(state: str = EVERY, limit: Limit = 50, cursor: ListingCursor = None) -> Response:
+        """Of all states, unless the caller asks for one; `all` says the same."""
+        wanted = _wanted(state)
         with listing_cursor():
             found = index.interventions(api.caller.tenant, state=wanted, limit=limit, cursor=cursor)
         return page(*bounded(found))
@@ -82,15 +83,12 @@ def interventions_of(
     """`state` may be `all`. Pending ones come from the head, all on one page, the oldest first; the others are listed
     newest first. Raises SessionNotFound, ValidationFailed; ValueError: bad cursor.
     """
-    known = (*get_args(InterventionState), EVERY)
-    if state not in known:
-        raise _unknown(known)
+    wanted = _wanted(state)
     commit = log.latest(tenant, session_id)
     if commit is None:
         raise SessionNotFound("There is no such session.")
     if state == "pending":
         return InterventionPage(tuple(filter(is_visible, commit.head.interventions)), None)
-    wanted = None if state == EVERY else _state(state)
     return index.interventions(tenant, state=wanted, limit=limit, cursor=cursor, session_id=session_id)
 
 
@@ -106,12 +104,9 @@ def intervention_of(
     raise InterventionNotFound("There is no such intervention.")
 
 
-def _state(text: str | None) -> InterventionState | None:
-    known: Any = get_args(InterventionState)
-    if text is not None and text not in known:
-        raise _unknown(known)
-    return text  # type: ignore[return-value]
-
-
-def _unknown(known: tuple[str, ...]) -> ValidationFailed:
-    return ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(known)}"]})
+def _wanted(state: str) -> InterventionState | None:
+    """None: every state. Raises ValidationFailed."""
+    known = (*get_args(InterventionState), EVERY)
+    if state not in known:
+        raise ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(known)}"]})
+    return None if state == EVERY else state  # type: ignore[return-value]

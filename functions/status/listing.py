@@ -24,7 +24,7 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
     @api.get("/v1/sessions")
     def sessions(
         state: str | None = None,
-        agent_id: str | None = None,
+        agent_id: Annotated[str, Field(min_length=1)] | None = None,
         created_by: Annotated[str, Field(min_length=1, max_length=1_000)] | None = None,
         metadata: Annotated[str, Field(pattern="^[^=]{1,64}=")] | None = None,
         goal: Annotated[str, Field(min_length=1, max_length=LISTED_GOAL_CHARS)] | None = None,

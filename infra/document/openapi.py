@@ -29,6 +29,8 @@ GATEWAY: Json = {
 }
 BY_GATEWAY = (401, 403, 404, 413, 429, 500, 503, 504)
 """Statuses that the gateway answers with by itself, too."""
+OF_NO_OPERATION = 405
+"""A method that the path does not have is in no operation, so its answer is in words alone."""
 WITHOUT_LIMITS = (401,)
 """Statuses of requests whose tenant is not known."""
 ROUTE_BUSY = "TooManyRequestsToThisRoute"
@@ -276,7 +278,8 @@ def _refusals() -> Json:
     """The errors by status: their codes, and the form of each."""
     by_status: dict[int, list[errors.Entry]] = {}
     for entry in errors.answered():
-        by_status.setdefault(entry.status, []).append(entry)
+        if entry.status != OF_NO_OPERATION:
+            by_status.setdefault(entry.status, []).append(entry)
     refusals = {name_of(status): _refusal(status, by_status[status]) for status in sorted(by_status)}
     return {**refusals, ROUTE_BUSY: _refusal(429, [])}
 
@@ -303,9 +306,7 @@ def _refusal(status: int, entries: list[errors.Entry]) -> Json:
     headers: Json = {}
     if status in (429, 503) and entries:
         headers["Retry-After"] = {"$ref": "#/components/headers/Retry-After"}
-    if status == 405:
-        headers["Allow"] = {**RESPONSE_HEADERS["Allow"], "required": True}
-    elif entries and status not in WITHOUT_LIMITS:
+    if entries and status not in WITHOUT_LIMITS:
         headers |= RATE_HEADERS
     if headers:
         made["headers"] = headers

@@ -16,7 +16,7 @@ role `admin` says so. Without a token, and with one that is not valid, 401 is th
 **Answers.** Success is `{"success": true, "data": …}`, an error `{"success": false, "error": {"code", "message",
 "details"?}}`. React to the code; it is stable. A few refusals are the gateway's own, `{"message": …}`. Fields may be
 added to answers: ignore what you do not know. Times are RFC 3339 in UTC, ids are opaque. Unknown fields of a body and
-unknown query parameters are refused.
+unknown query parameters are refused. A method that a path does not have is 405, with `Allow`.
 
 **First steps.** `POST /v1/sessions` with a `content` starts a session and answers at once. Follow it with `GET
 /v1/sessions/{session_id}?after=<cursor>&wait=20`: each answer has the session, the events since the cursor, and the

@@ -7,7 +7,7 @@ from infra.document.operations.sessions import SESSION
 from shared.api.response.shapes.interventions import CallInput, DecidedOfDeleted, Intervention
 from shared.domain.interventions.intervention import InterventionState
 
-STATES = list(get_args(InterventionState))
+STATES = [*get_args(InterventionState), "all"]
 ONE = {**SESSION, "intervention_id": "The intervention's id."}
 
 INTERVENTIONS = {
@@ -16,7 +16,7 @@ INTERVENTIONS = {
         "Interventions",
         "What waits, or waited, for people",
         (page_of(Intervention, "Newest first; of sessions that you may see."),),
-        parameters={"state": "Only those in this state. Without it: all.", **PAGING},
+        parameters={"state": "Only those in this state.", **PAGING},
         values={"state": {"type": "string", "enum": STATES}},
     ),
     "GET /v1/sessions/{session_id}/interventions": Operation(
@@ -26,7 +26,7 @@ INTERVENTIONS = {
         (page_of(Intervention, "Pending ones oldest first, others newest first."),),
         codes=("SESSION_NOT_FOUND",),
         parameters={**SESSION, "state": "Only those in this state.", **PAGING},
-        values={"state": {"type": "string", "enum": [*STATES, "all"]}},
+        values={"state": {"type": "string", "enum": STATES}},
     ),
     "GET /v1/sessions/{session_id}/interventions/{intervention_id}": Operation(
         "readIntervention",

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 JSON = "application/json"
+NO_BODY = ""
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 HEADERS: Mapping[str, str] = {
@@ -19,7 +20,9 @@ HEADERS: Mapping[str, str] = {
 
 
 class Response(NamedTuple):
-    """`data`: what `body` says as JSON, where it says that something was done; `code`: of the error that it tells."""
+    """`content_type` empty: there is no body. `data`: what `body` says as JSON, where it says that something was done;
+    `code`: of the error that it tells.
+    """
 
     status: int
     content_type: str
@@ -31,9 +34,10 @@ class Response(NamedTuple):
     def to_gateway(self) -> dict[str, Any]:
         """In API Gateway's form. Bytes leave as base64, which the gateway undoes."""
         body = self.body
+        kind = {"Content-Type": self.content_type} if self.content_type else {}
         return {
             "statusCode": self.status,
-            "headers": {"Content-Type": self.content_type, **self.headers, **HEADERS},
+            "headers": {**kind, **self.headers, **HEADERS},
             "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
             "isBase64Encoded": isinstance(body, bytes),
         }
@@ -50,11 +54,11 @@ def page(items: Sequence[Any], next_cursor: str | None) -> Response:
 
 
 def no_content() -> Response:
-    return Response(204, JSON, "")
+    return Response(204, NO_BODY, "")
 
 
 def not_modified(etag: str) -> Response:
-    return Response(304, JSON, "", {"ETag": etag})
+    return Response(304, NO_BODY, "", {"ETag": etag})
 
 
 def failure(

@@ -254,6 +254,13 @@ def test_it_is_told_where_the_final_answer_is_and_that_a_limit_stays() -> None:
     assert "`limits`" in patch["description"]
 
 
+def test_every_shared_answer_and_schema_is_referred_to() -> None:
+    referred = {each["$ref"] for each in inside(document()) if "$ref" in each}
+    for kind in ("responses", "schemas"):
+        for name in document()["components"][kind]:
+            assert f"#/components/{kind}/{name}" in referred, name
+
+
 def test_nothing_of_the_inside_is_in_it() -> None:
     text = json.dumps(document())
     for word in ("shared/", "functions/", "arn:aws", ".py"):

@@ -91,3 +91,20 @@ def test_a_page_reads_one_head_for_each_session_that_it_tells(house: House) -> N
     house.log = counting  # type: ignore[assignment]
     assert len(goals(house, created_by="ann", limit="1")) == 1
     assert counting.reads == 1
+
+
+@pytest.mark.parametrize("name", ["agent_id", "created_by", "goal", "metadata", "state"])
+def test_an_empty_filter_is_refused_whichever_it_is(house: House, name: str) -> None:
+    answer = Person(house).get("/v1/sessions", **{name: ""})
+    assert (answer.status, list(answer.error["details"])) == (400, [name])
+
+
+@pytest.mark.parametrize("within", ["", "/sessions/{id}"])
+def test_interventions_of_every_state_are_asked_for_in_one_way(house: House, within: str) -> None:
+    person = Person(house)
+    session_id = person.get("/v1/sessions").data["items"][0]["session_id"]
+    path = f"/v1{within.format(id=session_id)}/interventions"
+    assert person.get(path, state="all").status == 200
+    for state in ("", "every"):
+        refused = person.get(path, state=state).error["details"]
+        assert refused == {"state": ["one of pending, resolved, expired, withdrawn, all"]}
