@@ -20,6 +20,7 @@ from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision
 from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
 from shared.domain.session.head import MAX_WRITERS, ForkedFrom, Head, Progress, Run
+from shared.ports.blobs import BlobMissing
 from shared.ports.workflow import Workflow
 
 PIECE = 50
@@ -161,7 +162,8 @@ def _copied_results(
     repository: SessionRepository, parent: Head, fork: Head, results: list[ToolEntry]
 ) -> dict[str, Content]:
     """By the name of its text, each complete result that the fork has, too; the newest first. A name is made of the
-    text, so what the model was told to read them by holds.
+    text, so what the model was told to read them by holds. One that is missing is unknown to the fork as it is to the
+    parent. Raises SessionNotFound where the parent was deleted meanwhile.
     """
     copied: dict[str, Content] = {}
     left = MOST_RESULT_BYTES
@@ -172,7 +174,12 @@ def _copied_results(
         left -= whole.bytes
         if left < 0 or len(copied) == MOST_RESULTS:
             break
-        copied[whole.blob] = repository.keep(fork, Content.of(repository.text(parent, whole.blob)))
+        try:
+            text = repository.text(parent, whole.blob)
+        except BlobMissing:
+            repository.newest(parent.tenant, parent.session_id)  # raises where it was deleted
+            continue
+        copied[whole.blob] = repository.keep(fork, Content.of(text))
     return copied
 
 

@@ -201,6 +201,24 @@ def test_a_stored_result_is_read_on_in_the_fork() -> None:
     assert "Error" not in seen[0]
 
 
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_stored_results_that_are_gone_stop_a_fork_only_where_its_parent_is_gone(is_deleted: bool) -> None:
+    house = house_with(plans("read"), says("", call("read_file", path="big.txt")), DONE, completes("One."))
+    house.files.write(TENANT, "big.txt", ("0123456789" * 9_000).encode())
+    session = house.start("Go").session_id
+    house.run()
+    repository, requester = house.fresh_repository(), Requester(TENANT, USER, frozenset({"member"}))
+    parent = parent_at(repository, requester, session, None)
+    new = NewSession(DEFAULT_AGENT, None, 9, 50_000, None, 0, {})
+    if is_deleted:
+        house.delete(session)
+        with pytest.raises(SessionNotFound):
+            fork(repository, house.workflow, requester, parent, new)
+    else:
+        house.blobs.delete_all(TENANT, session)
+        assert fork(repository, house.workflow, requester, parent, new).state == "idle"
+
+
 def messages(house: House, session: str) -> list[dict[str, Any]]:
     found = History(house.log, house.blobs, TENANT, session).messages(HistoryCursor())
     return [dict(message_view(row.item)) for row in found if row.item is not None]
