@@ -92,6 +92,9 @@ class DynamoUsage:
     def rows(
         self, tenant: str, dimension: Dimension, first: int, last: int, name: str | None = None
     ) -> Iterator[tuple[RowKey, Amounts]]:
+        if name is not None:
+            yield from self._rows_of(tenant, [RowKey(dimension, at, name) for at in range(first, last + 1)])
+            return
         kind = items.ROWS[dimension]
         answers = query(
             self._dynamodb,
@@ -105,9 +108,16 @@ class DynamoUsage:
         )
         for answer in answers:
             for item in answer["Items"]:
-                row = items.item_row(dimension, item)
-                if name is None or row[0].name == name:
-                    yield row
+                yield items.item_row(dimension, item)
+
+    def _rows_of(self, tenant: str, keys: Iterable[RowKey]) -> Iterator[tuple[RowKey, Amounts]]:
+        """One by one: a query would read the rows of everybody else between them, however many people there are."""
+        for key in keys:
+            answer = self._dynamodb.call(
+                "get_item", TableName=self._table, Key=items.row_key(key_part(tenant), key)
+            )
+            if "Item" in answer:
+                yield items.item_row(key.dimension, answer["Item"])
 
     def counted_until(self, tenant: str) -> datetime | None:
         answer = self._dynamodb.call(

@@ -2,7 +2,7 @@
 
 import os
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import pytest
@@ -14,7 +14,7 @@ from shared.agent.usage.fold import Folded, fold
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import Usage
 from shared.domain.spending.tally import Tally
-from shared.domain.spending.usage import NOTHING, Amounts, Dimension, hour_of
+from shared.domain.spending.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
 from shared.ports.log import Erasure, SessionLog, TransactionItems
 from shared.ports.meter import Committed, Fold, FoldLost, Partition
 from tests.contracts.store.backends import ENDPOINT, Aws, aws_stores
@@ -84,6 +84,45 @@ def test_what_is_counted_is_read_by_hour_and_by_day_of_each_name(backend: Backen
     assert {name: row.runs for name, row in backend.sums("end").items()} == {"completed/goal_complete": 2}
     assert list(backend.usage.rows(backend.tenant, "tenant", 0, hour_of(NOW) - 1)) == []
     assert backend.usage.counted_until(backend.tenant) == NOW
+
+
+def test_one_name_s_rows_are_found_among_those_of_others(backend: Backend) -> None:
+    rows = {RowKey("user", day, who): Amounts(runs=1) for day in (7, 8, 9) for who in ("ann", "bob", "cy")}
+    now = counted(make_head(backend.tenant, "ses_1", updated_at=NOW), 1, "ann")
+    backend.usage.add([Fold(Partition(backend.tenant, "ses_1"), 0, now)], rows, NOW)
+    found = backend.usage.rows(backend.tenant, "user", 8, 12, "bob")
+    assert list(found) == [(RowKey("user", at, "bob"), Amounts(runs=1)) for at in (8, 9)]
+
+
+class CountedReads:
+    """A client that says how many items its answers had."""
+
+    def __init__(self, dynamodb: Any) -> None:
+        self._dynamodb = dynamodb
+        self.items = 0
+
+    def get_item(self, **asked: Any) -> Any:
+        answer = self._dynamodb.get_item(**asked)
+        self.items += "Item" in answer
+        return answer
+
+    def query(self, **asked: Any) -> Any:
+        answer = self._dynamodb.query(**asked)
+        self.items += answer["ScannedCount"]
+        return answer
+
+
+def test_who_asks_for_one_name_reads_nobody_else_s_rows(moto_account: Aws) -> None:
+    tenant, aws = f"tenant-{uuid4().hex}", moto_account
+    rows = {RowKey("user", 7, f"p_{number}"): Amounts(runs=1) for number in range(50)}
+    now = counted(make_head(tenant, "ses_1", updated_at=NOW), 1, "ann")
+    client = CountedReads(aws.dynamodb)
+    DynamoUsage(aws.table, FakeClock(), aws.dynamodb).add(
+        [Fold(Partition(tenant, "ses_1"), 0, now)], rows, NOW
+    )
+
+    assert len(list(DynamoUsage(aws.table, FakeClock(), client).rows(tenant, "user", 7, 8, "p_30"))) == 1
+    assert client.items == 1
 
 
 def test_the_same_commits_again_change_nothing(backend: Backend) -> None:
