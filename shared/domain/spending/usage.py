@@ -109,10 +109,10 @@ def counted(head: Head, number: int, who: str) -> Counted:
     usage, tally = head.usage, head.tally or Tally()
     spent = head.spent
     models = dict(spent.models) if spent is not None else {}
-    if spent is not None:
+    if spent is not None and spent.since is None:
         microdollars = sum(use.microdollars for use in models.values())
         unpriced = sum(use.unpriced for use in models.values())
-    else:  # the older write version keeps a sum in dollars alone
+    else:  # the older write version keeps a sum in dollars alone, and what models cost then is not in `spent`
         microdollars = round((usage.cost_usd or 0.0) * 1_000_000)
         unpriced = usage.llm_calls if usage.cost_usd is None else 0
     amounts = Amounts(

@@ -242,3 +242,15 @@ def test_a_head_of_the_older_write_version_counts_its_tokens() -> None:
     now: Counted = counted(head, 1, "p")
     assert (now.amounts.fresh, now.amounts.output, now.amounts.microdollars) == (10, 5, 250_000)
     assert RowKey("agent", day_of(NOW), "default").at * 24 <= hour_of(NOW)
+
+
+def test_what_models_cost_before_this_version_was_written_stays_counted() -> None:
+    world = World()
+    cost = 5.0
+    before = Usage(input_tokens=10, output_tokens=10, llm_calls=1, cost_usd=cost)
+    after = Usage(input_tokens=20, output_tokens=20, llm_calls=2, cost_usd=cost + 1)
+    use = ModelUse(calls=1, input=10, output=10, microdollars=1_000_000)
+    world.fold(world.commit(of("ses_1", 1, usage=before, spent=None, tally=None)))
+    world.fold(world.commit(of("ses_1", 2, usage=after, spent=Spent(since=NOW, models={"small": use}))))
+    (row,) = world.sums("tenant").values()
+    assert (row.microdollars, row.unpriced, row.output) == (6_000_000, 0, 20)
