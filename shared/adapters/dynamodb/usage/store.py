@@ -146,6 +146,8 @@ class DynamoUsage:
             )
             yield from answer.get("Responses", {}).get(self._table, [])
             rest = answer.get("UnprocessedKeys", {}).get(self._table, {}).get("Keys", [])
+            if len(rest) < len(batch):  # what did not fit into one answer is no throttling
+                pause, attempt = PAUSE_SECONDS, 0
             if rest:
                 attempt += 1
                 if attempt == ATTEMPTS:

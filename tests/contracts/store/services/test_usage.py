@@ -125,6 +125,21 @@ def test_who_asks_for_one_name_reads_nobody_else_s_rows(moto_account: Aws) -> No
     assert client.items == 1
 
 
+class FiveAtOnce:
+    """A table of items so large that an answer has no more than five of them."""
+
+    def batch_get_item(self, **asked: Any) -> Any:
+        ((table, wanted),) = asked["RequestItems"].items()
+        found, rest = wanted["Keys"][:5], wanted["Keys"][5:]
+        answer = {"Responses": {table: [{**key, "ttl": {"N": "1"}} for key in found]}}
+        return answer | ({"UnprocessedKeys": {table: {"Keys": rest}}} if rest else {})
+
+
+def test_what_does_not_fit_into_one_answer_is_read_in_as_many_as_it_needs() -> None:
+    usage = DynamoUsage("table", FakeClock(), FiveAtOnce())
+    assert len(usage.counted([Partition("acme", f"ses_{number}") for number in range(60)])) == 60
+
+
 def test_the_same_commits_again_change_nothing(backend: Backend) -> None:
     told = [backend.commit(number) for number in (1, 2, 3)]
     backend.fold(*told)
