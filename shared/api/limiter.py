@@ -33,6 +33,8 @@ from shared.ports.clock import Clock
 from shared.ports.load import RateLeases
 
 TENANTS_KEPT = 500
+MAKE_SESSIONS = ("session.start", "session.fork")
+"""Actions that are starts whatever the session is."""
 REFUSED_SECONDS = 5
 """For so long no poll of the tenant asks for a place again, after none was left."""
 GIVE_WAY_MS = 5_000
@@ -71,7 +73,7 @@ class Limiter:
         """
         if route.rated == "request":
             self.spend(tenant)
-        if route.action == "session.start":
+        if route.action in MAKE_SESSIONS:
             self._check_start(tenant)
 
     def spend(self, tenant: str) -> None:
@@ -207,7 +209,7 @@ def _policies(limits: TenantLimits, route: Route) -> list[Quota]:
     found: list[tuple[str, int | None, int | None]] = []
     if route.rated != "never" and limits.requests_per_second is not None:
         found.append((REQUESTS, budget(limits.requests_per_second), WINDOW))
-    if route.action in ("session.start", "session.message"):
+    if route.action in (*MAKE_SESSIONS, "session.message"):
         found += [(STARTS, limits.starts_per_minute, MINUTE), (OPEN, limits.open_sessions, None)]
     if route.rated == "poll":
         found.append((LONG_POLLS, limits.long_polls, None))

@@ -1,8 +1,8 @@
 """What a tenant may use: runs it starts, sessions that are open, requests and long polls (ADR 65).
 
-A start is whatever begins a run or makes a session: `POST /v1/sessions`, and a message to a session that is idle or
-over. A session is open from the commit that begins its run to the one that ends it, waits for people included; an idle
-one is not.
+A start is whatever begins a run or makes a session: `POST /v1/sessions`, a fork, and a message to a session that is
+idle or over. A session is open from the commit that begins its run to the one that ends it, waits for people included;
+an idle one is not.
 """
 
 import math

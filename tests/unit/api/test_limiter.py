@@ -269,3 +269,15 @@ def test_a_clock_that_is_behind_spends_from_the_newest_window() -> None:
     before = [ahead.at(9).lets_in() for _ in range(WINDOW)]
     after = [behind.at(at).lets_in() for at in (9, 10, 11)]
     assert (before, after) == ([True] * WINDOW, [False] * 3)
+
+
+def test_a_fork_is_a_start_like_any_other() -> None:
+    worker = Worker(MemoryRateLeases(), 0.0, starts_per_minute=5).at(0)
+    fork = route("POST", "/v1/sessions/{session_id}/fork")
+    headers = worker.limiter.headers("acme", fork)
+    assert headers
+    assert headers == worker.limiter.headers("acme", START)
+    worker.limiter.reached("acme", LimitReached("full", Quota("starts", 5, 60), 30))
+    for each in (START, fork):
+        with pytest.raises(LimitReached):
+            worker.limiter.admit("acme", each)
