@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from shared.domain.session.head import Head
+from shared.domain.spending.usage import NOTHING, Amounts, counted
 from tests.faults.ending import Ending, ending
 from tests.faults.person import Insistent, Json, truth
 from tests.faults.point import Fault, Track
@@ -14,6 +15,8 @@ from tests.faults.stand import Stand, new_tag
 LONGEST_SECONDS = 300.0
 """Only what is stuck takes so long: a run has many cold processes to wait for, and the machine may be slow."""
 LOOK_SECONDS = 0.05
+ALWAYS = 9_999_999
+"""Hours since 1970, and more."""
 SCHEMA = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
 TOOLS: dict[str, Json] = {
     RESERVE: {"effect": "idempotent", "high_stakes": False},
@@ -58,6 +61,7 @@ class Play:
             session_id = self.start()
             head = self.see_to(session_id)
             last = ending(self.person, self.stand, self.tag, head)
+            self.check_usage(head.session_id)
         finally:
             self.person.http.close()
         return Run(
@@ -118,6 +122,21 @@ class Play:
                 return head
             if time.monotonic() > deadline:
                 raise Stuck(f"{session_id} stays {head.state}")
+            time.sleep(LOOK_SECONDS)
+
+    def check_usage(self, session_id: str) -> None:
+        """The tenant's usage is what its one session has counted, once the stream has brought its last commit."""
+        deadline = time.monotonic() + LONGEST_SECONDS
+        while True:
+            session = self.stand.repository.newest(self.tag, session_id)
+            told = counted(session.head, session.number, "")
+            expected = told.amounts.plus(Amounts(**{told.standing: 1}))
+            found = NOTHING
+            for _, row in self.stand.usage.rows(self.tag, "tenant", 0, ALWAYS):
+                found = found.plus(row)
+            if found == expected:
+                return
+            assert time.monotonic() < deadline, f"usage is {found} instead of {expected}"
             time.sleep(LOOK_SECONDS)
 
     def rest(self, head: Head) -> None:

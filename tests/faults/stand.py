@@ -15,6 +15,7 @@ from infra.local.progress import Progress, Silent
 from infra.local.stack import LocalStack
 from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.dynamodb.usage.store import DynamoUsage
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
@@ -93,6 +94,7 @@ class Stand:
         blobs = S3Blobs(Settings.from_environ(settings).session_buckets, self.client("s3"))
         self.repository = SessionRepository(log, blobs, clock)
         self.states = self.client("stepfunctions")
+        self.usage = DynamoUsage(settings["ACTA_TABLE"], clock, self.client("dynamodb"))
         return self
 
     def __exit__(
