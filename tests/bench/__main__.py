@@ -22,6 +22,7 @@ from tests.bench.figures import (
     cpu,
     fused,
     imports,
+    latency,
     long_sessions,
     memory,
     prefix,
@@ -44,7 +45,7 @@ LEASED = 50
 A_TENANTS_HOUR = 5_000_000
 """Tokens; the default of the settings."""
 IN_PROCESS = ("prefix", "scenarios", "tenants")
-DEPLOYED = ("turns", "beside", "receipts", "memory", "long", "cancels", "zips", "imports")
+DEPLOYED = ("turns", "beside", "receipts", "memory", "long", "cancels", "latency", "zips", "imports")
 """`turns` with its CPU; `beside`: the others on the same work."""
 
 Results = dict[str, Any]
@@ -125,6 +126,9 @@ def measure(sections: set[str]) -> Results:
         if "cancels" in sections:
             with phase("cancels"):
                 results["cancels"], results["cancels_of_writes"] = at_both_caps(stand)
+        if "latency" in sections:
+            with phase("from a commit to a client"):
+                results["latency"] = latency.measure(stand)
         if "zips" in sections:
             with phase("zips"):
                 results["zip"] = zips.sizes(stand, FUNCTIONS)

@@ -10,6 +10,7 @@ from tests.bench.figures import (
     cancels_of_writes,
     fused,
     imports,
+    latency,
     long_sessions,
     memory,
     prefix,
@@ -92,6 +93,8 @@ def print_all(results: Mapping[str, Any]) -> None:
     if "cancels" in results:
         cancels.report(results["cancels"])
         cancels_of_writes.report(results["cancels_of_writes"])
+    if "latency" in results:
+        latency.report(results["latency"])
     if "beside" in results:
         beside.report(results["beside"])
     if "prefix" in results:
