@@ -42,7 +42,7 @@ def body_bytes(event: Mapping[str, Any]) -> bytes:
 
 def json_text(body: bytes, content_type: str | None) -> str:
     """The text to parse; an empty body counts as `{}`, a missing Content-Type as JSON's."""
-    if not body.strip():
+    if not body:
         return "{}"
     kind = (content_type or "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":

@@ -95,7 +95,7 @@ def test_a_thousand_unknown_fields_do_not_make_a_long_answer() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "{", "null", "[]", '[{"message": "hi"}]', '"text"', "3", '{"cost_budget_usd": NaN}',
+        " ", "\n", "{", "null", "[]", '[{"message": "hi"}]', '"text"', "3", '{"cost_budget_usd": NaN}',
         '{"a": 1, "a": 2}',
         '{"max_steps": ' + "9" * 5_000 + "}", "[" * 100_000, '{"message": "' + "\n" + '"}', "message=hi",
         "\ufeff{}", "{'message': 'hi'}", '{"message": "hi"',
