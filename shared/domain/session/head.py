@@ -424,7 +424,8 @@ class Head(VersionedModel):
     @property
     def plan_status(self) -> PlanStatus | None:
         """The plan's status as it is now; None: there is no plan. One that nobody closed is where its session is. It
-        has failed while its run is over: a run that met its goal has closed its plan as completed.
+        has failed while its run is over, also where that was the run of the session that an idle one was forked from: a
+        run that met its goal has closed its plan as completed.
         """
         if self.plan is None:
             return None
@@ -433,7 +434,7 @@ class Head(VersionedModel):
         match self.state:
             case "planning" | "waiting_for_user":
                 return self.state
-            case "completed" | "failed" | "cancelled":
+            case "completed" | "failed" | "cancelled" | "idle":
                 return "failed"
             case _:
                 return "executing"

@@ -263,6 +263,15 @@ def test_a_fork_at_the_end_of_a_run_is_idle_until_somebody_writes() -> None:
     assert house.head(head.session_id).result != house.head(session).result
 
 
+def test_the_plan_of_an_idle_fork_has_failed_like_the_run_that_it_was_made_in() -> None:
+    house = house_with(plans("delete"), says("", call("delete_file", path="a.txt")))
+    session = house.start("Go").session_id
+    house.run()
+    house.cancel(session)
+    head = forked(house, session)
+    assert (head.state, head.plan_status, house.head(session).plan_status) == ("idle", "failed", "failed")
+
+
 def test_a_run_that_no_turn_has_begun_is_not_where_a_fork_begins() -> None:
     house = house_with(plans("look"), DONE, completes("One."))
     session = house.start("Go").session_id
