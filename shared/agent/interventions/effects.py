@@ -169,8 +169,10 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
     if open_call is not None:
         ready = open_call.model_copy(update={"state": "ready", "amended": amended, "approval": "given"})
         change.set(calls=change.head.with_call(ready).calls)
-    if change.head.plan is not None:
-        change.set(plan=approval.with_permission(change.head.plan, one.tool_call.name))
+    head = change.head
+    if head.plan is not None:
+        edited = head.has_unread_plan_edit
+        change.set(plan=approval.with_permission(head.plan, one.tool_call.name, is_edited=edited))
 
 
 def _settle_doubt(

@@ -59,9 +59,12 @@ def needs_permission(plan: ExecutionPlan, tool: str, *, risky: bool) -> bool:
     return tool in wanted or (risky and ANY_RISKY_TOOL in wanted)
 
 
-def with_permission(plan: ExecutionPlan, tool: str) -> ExecutionPlan:
-    """The plan after a person has approved a call of `tool`."""
-    asking = (*_current(plan), *_finished_without(plan))
+def with_permission(plan: ExecutionPlan, tool: str, *, is_edited: bool = False) -> ExecutionPlan:
+    """The plan after a person has approved a call of `tool`. `is_edited`: a person has edited the plan since the call
+    was asked for. Pending steps may be other ones than the call was for, so they ask still.
+    """
+    current = [step for step in _current(plan) if not (is_edited and step.status == "pending")]
+    asking = (*current, *_finished_without(plan))
     numbers = {step.step_number for step in asking if step.tool in (tool, None)}
     steps = tuple(
         step.model_copy(update={"permitted": True})

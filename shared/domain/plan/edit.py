@@ -50,7 +50,7 @@ class AddStep(FrozenModel):
 
 class ChangeStep(FrozenModel):
     """A field that is not given stays as it is; with another tool the input goes, unless one is given. None takes a
-    step's tool or input away, and is no other field's value.
+    step's tool or input away, and is no other field's value. A permission that was given was for the step as it was.
     """
 
     op: Literal["edit"]
@@ -176,8 +176,8 @@ def _changed(
     asked = {name: getattr(change, name) for name in change.model_fields_set - {"op", "step_number"}}
     given = {name: value for name, value in asked.items() if value is not None or name in CAN_BE_NONE}
     if "tool" in given and given["tool"] != before.tool:
-        given = {"input": None, "permitted": False, **given}
-    step = fitted(before.model_copy(update=given), tools, check_input)
+        given = {"input": None, **given}
+    step = fitted(before.model_copy(update={**given, "permitted": False}), tools, check_input)
     return _with(steps, step), f"Step {step.step_number} is now: {_words(step)}"
 
 

@@ -44,6 +44,15 @@ def test_a_permission_of_a_later_step_is_not_given_by_that_of_an_earlier_one() -
     assert [one.permitted for one in later.steps] == [True, False]
 
 
+def test_after_an_edit_an_approval_is_none_of_a_step_that_has_not_begun() -> None:
+    begun = plan(step(1, "create_file", status="in_progress"), step(2, "create_file"))
+    after = with_permission(begun, "create_file", is_edited=True)
+    assert [one.permitted for one in after.steps] == [True, False]
+    pending = plan(step(1, "create_file", status="skipped"), step(2, "create_file"), owed=("create_file",))
+    after = with_permission(pending, "create_file", is_edited=True)
+    assert ([one.permitted for one in after.steps], after.owed) == ([True, False], ())
+
+
 def test_a_new_version_owes_what_it_drops_and_not_what_it_asks_for_again() -> None:
     before = plan(step(1, "create_file"), step(2))
     assert permissions_owed(before, [step(1, asks=False)]) == ("", "create_file")

@@ -203,6 +203,15 @@ def test_a_permission_that_was_given_is_not_owed_again() -> None:
     assert not needs_permission(edit(given, skipped(3)).plan, "create_file", risky=True)
 
 
+@pytest.mark.parametrize("fields", [{"description": "send to all"}, {"requires_permission": True}])
+def test_a_step_that_is_changed_after_its_approval_asks_again(fields: dict[str, Any]) -> None:
+    given = ASKING.with_step(step_of(ASKING, 3).model_copy(update={"permitted": True}), NOW)
+    plan = edit(given, changed(3, **fields)).plan
+    for number in (2, 3):
+        plan = plan.with_step(step_of(plan, number).model_copy(update={"status": "completed"}), NOW)
+    assert needs_permission(plan, "create_file", risky=True)
+
+
 def test_what_is_owed_already_stays_owed() -> None:
     owing = RUNNING.model_copy(update={"owed": ("create_file",)})
     assert edit(owing, skipped(3)).plan.owed == ("create_file",)

@@ -5,7 +5,7 @@ import pytest
 from shared.agent.recovery.recover import recover
 from shared.domain.errors import Conflict, PlanNotFound, PreconditionFailed, RoleMissing, StoreUnavailable
 from shared.domain.interventions.options_and_defaults import Policy
-from shared.domain.plan.edit import AddStep, ReorderSteps, SkipStep
+from shared.domain.plan.edit import AddStep, ChangeStep, ReorderSteps, SkipStep
 from shared.domain.session.commit import Decision, Event
 from shared.domain.session.conversation import ToolEntry, UserEntry
 from shared.domain.session.head import MAX_UNDELIVERED
@@ -164,6 +164,26 @@ def test_a_call_that_a_person_has_approved_runs_though_the_plan_was_edited_befor
         house.run()
         assert files(house) == [], first
         assert house.head(session).state == "completed"
+
+
+@pytest.mark.parametrize("first", ["edit", "approve"])
+def test_an_approval_before_or_after_an_edit_gives_the_edited_step_no_permission(first: str) -> None:
+    steps = [{"description": "delete the copy", "requires_permission": True}]
+    planned = says("", call("update_plan", action="create", goal="g", steps=steps))
+    house = House(ScriptedModel([planned, says("", call("delete_file", path="x.md"))]))
+    house.files.write(TENANT, "x.md", b"x")
+    session = house.start("Go").session_id
+    house.run()
+    (one,) = house.head(session).interventions
+    change = ChangeStep(op="edit", step_number=1, description="delete everything")
+    for act in (first, "approve" if first == "edit" else "edit"):
+        if act == "edit":
+            house.edit_plan(session, change)
+        else:
+            house.resolve(session, one, "approve")
+    plan = house.head(session).plan
+    assert plan is not None
+    assert [step.permitted for step in plan.steps] == [False]
 
 
 def test_a_paused_session_stays_paused_and_goes_on_by_the_edited_plan() -> None:
