@@ -14,7 +14,7 @@ from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, PoisonedSession, ValidationFailed
 from shared.domain.ids import MESSAGE, RUN, SESSION
-from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.interventions.approval import without_permissions
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision
@@ -112,17 +112,12 @@ def _inherited(parent: Parent, requester: Requester) -> dict[str, object]:
         raise Conflict(f"More than {MAX_WRITERS} people have written to this session: it cannot be forked.")
     return {
         "goal": head.goal,
-        "plan": None if head.plan is None else _without_permissions(head.plan),
+        "plan": None if head.plan is None else without_permissions(head.plan),
         "scratchpad": head.scratchpad,
         "writers": writers,
         "read_outside": head.read_outside,
         "forked_from": ForkedFrom(session_id=head.session_id, seq=head.last_seq),
     }
-
-
-def _without_permissions(plan: ExecutionPlan) -> ExecutionPlan:
-    steps = tuple(step.model_copy(update={"permitted": False}) for step in plan.steps)
-    return plan.model_copy(update={"steps": steps})
 
 
 def _go_on(change: Change, run_id: str, before: Run, max_steps: int) -> Decision:

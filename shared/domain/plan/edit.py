@@ -17,7 +17,7 @@ from pydantic import Field, StrictBool
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Conflict, PlanRefused, ValidationFailed
 from shared.domain.frozen_model import FrozenModel
-from shared.domain.interventions.approval import permissions_left
+from shared.domain.interventions.approval import permissions_approved, permissions_left
 from shared.domain.plan.plan import MAX_STEPS, ExecutionPlan, PlanStep
 from shared.domain.plan.update import (
     MAX_STEP_NUMBER,
@@ -121,6 +121,7 @@ def edited(
             "current_step_index": next((i for i, step in enumerate(steps) if step.is_open), len(steps)),
             "risks": _risks(plan, steps, tools),
             "owed": permissions_left(plan, steps),
+            "approved": permissions_approved(plan),
             "created_at": now,
             "updated_at": now,
         }

@@ -56,7 +56,9 @@ class PlanStep(StoredModel):
 class ExecutionPlan(StoredModel):
     """`version`: 1 for the session's first plan, then counted up with each new one. `current_step_index`: the index in
     `steps` of the first open step; the length of `steps` where none is open. `owed`: tools that an earlier version
-    asked permission for and nobody has approved since (`shared.domain.interventions.approval`).
+    asked permission for and nobody has approved since (`shared.domain.interventions.approval`). `approved`: those
+    that an earlier version asked permission for and somebody has approved; a fork owes them again. None: a release
+    before wrote the plan, and nobody knows.
     """
 
     version: int
@@ -66,6 +68,7 @@ class ExecutionPlan(StoredModel):
     status: PlanStatus = "executing"
     risks: tuple[str, ...] = ()
     owed: tuple[str, ...] = ()
+    approved: tuple[str, ...] | None = None
     created_at: datetime
     updated_at: datetime
 

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StringC
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import PlanRefused, ToolInputInvalid
 from shared.domain.frozen_model import FrozenModel
-from shared.domain.interventions.approval import permissions_owed
+from shared.domain.interventions.approval import permissions_approved, permissions_owed
 from shared.domain.plan.plan import (
     MAX_RESULT_CHARS,
     MAX_STEPS,
@@ -185,6 +185,7 @@ def _create(
         steps=steps,
         risks=(*registry_risks(steps, tools), *update.risks),
         owed=permissions_owed(plan, steps),
+        approved=permissions_approved(plan),
         created_at=now,
         updated_at=now,
     )

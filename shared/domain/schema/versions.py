@@ -31,6 +31,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
                 {"background", "counted", "forked_from", "held", "outage", "output_schema", "plan_edit"}
                 | {"read_outside", "spent", "tally", "visibility", "writers"}
             ),
+            "ExecutionPlan": frozenset({"approved"}),
             "HttpConfig": frozenset({"secret_headers"}),
             "Intervention": frozenset({"private_to"}),
             "Memory": frozenset({"origin", "only_for", "private"}),

@@ -4,7 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.interventions.approval import needs_permission, permissions_owed, with_permission
+from shared.domain.interventions.approval import (
+    ANY_RISKY_TOOL,
+    needs_permission,
+    permissions_approved,
+    permissions_owed,
+    with_permission,
+    without_permissions,
+)
 from shared.domain.plan.plan import ExecutionPlan, PlanStep, StepStatus
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -65,6 +72,31 @@ def test_what_is_owed_is_carried_on_until_it_is_given() -> None:
     assert permissions_owed(second, [step(1, asks=False)]) == ("create_file",)
     assert needs_permission(second, "create_file", risky=True)
     assert with_permission(second, "create_file").owed == ()
+
+
+@pytest.mark.parametrize("tool", ["create_file", ANY_RISKY_TOOL])
+def test_a_permission_that_was_owed_and_given_is_owed_again_where_approvals_stay_behind(tool: str) -> None:
+    given = with_permission(plan(step(1, asks=False), owed=(tool,), approved=()), "create_file")
+    assert not needs_permission(given, "create_file", risky=True)
+    assert needs_permission(without_permissions(given), "create_file", risky=True)
+
+
+def test_a_given_permission_that_a_later_version_drops_is_owed_again_where_approvals_stay_behind() -> None:
+    first = with_permission(plan(step(1, "create_file"), approved=()), "create_file")
+    second = plan(step(1, asks=False), approved=permissions_approved(first))
+    third = plan(step(1, asks=False), approved=permissions_approved(second))
+    assert without_permissions(third).owed == ("create_file",)
+    again = plan(step(1, asks=False), step(2, "create_file"), approved=permissions_approved(second))
+    assert without_permissions(again).owed == (), "its own step asks"
+    over = third.model_copy(update={"status": "completed"})
+    assert permissions_approved(over) == permissions_approved(None) == ()
+
+
+def test_where_nobody_knows_what_was_approved_any_risky_tool_is_owed() -> None:
+    stored = with_permission(plan(step(1, asks=False), owed=("create_file",)), "create_file")
+    after = without_permissions(plan(step(1, asks=False), approved=permissions_approved(stored)))
+    assert needs_permission(after, "create_file", risky=True)
+    assert not needs_permission(after, "list_files", risky=False)
 
 
 def test_a_plan_that_is_over_owes_nothing_to_the_next() -> None:

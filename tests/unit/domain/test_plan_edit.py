@@ -203,6 +203,13 @@ def test_a_permission_that_was_given_is_not_owed_again() -> None:
     assert not needs_permission(edit(given, skipped(3)).plan, "create_file", risky=True)
 
 
+def test_a_permission_that_was_given_for_another_tool_than_the_step_has_now_is_remembered() -> None:
+    given = ASKING.with_step(step_of(ASKING, 3).model_copy(update={"permitted": True}), NOW)
+    plan = edit(given.model_copy(update={"approved": ()}), changed(3, tool="list_files")).plan
+    assert not needs_permission(plan, "create_file", risky=True)
+    assert plan.approved == ("create_file",)
+
+
 @pytest.mark.parametrize("fields", [{"description": "send to all"}, {"requires_permission": True}])
 def test_a_step_that_is_changed_after_its_approval_asks_again(fields: dict[str, Any]) -> None:
     given = ASKING.with_step(step_of(ASKING, 3).model_copy(update={"permitted": True}), NOW)

@@ -151,6 +151,22 @@ def test_what_was_approved_there_has_to_be_approved_here() -> None:
     assert parent.usage.llm_calls > 0
 
 
+def test_what_a_replaced_plan_asked_for_and_was_approved_there_has_to_be_approved_here() -> None:
+    asks = [{"description": "write", "tool": "create_file", "requires_permission": True}]
+    asking = says("", call("update_plan", action="create", goal="g", steps=asks))
+    writes = says("", call("create_file", path="a.txt", content="a"))
+    again = says("", call("create_file", path="b.txt", content="b"))
+    house = house_with(asking, plans("write at once"), writes, again, DONE, completes("Two."), again)
+    session = house.start("Go").session_id
+    house.run()
+    house.resolve(session, house.head(session).interventions[0], "approve")
+    house.run()
+    assert house.head(session).state == "completed", "a permission that was given is asked for again"
+    head = forked(house, session, seq_of(house, session, "tool.finished", 0))
+    house.run()
+    assert [one.context["reason"] for one in house.head(head.session_id).interventions] == ["plan_step"]
+
+
 def test_no_id_of_an_effect_travels_and_every_call_keeps_its_result() -> None:
     house = house_with(plans("look"), LOOK, DONE, completes("One."), DONE, completes("Two."))
     session = house.start("Go").session_id
