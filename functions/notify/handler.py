@@ -17,7 +17,13 @@ from shared.domain.notifications.notification import (
     end_notification,
     question_notification,
 )
-from shared.ports.notifier import InterventionChange, NotDelivered, NotificationRefused, SessionChange
+from shared.ports.notifier import (
+    InterventionChange,
+    NotDelivered,
+    NotificationRefused,
+    OwnReceivers,
+    SessionChange,
+)
 from shared.telemetry import Telemetry
 
 telemetry = Telemetry("notify")
@@ -58,7 +64,7 @@ def _untold(
     deps: Dependencies, change: Mapping[str, Any], to: ReceiverName | None
 ) -> tuple[ReceiverName | None, ...]:
     """Tells `to`, or where it is None the deployment's receiver. Those who have to be told later; None: everybody,
-    because the change could not be read.
+    because the change could not be read. Each receiver fails alone.
     """
     untold: list[ReceiverName | None] = []
     try:
@@ -67,13 +73,24 @@ def _untold(
             if notification is None:
                 continue
             if to is None and deps.own is not None:
-                untold += deps.own.of(notification, changed.partition)
+                untold += _own_of(deps.own, notification, changed.partition)
             if not _is_told(deps, to or "deployment", notification, changed.partition):
                 untold.append(to or "deployment")
     except Exception as error:  # it concerns this change alone, so the others go on
         telemetry.failure(error)
         return (to,)
     return tuple(untold)
+
+
+def _own_of(own: OwnReceivers, notification: Notification, partition: str) -> tuple[ReceiverName, ...]:
+    """Those that the tenant and the session named. Where that cannot be read now, both: who named none is told nothing
+    later, and one address that both named may be told twice under the same id.
+    """
+    try:
+        return own.of(notification, partition)
+    except Exception as error:  # it concerns these receivers alone: the operator is told all the same
+        telemetry.failure(error)
+        return ("tenant", "session")
 
 
 def _notification(changed: InterventionChange | SessionChange, addresses: Addresses) -> Notification | None:
@@ -109,6 +126,9 @@ def _is_told(deps: Dependencies, to: ReceiverName, notification: Notification, p
         return False
     except NotificationRefused as refused:
         telemetry.logger.error("notification refused", extra={**ids, "why": str(refused)})
+    except Exception as error:  # it concerns this receiver alone
+        telemetry.failure(error)
+        return False
     else:
         telemetry.logger.info("notified", extra=ids)
     return True

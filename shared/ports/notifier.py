@@ -81,7 +81,9 @@ class OwnReceivers(Protocol):
     """The webhooks that tenants and sessions name. `partition`: as in `InterventionChange`."""
 
     def of(self, notification: Notification, partition: str) -> tuple[ReceiverName, ...]:
-        """Those that are to be told. The same address is named once. Raises StoreThrottled, StoreUnavailable."""
+        """Those that are to be told. The same address is named once. Raises StoreThrottled, StoreUnavailable,
+        SchemaUnknown.
+        """
         ...
 
     def send(self, to: ReceiverName, notification: Notification, partition: str) -> None:

@@ -75,15 +75,20 @@ class Receiver:
 
 
 class Own:
-    """Webhooks of a tenant and of a session, `named` ones of them."""
+    """Webhooks of a tenant and of a session, `named` ones of them. `unreadable`: who they are cannot be read."""
 
-    def __init__(self, *named: ReceiverName, errors: Sequence[Exception] = ()) -> None:
+    def __init__(
+        self, *named: ReceiverName, errors: Sequence[Exception] = (), unreadable: Exception | None = None
+    ) -> None:
         self.named = named
         self.errors = list(errors)
+        self.unreadable = unreadable
         self.taken: list[tuple[ReceiverName, Notification]] = []
 
     def of(self, notification: Notification, partition: str) -> tuple[ReceiverName, ...]:
         assert partition == "T#acme"
+        if self.unreadable is not None:
+            raise self.unreadable
         return self.named
 
     def send(self, to: ReceiverName, notification: Notification, partition: str) -> None:
@@ -257,3 +262,26 @@ def test_a_store_that_is_away_keeps_the_message() -> None:
     assert staying(
         notify_all(root_of(FakeChanges(opened("int_1")), FakeQueue(), None, own), queue(1, "tenant"))
     )
+
+
+@pytest.mark.parametrize("brought", [stream, lambda count: queue(count, None)])
+def test_the_operator_is_told_though_it_cannot_be_read_whom_the_tenant_named(
+    brought: Callable[[int], dict[str, Any]],
+) -> None:
+    receiver, later = Receiver(), FakeQueue()
+    own = Own("tenant", errors=[SchemaUnknown("version 9")], unreadable=SchemaUnknown("version 9"))
+    root = root_of(FakeChanges(opened("int_1")), later, receiver, own)
+    assert staying(notify_all(root, brought(1))) == []
+    assert receiver.ids == ["int_1"]
+    assert later.kept == [(0, "tenant"), (0, "session")]
+    assert all(later.at_once)
+    assert staying(notify_all(root, queue(1, "tenant"))) == ["m0"], "until it can be read"
+    assert staying(notify_all(root, queue(1, "tenant"))) == []
+    assert receiver.ids == ["int_1"], "the operator is told once"
+
+
+def test_the_tenant_is_told_though_telling_the_operator_fails_in_a_way_nobody_knows() -> None:
+    receiver, later = Receiver(KeyError("secret")), FakeQueue()
+    root = root_of(FakeChanges(opened("int_1")), later, receiver, Own("tenant"))
+    assert staying(notify_all(root, queue(1, None))) == []
+    assert later.kept == [(0, "tenant"), (0, "deployment")]
