@@ -19,10 +19,14 @@ from shared.ports.notifier import NotDelivered, NotificationRefused
 SECONDS = 5.0
 """For one request and its answer. What a tenant names must not use up the concurrency of all."""
 REST_SECONDS = 30.0
-"""A server that was silent is left alone for so long by this worker: others' notifications come first."""
+"""A server that was silent to a tenant is left alone for so long by this worker, for that tenant: others' notifications
+come first, and several may have their webhooks at one host.
+"""
 RESTING_KEPT = 100
 
 Origin = tuple[str, str, int]
+Resting = tuple[str, Origin]
+"""The tenant's partition, and the server."""
 
 
 class _Addresses(NamedTuple):
@@ -51,7 +55,7 @@ class OwnWebhooks:
         self._clock = clock
         self._seconds = seconds
         self._now = now
-        self._resting: OrderedDict[Origin, float] = OrderedDict()
+        self._resting: OrderedDict[Resting, float] = OrderedDict()
 
     def of(self, notification: Notification, partition: str) -> tuple[ReceiverName, ...]:
         stored = self._stored(partition, notification.session_id)
@@ -71,24 +75,24 @@ class OwnWebhooks:
         url = urls.session if to == "session" else urls.tenant
         if stored.tenant is None or url is None:
             return
-        target = self._target(url)
+        target = self._target(url, partition)
         try:
             post(target, self._secret(stored.tenant.tenant), notification, self._clock, self._seconds)
         except Silent:
-            self._resting[target.origin] = self._now()
+            self._resting[partition, target.origin] = self._now()
             if len(self._resting) > RESTING_KEPT:
                 self._resting.popitem(last=False)
             raise
 
-    def _target(self, url: str) -> Target:
+    def _target(self, url: str, partition: str) -> Target:
         """Raises NotificationRefused where the operator does not allow the host any more, and NotDelivered."""
         try:
-            origin = self._guard.check(url).origin
+            resting = partition, self._guard.check(url).origin
         except AddressRefused:
             raise NotificationRefused("its host is not one of those that the operator allows") from None
-        silent_since = self._resting.pop(origin, None)
+        silent_since = self._resting.pop(resting, None)
         if silent_since is not None and self._now() - silent_since < REST_SECONDS:
-            self._resting[origin] = silent_since
+            self._resting[resting] = silent_since
             raise NotDelivered("it was silent a moment ago")
         try:
             return self._guard.resolve(url)

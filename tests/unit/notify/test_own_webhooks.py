@@ -65,8 +65,8 @@ class Deployment:
     def names(self, told: EndNotification) -> tuple[str, ...]:
         return self.webhooks.of(told, PLACE)
 
-    def send(self, told: EndNotification) -> None:
-        self.webhooks.send("tenant", told, PLACE)
+    def send(self, told: EndNotification, place: str = PLACE) -> None:
+        self.webhooks.send("tenant", told, place)
 
 
 def ended(visibility: str = "tenant") -> EndNotification:
@@ -170,6 +170,17 @@ def test_a_silent_server_is_left_alone_for_a_while_and_then_tried_again(sink: Si
     sink.held, here.now = "", REST_SECONDS
     here.send(ended())
     assert len(sink.heard) == 2
+
+
+def test_a_server_that_is_silent_to_one_tenant_is_asked_for_another(sink: Sink) -> None:
+    here = Deployment(sink.url("/silent"), allow=sink.at)
+    sink.held = "/silent"
+    with pytest.raises(NotDelivered, match="no answer"):
+        here.send(ended(), "T#other")
+    assert here.tenant is not None
+    here.tenant = here.tenant.model_copy(update={"url": sink.url("/good")})
+    here.send(ended())
+    assert [heard.path for heard in sink.heard] == ["/silent", "/good"]
 
 
 def test_no_error_shows_the_secret_the_url_or_the_address(sink: Sink) -> None:
