@@ -70,8 +70,14 @@ class UsageStore(Protocol):
         """
         ...
 
-    def add(self, folds: Sequence[Fold], rows: Rows, until: datetime) -> None:
-        """All or nothing, for sessions of one tenant. `until`: the newest commit that is counted. Raises FoldLost."""
+    def add(self, folds: Sequence[Fold], rows: Rows) -> None:
+        """All or nothing, for sessions of one tenant. Raises FoldLost."""
+        ...
+
+    def reach(self, tenant_part: str, until: datetime) -> None:
+        """The tenant's commits up to `until` are counted, as far as this reader knows them. Changes nothing where a
+        later time was said before.
+        """
         ...
 
 

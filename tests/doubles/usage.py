@@ -45,7 +45,7 @@ class MemoryUsage:
         left = self._table.left.get(partition)
         return None if left is None else (partition.tenant, left)
 
-    def add(self, folds: Sequence[Fold], rows: Rows, until: datetime) -> None:
+    def add(self, folds: Sequence[Fold], rows: Rows) -> None:
         if self.lost:
             self.lost -= 1
             raise FoldLost
@@ -55,13 +55,15 @@ class MemoryUsage:
                 raise FoldLost
         (tenant,) = {fold.partition.tenant for fold in folds}
         self.writes += 1
-        self._until[tenant] = until
         for fold in folds:
             self._counted[fold.partition] = fold.now
             if fold.leaves:
                 self._table.left.pop(fold.partition, None)
         for key, more in rows.items():
             self._rows[tenant, key] = self._rows.get((tenant, key), NOTHING).plus(more)
+
+    def reach(self, tenant_part: str, until: datetime) -> None:
+        self._until[tenant_part] = max(until, self._until.get(tenant_part, until))
 
     def rows(
         self, tenant: str, dimension: Dimension, first: int, last: int, name: str | None = None

@@ -7,6 +7,7 @@ another order change nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from shared.domain.errors import StoreThrottled
@@ -46,9 +47,14 @@ class _Read(NamedTuple):
 def fold(store: UsageStore, pseudonyms: Pseudonyms, commits: Iterable[Committed]) -> Folded:
     """Raises what the store and the pseudonyms raise; then all of it may be done again."""
     done = Folded()
-    for newest in _by_tenant(commits).values():
+    for tenant, newest in _by_tenant(commits).items():
+        read_until: list[datetime] = []
         for part in _parts(list(newest.items())):
-            done = done.plus(_fold_part(store, pseudonyms, dict(part)))
+            folded, until = _fold_part(store, pseudonyms, dict(part))
+            done = done.plus(folded)
+            read_until += until
+        if read_until:
+            store.reach(tenant, max(read_until))
     return done
 
 
@@ -74,7 +80,8 @@ def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[Partition, 
 
 def _fold_part(
     store: UsageStore, pseudonyms: Pseudonyms, commits: Mapping[Partition, tuple[Committed, ...]]
-) -> Folded:
+) -> tuple[Folded, list[datetime]]:
+    """With the times up to which each session is counted."""
     heads = store.heads([each for several in commits.values() for each in several])
     read = {
         partition: _read(store, pseudonyms, heads, partition, each) for partition, each in commits.items()
@@ -82,7 +89,8 @@ def _fold_part(
     unread = sum(1 for each in read.values() if not each.counts)
     for _ in range(ATTEMPTS):
         try:
-            return _add(store, read)._replace(unread=unread)
+            folded = _add(store, read)._replace(unread=unread)
+            return folded, [each.counts[-1].at for each in read.values() if each.counts]
         except FoldLost:
             continue
     raise StoreThrottled("others counted the same sessions each time")
@@ -146,7 +154,7 @@ class _Batch:
         self._rows: dict[RowKey, Amounts] = {}
 
     def takes(self, rows: Rows) -> bool:
-        actions = 2 * (len(self._folds) + 1) + len(self._rows.keys() | rows.keys()) + 1
+        actions = 2 * (len(self._folds) + 1) + len(self._rows.keys() | rows.keys())
         return not self._folds or actions <= MAX_ACTIONS
 
     def add(self, fold: Fold, rows: Rows) -> None:
@@ -157,5 +165,5 @@ class _Batch:
     def write(self, store: UsageStore) -> Folded:
         if not self._folds:
             return Folded()
-        store.add(self._folds, self._rows, max(fold.now.at for fold in self._folds))
+        store.add(self._folds, self._rows)
         return Folded(sessions=len(self._folds), writes=1)

@@ -208,8 +208,9 @@ def count_usage(stores: Stores, aws: Aws) -> None:
     now = counted(make_commit(TENANT, SESSION, 1).head, 1, "p_acme_ann")
     gone = now.model_copy(update={"standing": "deleted"})
     hour = datetime.fromtimestamp(7 * 3_600, UTC)
-    usage.add([Fold(Partition(TENANT, SESSION), 0, now)], rows, hour)
-    usage.add([Fold(Partition(TENANT, GONE), 0, gone)], {}, hour)
+    usage.add([Fold(Partition(TENANT, SESSION), 0, now)], rows)
+    usage.add([Fold(Partition(TENANT, GONE), 0, gone)], {})
+    usage.reach(TENANT, hour)
 
 
 def write_and_delete_a_session(stores: Stores) -> None:

@@ -198,12 +198,12 @@ def test_a_session_that_was_counted_by_another_projector_meanwhile_is_counted_on
     told = world.commit(of("ses_1", 2))
 
     class Raced(MemoryUsage):
-        def add(self, folds: Sequence[Fold], rows: Rows, until: datetime) -> None:
+        def add(self, folds: Sequence[Fold], rows: Rows) -> None:
             if self.lost:
                 self.lost = 0
-                super().add(folds, rows, until)
+                super().add(folds, rows)
                 raise FoldLost
-            super().add(folds, rows, until)
+            super().add(folds, rows)
 
     world.usage = Raced(world.table)
     world.usage.lost = 1
@@ -234,6 +234,31 @@ def test_a_tenant_is_told_up_to_when_it_is_counted() -> None:
     assert world.usage.counted_until(TENANT) is None
     world.fold(world.commit(of("ses_1", 1, at=NOW + timedelta(minutes=5))))
     assert world.usage.counted_until(TENANT) == NOW + timedelta(minutes=5)
+
+
+def test_what_another_shard_counts_later_takes_nothing_back() -> None:
+    world = World()
+    newest = NOW + timedelta(minutes=5)
+    world.fold(world.commit(of("ses_1", 1, at=newest)))
+    world.fold(world.commit(of("ses_2", 1, at=NOW + timedelta(minutes=1))))
+    assert world.usage.counted_until(TENANT) == newest
+
+
+def test_a_tenant_is_not_said_to_be_counted_before_the_last_part_of_its_commits_is() -> None:
+    world = World()
+    told = [world.commit(of(f"ses_{number}", 1, created_by=f"user {number}")) for number in range(60)]
+
+    class Stopped(MemoryUsage):
+        def add(self, folds: Sequence[Fold], rows: Rows) -> None:
+            if self.writes == 1:
+                raise StoreThrottled("transact_write_items")
+            super().add(folds, rows)
+
+    world.usage = Stopped(world.table)
+    with pytest.raises(StoreThrottled):
+        world.fold(*told)
+    assert world.usage.writes == 1
+    assert world.usage.counted_until(TENANT) is None
 
 
 def test_a_head_of_the_older_write_version_counts_its_tokens() -> None:

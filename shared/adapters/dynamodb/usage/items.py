@@ -21,7 +21,7 @@ from shared.adapters.dynamodb.transaction import Action
 from shared.adapters.storage.documents import ATTRIBUTES_VERSION, dump, load
 from shared.adapters.storage.keys import key_part, part_text, tenant_pk
 from shared.domain.session.commit import Commit
-from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, counted
+from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, counted, hour_of
 from shared.ports.meter import Committed, Partition
 
 PARTITION = "#=U"
@@ -134,21 +134,31 @@ def item_row(dimension: Dimension, item: Item) -> tuple[RowKey, Amounts]:
     return RowKey(dimension, int(at), name), amounts
 
 
-def addition(table: str, tenant_part: str, key: RowKey, more: Amounts, until: datetime | None) -> Action:
-    """What adds `more` to the row. `until`: set in the row of the newest hour."""
+def addition(table: str, tenant_part: str, key: RowKey, more: Amounts) -> Action:
+    """What adds `more`, which is not nothing, to the row."""
     added = {ATTRIBUTES[field]: value for field, value in more._asdict().items() if value}
-    change = "ADD " + ", ".join(f"#{short} :{short}" for short in added) if added else ""
-    names = {f"#{short}": short for short in added}
-    values = {f":{short}": {"N": str(value)} for short, value in added.items()}
-    if until is not None:
-        change = f"{change} SET #u = :u".strip()
-        names["#u"], values[":u"] = "u", {"S": sortable(until)}
     return {
         "Update": {
             "TableName": table,
             "Key": row_key(tenant_part, key),
-            "UpdateExpression": change,
-            "ExpressionAttributeNames": names,
-            "ExpressionAttributeValues": values,
+            "UpdateExpression": "ADD " + ", ".join(f"#{short} :{short}" for short in added),
+            "ExpressionAttributeNames": {f"#{short}": short for short in added},
+            "ExpressionAttributeValues": {f":{short}": {"N": str(value)} for short, value in added.items()},
+        }
+    }
+
+
+def reaching(table: str, tenant_part: str, until: datetime) -> Action:
+    """What says in the row of its hour that commits up to `until` are counted. Its condition fails where a later one
+    was said there.
+    """
+    return {
+        "Update": {
+            "TableName": table,
+            "Key": row_key(tenant_part, RowKey("tenant", hour_of(until))),
+            "UpdateExpression": "SET #u = :u",
+            "ConditionExpression": "attribute_not_exists(#u) OR #u < :u",
+            "ExpressionAttributeNames": {"#u": "u"},
+            "ExpressionAttributeValues": {":u": {"S": sortable(until)}},
         }
     }

@@ -1,6 +1,7 @@
 """A tenant's usage on DynamoDB. The projector adds to it, `GET /v1/usage` reads it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ from shared.adapters.dynamodb.usage import items
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from shared.domain.session.head import Head
-from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows, hour_of
+from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
 from shared.ports.clock import Clock
 from shared.ports.meter import Committed, Fold, FoldLost, Partition
 
@@ -68,9 +69,8 @@ class DynamoUsage:
         item = answer.get("Item")
         return None if item is None else items.item_left(item)
 
-    def add(self, folds: Sequence[Fold], rows: Rows, until: datetime) -> None:
+    def add(self, folds: Sequence[Fold], rows: Rows) -> None:
         tenant = folds[0].partition.tenant
-        newest = RowKey("tenant", hour_of(until))
         actions: list[dict[str, Any]] = []
         for fold in folds:
             item = items.counted_item(fold.partition, fold.now)
@@ -80,14 +80,17 @@ class DynamoUsage:
                 actions.append(put(self._table, item, FREE))
             if fold.leaves:
                 actions.append(delete(self._table, items.left_key(fold.partition)))
-        for key, more in {newest: NOTHING, **rows}.items():
-            if more != NOTHING or key == newest:
-                told = until if key == newest else None
-                actions.append(items.addition(self._table, tenant, key, more, told))
+        actions += [
+            items.addition(self._table, tenant, key, more) for key, more in rows.items() if more != NOTHING
+        ]
         try:
             transact(self._dynamodb, self._clock, actions)
         except ConditionFailed:
             raise FoldLost from None
+
+    def reach(self, tenant_part: str, until: datetime) -> None:
+        with suppress(ConditionFailed):  # another shard of the stream was further
+            transact(self._dynamodb, self._clock, [items.reaching(self._table, tenant_part, until)])
 
     def rows(
         self, tenant: str, dimension: Dimension, first: int, last: int, name: str | None = None
@@ -120,8 +123,8 @@ class DynamoUsage:
                 yield items.item_row(key.dimension, answer["Item"])
 
     def counted_until(self, tenant: str) -> datetime | None:
-        answer = self._dynamodb.call(
-            "query",
+        answers = query(
+            self._dynamodb,
             TableName=self._table,
             ScanIndexForward=False,
             Limit=1,
@@ -131,9 +134,10 @@ class DynamoUsage:
                 ":hours": {"S": items.HOURS},
             },
         )
-        for item in answer["Items"]:
-            if "u" in item:
-                return datetime.fromisoformat(item["u"]["S"])
+        for answer in answers:
+            for item in answer["Items"]:
+                if "u" in item:  # the newest hour has none until all parts of a batch are counted
+                    return datetime.fromisoformat(item["u"]["S"])
         return None
 
     def _get(self, keys: Iterable[table_items.Item]) -> Iterator[table_items.Item]:

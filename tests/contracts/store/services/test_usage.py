@@ -1,7 +1,7 @@
 """The usage of tenants: sums that are added to once, and a partition of their own (ADR 67)."""
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -86,10 +86,23 @@ def test_what_is_counted_is_read_by_hour_and_by_day_of_each_name(backend: Backen
     assert backend.usage.counted_until(backend.tenant) == NOW
 
 
+def test_how_far_is_counted_goes_forwards_alone(backend: Backend) -> None:
+    usage, minute, hour = backend.usage, timedelta(minutes=1), timedelta(hours=1)
+    for until in (NOW, NOW + minute, NOW, NOW - hour):
+        usage.reach(backend.tenant, until)
+    assert usage.counted_until(backend.tenant) == NOW + minute
+    now = counted(make_head(backend.tenant, "ses_1", updated_at=NOW + hour), 1, "ann")
+    row = {RowKey("tenant", hour_of(NOW + hour)): Amounts(runs=1)}
+    usage.add([Fold(Partition(backend.tenant, "ses_1"), 0, now)], row)
+    assert usage.counted_until(backend.tenant) == NOW + minute, "the newest hour does not say it yet"
+    usage.reach(backend.tenant, NOW + hour)
+    assert usage.counted_until(backend.tenant) == NOW + hour
+
+
 def test_one_name_s_rows_are_found_among_those_of_others(backend: Backend) -> None:
     rows = {RowKey("user", day, who): Amounts(runs=1) for day in (7, 8, 9) for who in ("ann", "bob", "cy")}
     now = counted(make_head(backend.tenant, "ses_1", updated_at=NOW), 1, "ann")
-    backend.usage.add([Fold(Partition(backend.tenant, "ses_1"), 0, now)], rows, NOW)
+    backend.usage.add([Fold(Partition(backend.tenant, "ses_1"), 0, now)], rows)
     found = backend.usage.rows(backend.tenant, "user", 8, 12, "bob")
     assert list(found) == [(RowKey("user", at, "bob"), Amounts(runs=1)) for at in (8, 9)]
 
@@ -117,9 +130,7 @@ def test_who_asks_for_one_name_reads_nobody_else_s_rows(moto_account: Aws) -> No
     rows = {RowKey("user", 7, f"p_{number}"): Amounts(runs=1) for number in range(50)}
     now = counted(make_head(tenant, "ses_1", updated_at=NOW), 1, "ann")
     client = CountedReads(aws.dynamodb)
-    DynamoUsage(aws.table, FakeClock(), aws.dynamodb).add(
-        [Fold(Partition(tenant, "ses_1"), 0, now)], rows, NOW
-    )
+    DynamoUsage(aws.table, FakeClock(), aws.dynamodb).add([Fold(Partition(tenant, "ses_1"), 0, now)], rows)
 
     assert len(list(DynamoUsage(aws.table, FakeClock(), client).rows(tenant, "user", 7, 8, "p_30"))) == 1
     assert client.items == 1
@@ -156,9 +167,9 @@ def test_who_was_overtaken_writes_nothing(backend: Backend) -> None:
     (now,) = backend.usage.counted([told.partition]).values()
     assert now is not None
     with pytest.raises(FoldLost):
-        backend.usage.add([Fold(told.partition, 0, now)], {}, NOW)
+        backend.usage.add([Fold(told.partition, 0, now)], {})
     with pytest.raises(FoldLost):
-        backend.usage.add([Fold(told.partition, 7, now)], {}, NOW)
+        backend.usage.add([Fold(told.partition, 7, now)], {})
     assert backend.sums("tenant") == before
 
 
