@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acta.client.errors import ClientError, RateLimited, ServerError, Unreachable
+from acta.client.errors import ClientError, RateLimited, ServerError, UnexpectedAnswer, Unreachable
 from acta.client.flows import Item, Pause, Request, Stream, data
 from acta.client.interventions import has_ended, is_paused, needs_a_person, open_interventions
 from acta.client.paths import session_path
@@ -24,7 +24,7 @@ OUTAGE_PAUSES = (1.0, 2.0, 5.0)
 """Seconds between polls that fail, each after its own attempts; the last one is repeated."""
 PATIENCE_SECONDS = 900.0
 """How long polls may fail before following ends, in pauses: what the attempts themselves take comes on top."""
-PASSING = (Unreachable, ServerError, RateLimited)
+PASSING = (Unreachable, UnexpectedAnswer, ServerError, RateLimited)
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,15 @@ def updates(
     the beginning there are always events); the server holds each later one until there is something new,
     `LONG_POLL_SECONDS` at most. Between polls it pauses as long as the server says: no time after a poll that was to be
     held. An outage is waited out for `patience_seconds`, but not before the first answer: then the address may be
-    wrong. So is a limit of the tenant's that the call itself has waited for in vain. `on_outage` is told of each poll
-    that failed.
+    wrong. So is a limit of the tenant's that the call itself has waited for in vain, and an answer that is not Acta's:
+    a proxy may have given it. No pause is longer than what is left of the patience, whatever a server asks for.
+    `on_outage` is told of each poll that failed.
     """
     wait, failed, waited, has_answered = LONG_POLL_SECONDS if after == "0" else 0, 0, 0.0, False
     while True:
         try:
             answer = yield from data(Request("GET", session_path(session_id), {"after": after, "wait": wait}))
+            update = update_of(answer)
         except PASSING as error:
             may_be_wrong = not has_answered and not isinstance(error, RateLimited)
             if may_be_wrong or waited >= patience_seconds:
@@ -90,17 +92,27 @@ def updates(
             if on_outage is not None:
                 on_outage(error)
             asked = getattr(error, "retry_after", None) or 0.0
-            seconds = max(asked, OUTAGE_PAUSES[min(failed, len(OUTAGE_PAUSES) - 1)])
+            pause = max(asked, OUTAGE_PAUSES[min(failed, len(OUTAGE_PAUSES) - 1)])
+            seconds = min(pause, patience_seconds - waited)
             failed, waited = failed + 1, waited + seconds
             yield Pause(seconds)
             continue
         wait, failed, waited, has_answered = LONG_POLL_SECONDS, 0, 0.0, True
-        after = str(answer["cursor"])
-        partial = (answer.get("partial") or {}).get("text")
-        update = Update(answer["session"], answer["events"], after, partial)
+        after = update.cursor
         yield Item(update)
         if answer.get("has_more"):
             continue
         if update.has_ended or update.session.get("state") == "idle":
             return
         yield Pause(min(answer.get("poll_after_ms") or 0, MAX_PAUSE_MS) / 1_000)
+
+
+def update_of(answer: Any) -> Update:
+    """Raises UnexpectedAnswer."""
+    match answer:
+        case {"session": {**session}, "events": [*events], "cursor": cursor}:
+            partial = (answer.get("partial") or {}).get("text")
+            told: Any = session
+            return Update(told, events, str(cursor), partial)
+        case _:
+            raise UnexpectedAnswer("this answer is not a session's: check the API's URL")

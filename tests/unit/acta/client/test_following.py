@@ -7,7 +7,7 @@ import pytest
 from acta.client.api import Client
 from acta.client.callers import Caller
 from acta.client.deployment import Deployment
-from acta.client.errors import ApiError, Unavailable, Unreachable
+from acta.client.errors import ApiError, Unavailable, UnexpectedAnswer, Unreachable
 from acta.client.feed import Feed
 from acta.client.flows import MAX_ATTEMPTS, Answer, NoAnswer, Request
 from acta.client.following import Update
@@ -140,6 +140,34 @@ def test_an_outage_without_end_is_an_error(deployment: FakeDeployment) -> None:
     deployment.polls(poll(session("planning")), poll(session("completed")))
     with pytest.raises(Unreachable):
         list(flaky(deployment.url, fails=10_000).updates(SESSION_ID))
+
+
+@pytest.mark.parametrize("asked", ["86400", "9" * 400])
+def test_no_server_makes_following_pause_longer_than_its_patience(
+    deployment: FakeDeployment, pauses: list[float], asked: str
+) -> None:
+    deployment.polls(poll(session("planning"), cursor="a"), poll(session("completed"), cursor="b"))
+    client = flaky(deployment.url, 2 * MAX_ATTEMPTS, Answer(503, {"retry-after": asked}, b""))
+    client.caller.pause = pauses.append
+    with pytest.raises(Unavailable):
+        list(client.updates(SESSION_ID, patience_seconds=100.0))
+    assert max(pauses) == 100.0
+
+
+@pytest.mark.parametrize(
+    "content", [b"<html>Back soon.</html>", b'{"data": null}', b'{"data": {}}', b'{"data": []}']
+)
+def test_an_answer_that_is_not_acta_s_is_waited_out_after_the_first_good_one_and_not_before(
+    deployment: FakeDeployment, content: bytes
+) -> None:
+    deployment.polls(poll(session("planning"), cursor="a"), poll(session("completed"), cursor="b"))
+    client = flaky(deployment.url, 2, Answer(200, {}, content))
+    assert [update.cursor for update in client.updates(SESSION_ID)] == ["a", "b"]
+    first = flaky(deployment.url, 1, Answer(200, {}, content))
+    assert isinstance(first.caller, FlakyCaller)
+    first.caller.answered = True
+    with pytest.raises(UnexpectedAnswer):
+        list(first.updates(SESSION_ID))
 
 
 OPEN = {"intervention_id": "int_1", "type": "approval_required"}
