@@ -19,7 +19,9 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from acta.client.errors import (
     ApiError,
     InvalidPath,
+    NotFound,
     RateLimited,
+    ServerError,
     TooManyOpenSessions,
     UnexpectedAnswer,
     Unreachable,
@@ -89,25 +91,31 @@ def answered(request: Request) -> Flow[Answer]:
     """The answer of a request that succeeded, after up to `MAX_ATTEMPTS` of them.
 
     That is safe for a POST or PATCH too: each carries an Idempotency-Key, the same one in every attempt. On its way to
-    the API a part `..` would take the part before it away, so `/v1/files/../agents` is never sent.
+    the API a part `..` would take the part before it away, so `/v1/files/../agents` is never sent. A DELETE that may
+    have been done before its answer was lost is done where the next attempt finds nothing: that is answered with 204.
     """
     if not {".", ".."}.isdisjoint(request.path.split("/")):
         raise InvalidPath("a name cannot have a part that is . or ..: give the path from the top")
     if request.method in ("POST", "PATCH"):
         request = replace(request, headers={"Idempotency-Key": str(uuid.uuid4()), **request.headers})
+    may_be_done = False
     for attempt in range(MAX_ATTEMPTS):
         is_last = attempt == MAX_ATTEMPTS - 1
         answer: Answer | NoAnswer = yield request
         if isinstance(answer, NoAnswer):
             if is_last:
                 raise Unreachable(answer.reason)
+            may_be_done = True
             yield Pause(backoff(attempt))
             continue
         if 200 <= answer.status < 300 or answer.status == 304:
             return answer
         error = error_of(answer)
+        if request.method == "DELETE" and may_be_done and isinstance(error, NotFound) and error.code:
+            return Answer(204, answer.headers, b"")
         if is_last or not may_pass(error):
             raise error
+        may_be_done = may_be_done or isinstance(error, ServerError)
         yield Pause(pause_after(error, attempt))
     raise AssertionError("unreachable: the last attempt returns or raises")
 

@@ -10,6 +10,7 @@ from acta.client.deployment import Deployment
 from acta.client.errors import (
     ClientError,
     Conflict,
+    NotFound,
     RateLimited,
     ServerError,
     TooManyOpenSessions,
@@ -109,3 +110,30 @@ def test_a_key_of_the_callers_own_is_sent(client: Client, deployment: FakeDeploy
     client.start("hello", idempotency_key="job-7")
     client.say(SESSION_ID, "more", idempotency_key="job-7-more")
     assert [request.headers["Idempotency-Key"] for request in deployment.requests] == ["job-7", "job-7-more"]
+
+
+GONE = failure(404, "SESSION_NOT_FOUND", "There is none.")
+
+
+def test_a_deletion_whose_answer_was_lost_is_done_where_the_next_attempt_finds_nothing(
+    client: Client, deployment: FakeDeployment
+) -> None:
+    deployment.on("DELETE", f"/v1/sessions/{SESSION_ID}", Reply(502, b""), GONE)
+    client.delete(SESSION_ID)
+    assert len(deployment.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        (GONE,),
+        (failure(429, "RATE_LIMITED", "Wait."), GONE),
+        (Reply(502, b""), Reply(404, b"<html>No such host.</html>")),
+    ],
+)
+def test_a_deletion_that_cannot_have_been_done_finds_nothing(
+    client: Client, deployment: FakeDeployment, replies: tuple[Reply, ...]
+) -> None:
+    deployment.on("DELETE", f"/v1/sessions/{SESSION_ID}", *replies)
+    with pytest.raises(NotFound):
+        client.delete(SESSION_ID)
