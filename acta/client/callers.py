@@ -64,7 +64,7 @@ class Caller:
             return answer_of(self.http.request(**arguments_of(request, self.url)))
         except UNUSABLE:
             raise unusable(self.url) from None
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             return NoAnswer(reason(error, self.url))
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class AsyncCaller:
             return answer_of(await self.http.request(**arguments_of(request, self.url)))
         except UNUSABLE:
             raise unusable(self.url) from None
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             return NoAnswer(reason(error, self.url))
 
     async def close(self) -> None:
@@ -157,10 +157,12 @@ def unusable(url: str) -> InvalidDeployment:
     return InvalidDeployment(f"{one_line(url, 100)} cannot be used as the API's URL")
 
 
-def reason(error: httpx2.TransportError, url: str) -> str:
+def reason(error: httpx2.RequestError, url: str) -> str:
     why = one_line(str(error), 100) or type(error).__name__
     if isinstance(error, httpx2.ConnectError):
         why = "the connection was refused; is the deployment running?"
     elif isinstance(error, httpx2.TimeoutException):
         why = "it took too long"
+    elif isinstance(error, httpx2.DecodingError):
+        why = "it came broken"
     return f"no answer from {one_line(url, 100)}: {why}"

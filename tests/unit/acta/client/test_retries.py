@@ -16,6 +16,7 @@ from acta.client.errors import (
     TooManyOpenSessions,
     Unauthenticated,
     Unavailable,
+    Unreachable,
 )
 from acta.client.flows import MAX_ATTEMPTS, MAX_RETRY_AFTER_SECONDS
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure, session, success
@@ -137,3 +138,14 @@ def test_a_deletion_that_cannot_have_been_done_finds_nothing(
     deployment.on("DELETE", f"/v1/sessions/{SESSION_ID}", *replies)
     with pytest.raises(NotFound):
         client.delete(SESSION_ID)
+
+
+BROKEN = Reply(202, b"no gzip", (("Content-Encoding", "gzip"),))
+
+
+def test_an_answer_that_comes_broken_is_asked_for_again(start: Start, deployment: FakeDeployment) -> None:
+    deployment.on("POST", "/v1/sessions", BROKEN, STARTED)
+    assert start() == "planning"
+    deployment.on("POST", "/v1/sessions", BROKEN)
+    with pytest.raises(Unreachable, match="broken"):
+        start()
