@@ -43,7 +43,8 @@ def _made(module: str, root: Path) -> Path:
             work = Path(scratch) / "made"
             work.mkdir()
             ran = subprocess.run(
-                [sys.executable, "-m", module, str(work)],
+                # Compiled anew: of a source that was changed within a second, Python takes the bytecode of before.
+                [sys.executable, "-X", f"pycache_prefix={scratch}/compiled", "-m", module, str(work)],
                 cwd=root,
                 capture_output=True,
                 text=True,

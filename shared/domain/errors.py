@@ -307,7 +307,7 @@ class CursorInvalid(ValidationFailed):
 
 
 class Unauthorized(CallerError):
-    """There is no token, or it names no usable subject. To one that is not valid the gateway itself answers."""
+    """The token names no usable subject. Where there is none, or it is not valid, the gateway itself answers."""
 
     code = "UNAUTHORIZED"
 

@@ -1,6 +1,6 @@
 """Agents, tools and their secrets, memories and prompts."""
 
-from infra.document.operations.operation import NOTHING, PAGING, Operation, ok, page_of
+from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
 from shared.api.response.shapes.definitions import Agent, Memory, Prompt, PromptInForce, Tool, ToolSecret
 from shared.api.response.shapes.definitions import Notifications as NotificationSettings
 from shared.domain.definitions.prompt import PLANNING, SEED_VERSION, SEEDS
@@ -106,7 +106,7 @@ TOOLS = {
         "readTool",
         "Tools",
         "Read a tool",
-        (ok(Tool, says="The tool. A built-in one has no ETag."),),
+        (Answer(200, "The tool. A built-in one has no ETag.", (Tool,), sometimes=("ETag",)),),
         codes=("NOT_FOUND",),
         parameters=TOOL,
     ),

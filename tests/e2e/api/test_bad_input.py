@@ -99,7 +99,7 @@ def test_a_path_nobody_answers_is_not_found_and_a_wrong_method_names_the_right_o
         refused(ann.get(path), 404, "NOT_FOUND")
     for method, path, allowed in (
         ("PUT", "/v1/sessions", "GET, POST"), ("DELETE", "/v1/sessions", "GET, POST"),
-        ("PATCH", "/v1/sessions/x", "DELETE, GET"), ("GET", "/v1/sessions/x/pause", "POST"),
+        ("PUT", "/v1/sessions/x", "DELETE, GET, PATCH"), ("GET", "/v1/sessions/x/pause", "POST"),
         ("PATCH", "/v1/files/x", "DELETE, GET, POST, PUT"), ("POST", "/healthz", "GET"),
     ):  # fmt: skip
         answer = ann.http.request(method, path)
