@@ -63,7 +63,7 @@ def edit_plan(deps: EditDeps, requester: Requester, session_id: str, edit: PlanE
         plan = _editable(change.head, edit)
         changed = edited(plan, edit.operations, tools, change.now, deps.registry.check)
         change.set(plan=changed.plan, plan_edit=message_id)
-        told = {"version": changed.plan.version, "plan": changed.plan.model_dump(mode="json")}
+        told = {"version": changed.plan.version, "plan": changed.plan.as_event()}
         change.event("plan.revised", told | {"by": requester.user, "message_id": message_id})
         tell(change, message_id, _message(changed, edit.comment), requester, agent)
         return CommitDraft(change, idempotency=requester.key)

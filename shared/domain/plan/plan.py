@@ -72,6 +72,10 @@ class ExecutionPlan(StoredModel):
     created_at: datetime
     updated_at: datetime
 
+    def as_event(self) -> dict[str, Any]:
+        """What events tell of it: what the release before can read as a plan, too."""
+        return self.model_dump(mode="json", exclude={"approved"})
+
     @property
     def open_steps(self) -> tuple[PlanStep, ...]:
         return tuple(step for step in self.steps if step.is_open)

@@ -190,7 +190,7 @@ def _create(
         updated_at=now,
     )
     kind = "plan.revised" if plan is not None and plan.is_live else "plan.created"
-    event = EventDraft(type=kind, data={"version": created.version, "plan": created.model_dump(mode="json")})
+    event = EventDraft(type=kind, data={"version": created.version, "plan": created.as_event()})
     text = f"Plan version {created.version} with {len(steps)} steps is recorded. Work on step {steps[0].step_number}."
     return AppliedUpdate(created, (event,), text, update)
 
