@@ -21,6 +21,7 @@ from shared.domain.plan.edit import (
 )
 from shared.domain.plan.plan import MAX_STEPS, ExecutionPlan, PlanStep, StepStatus
 from shared.domain.plan.update import MAX_STEP_NUMBER
+from shared.domain.schema.versions import ADDED
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)
@@ -243,3 +244,11 @@ def test_what_was_changed_is_told_one_line_for_each_operation() -> None:
         "Step 5 is skipped: done",
         "The pending steps come in this order now: 4, 6, 3.",
     )
+
+
+def test_events_tell_of_a_plan_what_the_release_before_can_read() -> None:
+    """They have no version of their own, and its status reads the plan in them."""
+    added = frozenset().union(*(models.get("ExecutionPlan", frozenset()) for models in ADDED.values()))
+    told = plan_of("pending", approved=("delete_file",)).as_event()
+    assert "approved" in added
+    assert not added & set(told)
