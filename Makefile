@@ -25,7 +25,7 @@ setup: ## make .venv, .venv-emulator, .venv-runtime and the CDK command line
 demo: setup ## a real agent run on a local AWS, from deploy to the finished file
 	@$(BIN)/acta demo
 
-test: setup ## the tests, the deployed end-to-end ones included, in 8 minutes
+test: setup ## the tests, the deployed end-to-end ones included, in 10 minutes
 	@$(BIN)/python -m infra.local.toolchain api
 	@$(BIN)/pytest --numprocesses 3 -m "not thorough"
 
