@@ -7,7 +7,6 @@ then the decision itself. Who may decide: `require_role` and `require_another` i
 """
 
 import json
-from collections.abc import Set
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
@@ -22,7 +21,6 @@ from shared.domain.definitions.agent import AgentDefinition, policies_of
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
     Conflict,
-    Forbidden,
     InterventionNotFound,
     ToolInputInvalid,
     ValidationFailed,
@@ -47,7 +45,7 @@ from shared.domain.rules.caps import (
     NO_CAPS,
     Caps,
     Limited,
-    beyond,
+    refuse_beyond,
 )
 from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
@@ -156,7 +154,7 @@ class Answer(Given):
 
 class Raise(Given):
     """The bounds are those that a session can be started with. What its agent and the deployment allow:
-    `_check_caps`.
+    `refuse_beyond`.
     """
 
     token_budget: int | None = Field(default=None, ge=1, le=MAX_TOKEN_BUDGET)
@@ -214,7 +212,8 @@ def resolve(
         present = _require_decider(deps, now.head, one, agent, requester, chosen.option)
         given = _check(deps, now.head, present, chosen, requester.user)
         if chosen.option == "raise" and agent is not None:  # without an agent it was refused
-            _check_caps(deps.caps, agent, given, requester.roles)
+            is_admin = "admin" in requester.roles
+            refuse_beyond(Limited(**given), agent.caps, deps.caps, is_admin=is_admin, inside="input.")
         closed = settle(
             change,
             one,
@@ -347,16 +346,6 @@ def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
     if low:
         raise ValidationFailed("The limit is used up already.", low)
     return raised
-
-
-def _check_caps(deployment: Caps, agent: AgentDefinition, raised: dict[str, Any], roles: Set[str]) -> None:
-    """Raises Forbidden for a member, ValidationFailed for an admin, who may pass the agent's caps only."""
-    is_admin = "admin" in roles
-    wrong = beyond(Limited(**raised), agent.caps, deployment, is_admin=is_admin)
-    if wrong:
-        details = {f"input.{field}": [sentence] for field, sentence in wrong.items()}
-        refusal = ValidationFailed if is_admin else Forbidden
-        raise refusal(f"More than a session may be given: {', '.join(details)}.", details)
 
 
 def _parse(model: type[Given], given: dict[str, Any]) -> dict[str, Any]:

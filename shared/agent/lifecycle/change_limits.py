@@ -11,10 +11,10 @@ from shared.agent.recovery.restart import is_waiting, try_now
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester, agent_of
 from shared.agent.session.session import Session
-from shared.domain.definitions.agent import AgentDefinition, require_start_role
-from shared.domain.errors import Conflict, Forbidden, ValidationFailed
+from shared.domain.definitions.agent import require_start_role
+from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.rules.budget import spent_usd, tokens_used, with_limits
-from shared.domain.rules.caps import Caps, Limited, beyond
+from shared.domain.rules.caps import Caps, Limited, refuse_beyond
 from shared.domain.rules.outage import TOKEN_LIMIT
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
@@ -49,7 +49,7 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
     session = repository.newest(requester.tenant, session_id)
     agent = agent_of(deps.definitions, session.head)
     require_start_role(agent.start_roles, requester.roles)
-    _check_caps(deps.caps, agent, new.limits, is_admin="admin" in requester.roles)
+    refuse_beyond(new.limits, agent.caps, deps.caps, is_admin="admin" in requester.roles)
 
     def build(_: Session, change: Change) -> CommitDraft:
         _check_state(change.head, new.limits)
@@ -64,14 +64,6 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
     if session.head.run is not None:
         wake()
     return session.head
-
-
-def _check_caps(deployment: Caps, agent: AgentDefinition, limits: Limited, *, is_admin: bool) -> None:
-    wrong = beyond(limits, agent.caps, deployment, is_admin=is_admin)
-    if wrong:
-        refusal = ValidationFailed if is_admin else Forbidden
-        details = {field: [sentence] for field, sentence in wrong.items()}
-        raise refusal(f"More than a session may be given: {', '.join(wrong)}.", details)
 
 
 def _check_state(head: Head, limits: Limited) -> None:

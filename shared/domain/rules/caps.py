@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
+from shared.domain.errors import Forbidden, ValidationFailed
 from shared.domain.frozen_model import FrozenModel
 
 MAX_MAX_STEPS = 1_000
@@ -47,6 +48,17 @@ def beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bool) -> 
         elif of_agent is not None and value > of_agent and not is_admin:
             wrong[field] = f"The most for sessions of this agent is {of_agent:,}; an admin may give more."
     return wrong
+
+
+def refuse_beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bool, inside: str = "") -> None:
+    """Raises Forbidden for a member, and ValidationFailed for an admin, who may go beyond the agent's caps only.
+    `inside`: what stands before the fields' names in the details.
+    """
+    wrong = beyond(named, agent, deployment, is_admin=is_admin)
+    if wrong:
+        details = {f"{inside}{field}": [sentence] for field, sentence in wrong.items()}
+        refusal = ValidationFailed if is_admin else Forbidden
+        raise refusal(f"More than a session may be given: {', '.join(details)}.", details)
 
 
 def chosen(named: Limited, usual: Limited, agent: Caps, deployment: Caps) -> Limited:
