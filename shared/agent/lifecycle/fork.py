@@ -5,11 +5,10 @@ under way stays behind: approvals, questions, open calls, ids of effects, leases
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from shared.agent.lifecycle.start import NewSession, begin_run, check_storable, empty_head, receiver_of
+from shared.agent.lifecycle.start import NewSession, begin_run, check_storable, create, empty_head
 from shared.agent.session.engine_decision import next_turn_kind, position
-from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, PoisonedSession, ValidationFailed
@@ -33,17 +32,9 @@ NOTE = (
 )
 
 
-class Parent(NamedTuple):
-    """The parent as it stood at the end of a turn."""
-
-    session: Session
-
-    @property
-    def head(self) -> Head:
-        return self.session.head
-
-
-def parent_at(repository: SessionRepository, requester: Requester, session_id: str, at: int | None) -> Parent:
+def parent_at(
+    repository: SessionRepository, requester: Requester, session_id: str, at: int | None
+) -> Session:
     """The parent at the end of the turn that the event `at` belongs to; None: of its newest one that has ended.
 
     Raises SessionNotFound, ValidationFailed where it has no such event, and Conflict where no turn has ended there.
@@ -51,18 +42,17 @@ def parent_at(repository: SessionRepository, requester: Requester, session_id: s
     newest = repository.newest(requester.tenant, session_id)
     commits = _until_newest(repository, newest) if at is None else _until_event(repository, newest, at)
     try:
-        session = repository.replayed(commits)
+        return repository.replayed(commits)
     except PoisonedSession:
         repository.newest(requester.tenant, session_id)  # raises where it was deleted meanwhile
         raise
-    return Parent(session)
 
 
 def fork(
-    repository: SessionRepository, workflow: Workflow, requester: Requester, parent: Parent, new: NewSession
+    repository: SessionRepository, workflow: Workflow, requester: Requester, parent: Session, new: NewSession
 ) -> Head:
-    """Commits the fork, then starts the engine. Without a message it goes on with the parent's run; where that had
-    ended at that turn, it stays `idle`.
+    """Commits the fork, then starts the engine. `parent`: as it stood at the end of a turn (`parent_at`). Without a
+    message the fork goes on with the parent's run; where that had ended at that turn, it stays `idle`.
 
     Raises KeyTaken, LimitReached, Conflict where too many people have written to the parent, ValidationFailed as
     `start` does, and what the stores and the engine raise.
@@ -72,7 +62,7 @@ def fork(
     clock = repository.clock
     now, before = clock.now(), parent.head
     head = empty_head(requester, new, clock.new_id(SESSION), now).model_copy(
-        update=_inherited(parent, requester)
+        update=_inherited(before, requester)
     )
     change = Change(head, number=1, now=now)
     decision: Decision | None = None
@@ -87,13 +77,8 @@ def fork(
     else:
         decision = _go_on(change, clock.new_id(RUN), before.run, new.max_steps)
     _tell(change)
-    change.compact(_copied(repository, parent.session, change.head, message))
-    receiver = receiver_of(change.head, new)
-    draft = CommitDraft(change, decision, idempotency=requester.key, starts=True, receiver=receiver)
-    commit = repository.create("fork", change, draft)
-    if decision is not None:
-        workflow.start(decision)
-    return commit.head
+    change.compact(_copied(repository, parent, change.head, message))
+    return create(repository, workflow, requester, new, "fork", change, decision)
 
 
 def _check_visibility(parent: Head, new: NewSession) -> None:
@@ -102,11 +87,10 @@ def _check_visibility(parent: Head, new: NewSession) -> None:
         raise ValidationFailed("The fork of a private session is private.", {"visibility": [sentence]})
 
 
-def _inherited(parent: Parent, requester: Requester) -> dict[str, object]:
+def _inherited(head: Head, requester: Requester) -> dict[str, object]:
     """What the fork has of its parent's head. Those whose words the agent has been given have asked for what it does
     there, too.
     """
-    head = parent.head
     writers = tuple(sorted(head.askers - {requester.user}))
     if len(writers) > MAX_WRITERS:
         raise Conflict(f"More than {MAX_WRITERS} people have written to this session: it cannot be forked.")

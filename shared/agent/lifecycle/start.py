@@ -70,17 +70,28 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
         change.first_state("planning")
         ids = clock.new_id(RUN), clock.new_id(MESSAGE)
         decision = begin_run(change, *ids, new.message, new.max_steps, requester.user)
-    receiver = receiver_of(change.head, new)
+    return create(repository, workflow, requester, new, "start", change, decision)
+
+
+def create(
+    repository: SessionRepository,
+    workflow: Workflow,
+    requester: Requester,
+    new: NewSession,
+    key: str,
+    change: Change,
+    decision: Decision | None,
+) -> Head:
+    """Commits the new session under `key`, with its own webhook if the request names one, then starts the engine where
+    there is something to decide. Raises what `SessionRepository.create` and the engine raise.
+    """
+    head, url = change.head, new.notify_url
+    receiver = None if url is None else SessionReceiver(head.tenant, head.session_id, url)
     draft = CommitDraft(change, decision, idempotency=requester.key, starts=True, receiver=receiver)
-    commit = repository.create("start", change, draft)
+    commit = repository.create(key, change, draft)
     if decision is not None:
         workflow.start(decision)
     return commit.head
-
-
-def receiver_of(head: Head, new: NewSession) -> SessionReceiver | None:
-    """The new session's own webhook; None: the request named none."""
-    return None if new.notify_url is None else SessionReceiver(head.tenant, head.session_id, new.notify_url)
 
 
 def check_storable(repository: SessionRepository, new: NewSession) -> None:
