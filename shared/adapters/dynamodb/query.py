@@ -1,9 +1,11 @@
-"""Reading on where one Query ended: DynamoDB reads at most 1 MB, or `Limit` items, at once."""
+"""Queries that several stores make: reading on where one Query ended, and a session's newest commit."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb import table_layout as items
+from shared.domain.session.commit import Commit
 
 Answer = dict[str, Any]
 
@@ -11,8 +13,8 @@ Answer = dict[str, Any]
 def query(
     dynamodb: Service, *, most: int | None = None, later: int | None = None, **request: Any
 ) -> Iterator[Answer]:
-    """The answers of one Query after another, until there is no more or the caller stops. The next request is made
-    when the next answer is asked for.
+    """The answers of one Query after another, until there is no more or the caller stops: DynamoDB reads at most 1 MB,
+    or `Limit` items, at once. The next request is made when the next answer is asked for.
 
     `most`: so many items are enough, and no Query asks for more than are missing. `later`: the `Limit` of every Query
     after the first.
@@ -32,3 +34,19 @@ def query(
         if later is not None:
             request["Limit"] = later
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def newest_commit(dynamodb: Service, table: str, pk: str, *, consistent: bool) -> Commit | None:
+    """The newest commit of the session whose partition key is `pk`; None: it has none, or was deleted. `consistent`
+    False: half the price, and it may be the one before. Raises SchemaUnknown, PoisonedSession.
+    """
+    found: list[items.Item] = dynamodb.call(
+        "query",
+        TableName=table,
+        **({"ConsistentRead": True} if consistent else {}),
+        ScanIndexForward=False,
+        Limit=1,
+        KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
+        ExpressionAttributeValues={":pk": {"S": pk}, ":commits": {"S": items.COMMIT}},
+    )["Items"]
+    return items.item_commit(found[0]) if found and not items.is_tombstone(found[0]) else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.query import query
+from shared.adapters.dynamodb.query import newest_commit, query
 from shared.adapters.storage.cursors import from_cursor, position_near, to_cursor
 from shared.adapters.storage.documents import skip_damaged
 from shared.adapters.storage.keys import key_part, tenant_pk
@@ -135,24 +135,14 @@ class DynamoIndex:
         named = items.item_session_name(item)
         if named is not None:
             return named
-        answer = self._dynamodb.call(
-            "query",
-            TableName=self._table,
-            ScanIndexForward=False,
-            Limit=1,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
-            ExpressionAttributeValues={
-                ":pk": {"S": items.session_pk_of_listing(item)},
-                ":commits": {"S": items.COMMIT},
-            },
-        )
-        if not answer["Items"] or items.is_tombstone(answer["Items"][0]):
-            raise PoisonedSession("a listed session has no commit")
+        pk = items.session_pk_of_listing(item)
         try:
-            head = items.item_commit(answer["Items"][0]).head
+            newest = newest_commit(self._dynamodb, self._table, pk, consistent=False)
         except SchemaUnknown as error:  # one session of another release must not stop the listing
             raise PoisonedSession(str(error)) from None
-        return SessionName(head.tenant, head.session_id)
+        if newest is None:
+            raise PoisonedSession("a listed session has no commit")
+        return SessionName(newest.head.tenant, newest.head.session_id)
 
     def interventions(
         self,

@@ -10,7 +10,7 @@ from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.delete_session_items import delete_session
 from shared.adapters.dynamodb.limits.tenant_counts import DynamoCounts
-from shared.adapters.dynamodb.query import query
+from shared.adapters.dynamodb.query import newest_commit, query
 from shared.adapters.dynamodb.transaction import (
     FREE,
     Action,
@@ -98,20 +98,8 @@ class DynamoLog:
         return newest
 
     def _latest(self, tenant: str, session_id: str) -> Commit | None:
-        answer = self._dynamodb.call(
-            "query",
-            TableName=self._table,
-            ConsistentRead=True,
-            ScanIndexForward=False,
-            Limit=1,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
-            ExpressionAttributeValues={
-                ":pk": {"S": items.session_pk(tenant, session_id)},
-                ":commits": {"S": items.COMMIT},
-            },
-        )
-        newest = answer["Items"]
-        return items.item_commit(newest[0]) if newest and not items.is_tombstone(newest[0]) else None
+        pk = items.session_pk(tenant, session_id)
+        return newest_commit(self._dynamodb, self._table, pk, consistent=True)
 
     def with_own_write(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> Commit:
         """The commit's size decides about its units, and the units are in it: it is made as large as the last one of

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb.query import newest_commit
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.head import TERMINAL, Head
 from shared.ports.notifier import InterventionChange, SessionChange
@@ -46,20 +47,9 @@ class StreamedChanges:
         item = self._item(key)
         if item is None or item["st"]["S"] not in TERMINAL:
             return None
-        answer = self._dynamodb.call(
-            "query",
-            TableName=self._table,
-            ConsistentRead=True,
-            ScanIndexForward=False,
-            Limit=1,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
-            ExpressionAttributeValues={
-                ":pk": {"S": items.session_pk_of_listing(key)},
-                ":commits": {"S": items.COMMIT},
-            },
-        )
-        found: list[items.Item] = answer["Items"]
-        return items.item_commit(found[0]).head if found and not items.is_tombstone(found[0]) else None
+        pk = items.session_pk_of_listing(key)
+        newest = newest_commit(self._dynamodb, self._table, pk, consistent=True)
+        return None if newest is None else newest.head
 
     def _item(self, key: items.Item) -> items.Item | None:
         answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
