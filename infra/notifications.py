@@ -8,7 +8,6 @@ The stream belongs to the table and always exists; it costs nothing until someth
 notifications on or off changes the stateless stack only.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -21,14 +20,9 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.environments import Environment, LocalWebhook, Topic, Webhook
-from infra.names import STREAM_ALIAS, notification_secret_name, notification_secrets
+from infra.names import notification_secret_name, notification_secrets
+from infra.stream import feed_stream, reads_stream
 
-STREAM_ACTIONS = (
-    "dynamodb:DescribeStream",
-    "dynamodb:GetRecords",
-    "dynamodb:GetShardIterator",
-    "dynamodb:ListStreams",
-)
 TOLD_CHANGES = (
     {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}}},
     {"eventName": ["MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "S#"}]}}}},
@@ -88,10 +82,6 @@ def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> 
             return Delivery(queue, settings | {"notify_topic_arn": topic.topic_arn}, (*sources, publish))
 
 
-def reads_stream(stream_arn: str) -> iam.PolicyStatement:
-    return iam.PolicyStatement(sid="Stream", actions=list(STREAM_ACTIONS), resources=[stream_arn])
-
-
 def feed_notify(
     scope: Stack, environment: Environment, function: lambda_.IFunction, stream_arn: str, queue: sqs.IQueue
 ) -> None:
@@ -101,19 +91,15 @@ def feed_notify(
     stream keeps the order of one tenant's changes.
     """
     target = environment.notifications
-    lambda_.EventSourceMapping(
+    feed_stream(
         scope,
-        "NotifyMapping",
-        target=lambda_.Alias(
-            scope, "NotifyStreamAlias", alias_name=STREAM_ALIAS, version=function.latest_version
-        ),
-        event_source_arn=stream_arn,
-        # What changes while AWS is still connecting the stream would be missed from LATEST on.
-        starting_position=lambda_.StartingPosition.TRIM_HORIZON,
+        "Notify",
+        function,
+        stream_arn,
+        TOLD_CHANGES,
         batch_size=1,
         parallelization_factor=MAX_CONCURRENCY,
         max_record_age=RETRY_FOR,
-        filters=[{"pattern": json.dumps(each)} for each in TOLD_CHANGES],
         enabled=not isinstance(target, LocalWebhook) or target.is_listening,
     )
     lambda_.EventSourceMapping(

@@ -20,10 +20,11 @@ from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
 from infra.names import READS_VERSION, notification_secrets, stateless_stack, tenant_functions, tool_secrets
-from infra.notifications import create_delivery, feed_notify, reads_stream
+from infra.notifications import create_delivery, feed_notify
 from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
 from infra.stateful import StatefulStack
+from infra.stream import reads_stream
 from infra.usage import feed_usage
 from shared.domain.schema.versions import CURRENT
 from shared.settings import PREFIX
