@@ -58,6 +58,7 @@ def test_a_person_decides_with_the_asynchronous_client(deployed: Deployed, ann: 
 
 
 @linux_only
+@pytest.mark.thorough
 def test_a_follower_outlives_a_restart_of_the_stack_and_gets_each_event_once(tmp_path: Path) -> None:
     state = tmp_path / "state"
     prepare(state, neutral_environ())

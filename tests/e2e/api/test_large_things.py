@@ -55,6 +55,7 @@ def roomy(behind: Behind, sink: Sink) -> Iterator[None]:
     model.stop()
 
 
+@pytest.mark.thorough
 def test_the_longest_message_and_the_largest_result_leave_every_answer_and_payload_small(
     roomy: None, admit: Admit, behind: Behind, sink: Sink
 ) -> None:

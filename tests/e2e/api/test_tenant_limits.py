@@ -91,6 +91,7 @@ def test_of_twenty_starts_at_once_no_minute_has_one_too_many(admit: Admit, behin
     assert len(listed) == len(begun)
 
 
+@pytest.mark.thorough
 def test_two_functions_processes_share_one_rate_and_what_stops_things_is_not_refused(
     admit: Admit, deployed: Deployed
 ) -> None:

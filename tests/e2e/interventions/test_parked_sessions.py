@@ -90,6 +90,7 @@ class Traces(NamedTuple):
         )
 
 
+@pytest.mark.thorough
 def test_parked_sessions_cost_nothing_hinder_nobody_and_each_goes_on_once(
     parked: list[Parked], ann: Person, behind: Behind
 ) -> None:

@@ -50,6 +50,7 @@ def hired(boss: Person) -> str:
     return str(answer.json()["data"]["agent_id"])
 
 
+@pytest.mark.thorough
 def test_a_session_is_carried_through_by_answers_that_no_function_waits_for(
     admit: Admit, behind: Behind, provider: BackgroundResponses
 ) -> None:

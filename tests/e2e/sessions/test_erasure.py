@@ -55,6 +55,7 @@ def test_of_a_deleted_session_no_version_is_left_and_later_no_note_either(
     assert behind.has_only(session_id, BARE)
 
 
+@pytest.mark.thorough
 def test_a_session_that_began_beside_the_release_before_goes_on_and_is_erased_where_that_stored_it(
     ann: Person, model: Any, behind: Behind
 ) -> None:
