@@ -66,7 +66,6 @@ def begin(boss: Person, **body: str) -> str:
     return session_id
 
 
-@pytest.mark.thorough
 def test_tenant_and_session_are_told_of_the_question_and_the_end_signed_with_the_tenant_s_secret(
     boss: Person, behind: Behind, sink: Sink
 ) -> None:
