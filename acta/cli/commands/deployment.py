@@ -1,5 +1,7 @@
 """Commands about a stack or a deployment: start, install, look into, repair."""
 
+from collections.abc import Sequence
+
 import click
 
 from acta.cli.commands.grammar import (
@@ -16,6 +18,12 @@ from acta.cli.commands.grammar import (
 ENVIRONMENTS = click.Choice(("dev", "staging", "prod"))
 TWELVE_HOURS = 43_200
 MOST_SECONDS = 999_999_999
+
+TENANT: Sequence[click.Parameter] = (
+    option("--env", type=ENVIRONMENTS, help="in AWS (default: the local stack)"),
+    option("--tenant", required=True, metavar="T", help="whose data"),
+    STATE,
+)
 
 LOCAL = (
     Command(
@@ -120,6 +128,29 @@ OPERATIONS = (
         option("--tenant", metavar="T", help="whose session it is (the local stack's default: demo)"),
         epilog="Exit codes: 0 all is well, 1 something is missing or could not be done, 2 wrong use or refused, "
         "5 failed sessions were listed and not repaired.",
+    ),
+    Command(
+        "backup",
+        "operations.backup:backup",
+        "Back up a tenant with your AWS credentials: definitions, sessions, files.",
+        *TENANT,
+        option("--to", required=True, metavar="PLACE", help="a new directory, or s3://bucket/prefix"),
+        JSON,
+        epilog="No backup has secrets, tokens, approvals or work under way. Exit codes: 0 all is in it, 1 some "
+        "sessions cannot be read and are not in it, 2 wrong use or refused.",
+    ),
+    Command(
+        "restore",
+        "operations.backup:restore",
+        "Restore a backup into a tenant. Sessions come back ended.",
+        *TENANT,
+        option("--from", "source", required=True, metavar="PLACE", help="a directory, or s3://bucket/prefix"),
+        flag(
+            "--replace", help="replace definitions and files that are there and differ (sessions never are)"
+        ),
+        JSON,
+        epilog="May be repeated: what is there already is left. Exit codes: 0 all is there, 1 something that is there "
+        "and differs was left as it is, or was deleted within the hour, 2 wrong use or refused.",
     ),
     Command(
         "completion",

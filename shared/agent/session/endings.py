@@ -4,8 +4,12 @@ from typing import Literal
 
 from shared.agent.session.engine_decision import next_decision
 from shared.agent.session.repository import CommitDraft
+from shared.domain.interventions.approval import without_permissions
 from shared.domain.session.change import Change
 from shared.domain.session.head import Ending, Failure, Result
+
+RESTORED = "restored"
+"""Why a run is over that was at work when its session was backed up."""
 
 
 def ended(change: Change, ending: Ending) -> CommitDraft:
@@ -51,6 +55,32 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     change.to_state("cancelled", "cancelled")
     change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
     return CommitDraft(change)
+
+
+def restored(change: Change, run_id: str) -> None:
+    """Of a session that comes out of a backup: what gives rights or belongs to work under way has stayed behind. A run
+    that had not ended is cancelled, with the reason `restored`. `run_id`: names the run from now on, so that no worker
+    and no execution of the session that was backed up is taken for its own.
+    """
+    was_open = change.head.is_open
+    _withdraw(change)
+    if was_open:
+        _close_plan(change, "failed", RESTORED)
+    head = change.head
+    change.set(
+        calls=(),
+        held=None,
+        outage=None,
+        lease=None,
+        background=None,
+        plan=None if head.plan is None else without_permissions(head.plan),
+        run=None if head.run is None else head.run.model_copy(update={"run_id": run_id}),
+    )
+    if was_open:
+        change.to_state("cancelled", RESTORED)
+        change.event("run.finished", {"state": "cancelled", "reason": RESTORED})
+    else:  # it ended as it did, and the log tells that it came back
+        change.event("state.changed", {"from": head.state, "to": head.state, "reason": RESTORED})
 
 
 def _leave_to_next_generation(change: Change) -> None:

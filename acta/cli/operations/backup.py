@@ -1,0 +1,99 @@
+"""`acta backup` and `acta restore`: a tenant's data, out of a deployment and into one."""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.operator import aws_errors, stores_of
+from acta.cli.terminal.text import echo, one_line
+from infra.deployed.tenants.back_up import back_up
+from infra.deployed.tenants.backup_format import LIST, BackupUnusable
+from infra.deployed.tenants.backup_places import Place, place_of
+from infra.deployed.tenants.restore import Restored
+from infra.deployed.tenants.restore import restore as restore_backup
+from infra.deployed.tenants.stores import TenantStores
+
+NOT_ALL = ("left as it is", "deleted lately", "no room")
+"""Outcomes that leave something of the backup out."""
+WORDS = {
+    "restored": "restored",
+    "there already": "there already",
+    "replaced": "replaced",
+    "left as it is": "left as it is, because another one is there",
+    "deleted lately": "deleted within the last hour: run the same command again an hour after that",
+    "no room": "left out, because the agent has as many memories as it may",
+}
+
+
+def backup(arguments: Namespace) -> int:
+    """Exit code 1 where a session could not be read. Raises CliError."""
+    stores = stores_of(arguments)
+    place = _place(arguments.to, stores)
+    with aws_errors():
+        if place.has(LIST):
+            raise CliError(f"{arguments.to} has a backup already: name another place")
+        try:
+            counts = back_up(stores, arguments.tenant, place, _complain)
+        except OSError as error:
+            raise CliError(f"{arguments.to}: {error.strerror or error}") from None
+    if arguments.json:
+        echo(json.dumps(dict(counts)))
+    else:
+        counted = ", ".join(f"{counts[each]} {each}" for each in ("sessions", "definitions", "files"))
+        echo(f"backed up {counted} of {one_line(arguments.tenant)} to {one_line(arguments.to, 300)}")
+        if counts["unreadable"]:
+            echo(f"{counts['unreadable']} sessions cannot be read and are not in it; they are named above")
+    return exit_codes.SESSION_FAILED if counts["unreadable"] else exit_codes.OK
+
+
+def restore(arguments: Namespace) -> int:
+    """Exit code 1 where something of the backup was left out. Raises CliError."""
+    stores = stores_of(arguments)
+    place = _place(arguments.source, stores)
+    with aws_errors():
+        try:
+            done = restore_backup(stores, arguments.tenant, place, replace=arguments.replace)
+        except BackupUnusable as error:
+            raise CliError(f"{arguments.source}: {one_line(str(error), 300)}") from None
+        except OSError as error:
+            raise CliError(f"{arguments.source}: {error.strerror or error}") from None
+    counted: Mapping[str, Mapping[str, int]] = {
+        "sessions": done.sessions,
+        "definitions": done.definitions,
+        "files": done.files,
+    }
+    if arguments.json:
+        told = {kind: dict(outcomes) for kind, outcomes in counted.items()}
+        echo(json.dumps({**told, "secrets_to_set": done.secrets, "webhook": done.webhook}))
+    else:
+        _show(counted, done, arguments.tenant)
+    left_out = any(outcomes[each] for outcomes in counted.values() for each in NOT_ALL)
+    return exit_codes.SESSION_FAILED if left_out else exit_codes.OK
+
+
+def _show(counted: Mapping[str, Mapping[str, int]], done: Restored, tenant: str) -> None:
+    for kind, outcomes in counted.items():
+        for outcome, number in outcomes.items():
+            echo(f"{kind}: {number} {WORDS[outcome]}")
+        if not outcomes:
+            echo(f"{kind}: none in the backup")
+    for name in done.secrets:
+        echo(
+            f"no backup has secrets: an admin of {one_line(tenant)} runs acta tools secrets set {one_line(name)}"
+        )
+    if done.webhook:
+        echo("no backup has secrets: an admin sets that of the webhook again with PUT /v1/notifications")
+
+
+def _place(where: str, stores: TenantStores) -> Place:
+    try:
+        return place_of(where, stores.s3)
+    except ValueError as error:
+        raise CliError(str(error)) from None
+
+
+def _complain(session_id: str, why: str) -> None:
+    print(f"acta: {one_line(session_id)} is not in the backup: {one_line(why, 300)}", file=sys.stderr)

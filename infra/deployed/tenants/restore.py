@@ -1,0 +1,215 @@
+"""Restores a backup into a tenant: the one that was backed up, or another.
+
+What is there stays as it is, unless the operator says that definitions and files shall be replaced. A restore may be
+repeated: what it has brought back is found there. Sessions come back ended (`restore_sessions`). No backup has secrets,
+so who restores is told which ones have to be set.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from infra.deployed.tenants.backup_format import CONTENT, DEFINITIONS, FILES, Backup, BackupUnusable, Line
+from infra.deployed.tenants.backup_places import Place
+from infra.deployed.tenants.restore_sessions import read_document, read_session, restore_session
+from infra.deployed.tenants.stores import TenantStores
+from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.s3.objects import MISSING, read_object
+from shared.adapters.storage.keys import FILES as FILE_KEYS
+from shared.adapters.storage.keys import tenant_prefix
+from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.memory import Memory
+from shared.domain.definitions.prompt import SEEDS, Prompt
+from shared.domain.definitions.tool import ToolDefinition
+from shared.domain.errors import PoisonedSession, SchemaUnknown
+from shared.domain.notifications.receiver import TenantReceiver
+from shared.ports.memories import MemoryFull
+
+OPERATOR = "operator"
+"""Who wrote a webhook that came out of a backup."""
+
+Outcome = Literal["restored", "there already", "left as it is", "replaced", "no room"]
+"""`left as it is`: another one is there, and was not to be replaced. `no room`: the agent has as many memories as it
+may."""
+
+
+class Restored(NamedTuple):
+    """`definitions`, `sessions`, `files`: outcome -> how many. `secrets`: names of the tools' secrets that have to be
+    set; `webhook`: the webhook's secret has to be, too.
+    """
+
+    definitions: Counter[str]
+    sessions: Counter[str]
+    files: Counter[str]
+    secrets: tuple[str, ...]
+    webhook: bool
+
+
+class Restore(NamedTuple):
+    """`replace`: definitions and files that are there are replaced by those of the backup."""
+
+    stores: TenantStores
+    tenant: str
+    backup: Backup
+    replace: bool = False
+
+
+def restore(
+    stores: TenantStores,
+    tenant: str,
+    place: Place,
+    *,
+    replace: bool = False,
+    told: Callable[[str, str], None] = lambda what, outcome: None,
+) -> Restored:
+    """`told`: is called with each session and what became of it. Raises BackupUnusable, and what the stores raise; then
+    it may be repeated.
+    """
+    job = Restore(stores, tenant, Backup(place), replace)
+    try:
+        lines = list(job.backup.lines(DEFINITIONS))
+        definitions = Counter[str](_definitions(job, lines))
+        sessions = Counter[str]()
+        for part in job.backup.sessions:
+            session = read_session(part, job.backup.lines(part))
+            outcome = restore_session(stores, tenant, session, job.backup.identity)
+            told(session.session_id, outcome)
+            sessions[outcome] += 1
+        files = Counter[str](_file(job, line) for line in job.backup.lines(FILES))
+    except (KeyError, TypeError, ValueError, PoisonedSession, SchemaUnknown) as error:
+        raise BackupUnusable(f"it has what this release cannot read ({type(error).__name__})") from error
+    there = {secret.name for secret in stores.secret_names.all(tenant)}
+    wanted = [line["name"] for line in lines if line["kind"] == "secret_to_set"]
+    return Restored(
+        definitions,
+        sessions,
+        files,
+        tuple(name for name in wanted if name not in there),
+        any(line["kind"] == "webhook" for line in lines),
+    )
+
+
+def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
+    prompts: dict[str, list[Prompt]] = {name: [] for name in SEEDS}
+    for line in lines:
+        match line["kind"]:
+            case "agent":
+                yield _agent(job, read_document(AgentDefinition, line))
+            case "tool":
+                yield _tool(job, read_document(ToolDefinition, line))
+            case "memory":
+                yield _memory(job, read_document(Memory, line))
+            case "prompt":
+                prompt = read_document(Prompt, line)
+                prompts.setdefault(prompt.name, []).append(prompt)
+            case "webhook":
+                yield _webhook(job, line["url"])
+    for versions in prompts.values():
+        if versions:
+            yield _prompt(job, versions)
+
+
+def _agent(job: Restore, agent: AgentDefinition) -> Outcome:
+    store = job.stores.definitions
+    there = store.agent(job.tenant, agent.agent_id)
+    if there is None:
+        store.create_agent(job.tenant, agent)
+        return "restored"
+    if there.is_built_in:
+        store.replace_agent(job.tenant, there, agent)
+        return "restored"
+    if there.model_copy(update={"version": agent.version}) == agent:
+        return "there already"
+    if not job.replace:
+        return "left as it is"
+    store.replace_agent(job.tenant, there, agent.model_copy(update={"version": there.version + 1}))
+    return "replaced"
+
+
+def _tool(job: Restore, tool: ToolDefinition) -> Outcome:
+    store = job.stores.definitions.tools
+    there = store.get(job.tenant, tool.name)
+    if there is None:
+        store.create(job.tenant, tool)
+        return "restored"
+    if there.model_copy(update={"version": tool.version}) == tool:
+        return "there already"
+    if not job.replace:
+        return "left as it is"
+    store.replace(job.tenant, there, tool.model_copy(update={"version": there.version + 1}))
+    return "replaced"
+
+
+def _memory(job: Restore, memory: Memory) -> Outcome:
+    store = job.stores.memories
+    there = store.get(job.tenant, memory.memory_id)
+    if there is None:
+        try:
+            store.add(job.tenant, memory)
+        except MemoryFull:
+            return "no room"
+        return "restored"
+    if there == memory:
+        return "there already"
+    if not job.replace:
+        return "left as it is"
+    store.update(job.tenant, there, memory)
+    return "replaced"
+
+
+def _prompt(job: Restore, versions: list[Prompt]) -> Outcome:
+    """All versions, where the tenant has none of its own; a restore that was cut short has some of them. `versions`:
+    from 1 on.
+    """
+    store, name = job.stores.definitions, versions[0].name
+    there = store.prompt(job.tenant, name)
+    if not there.is_seed and there.content == versions[-1].content:
+        return "there already"
+    if there.is_seed:
+        old, missing = versions[0], versions[1:]
+    elif there in versions:
+        old, missing = there, versions[versions.index(there) + 1 :]
+    elif job.replace:
+        newest = versions[-1]
+        missing = [
+            there.next_version(newest.content, newest.comment, newest.created_by, job.stores.clock.now())
+        ]
+        old = there
+    else:
+        return "left as it is"
+    for new in missing:
+        store.write_prompt(job.tenant, old, new)
+        old = new
+    return "restored" if there.is_seed or there in versions else "replaced"
+
+
+def _webhook(job: Restore, url: str | None) -> Outcome:
+    store, now = job.stores.receivers, job.stores.clock.now()
+    there = store.get(job.tenant)
+    if there is not None and there.url == url:
+        return "there already"
+    if there is not None and not job.replace:
+        return "left as it is"
+    store.put(TenantReceiver(tenant=job.tenant, url=url, created_at=now, updated_at=now, updated_by=OPERATOR))
+    return "restored" if there is None else "replaced"
+
+
+def _file(job: Restore, line: Line) -> Outcome:
+    """A file that is replaced stays as a version, where the bucket keeps those."""
+    s3, bucket = job.stores.objects, job.stores.names.bucket
+    key = tenant_prefix(FILE_KEYS, job.tenant) + line["path"]
+    data = job.backup.read(CONTENT + line["sha256"])
+    target: dict[str, Any] = {"Bucket": bucket, "Key": key, "Body": data}
+    try:
+        there = read_object(s3, bucket, key).body
+    except AwsRefused as refused:
+        if refused.code != MISSING:
+            raise
+        s3.call("put_object", **target, IfNoneMatch="*")
+        return "restored"
+    if there == data:
+        return "there already"
+    if not job.replace:
+        return "left as it is"
+    s3.call("put_object", **target)
+    return "replaced"
