@@ -34,14 +34,38 @@ SNAP_START_SINCE = (3, 12)
 """Source: AWS Lambda developer guide, "Improving startup performance with Lambda SnapStart"."""
 
 
+MINUTES_OF_A_DAY = 1_440
+MOST_SIGN_IN_DAYS = 3_650
+"""What Cognito allows. Source: Amazon Cognito API reference, CreateUserPoolClient."""
+PAGE_URL_PATTERN = (
+    r"(https://[a-z0-9.-]+(:[0-9]{1,5})?|http://(localhost|127\.0\.0\.1)(:[0-9]{1,5})?)(/[\w./~-]*)?"
+)
+
+
 @dataclass(frozen=True)
 class OwnPool:
     """Acta creates a Cognito user pool. An administrator sets each user's tenant; roles are the pool's groups.
 
-    `mfa`: whether who signs in needs a second factor, an authenticator app.
+    `mfa`: whether who signs in needs a second factor, an authenticator app. `token_minutes`: how long a token is valid;
+    programs get the next one by themselves. `sign_in_days`: after which a person at the command line signs in again.
+    `page_urls`: where a web page of yours takes people after they signed in; empty: no page has a client.
     """
 
     mfa: Literal["required", "optional"] = "optional"
+    token_minutes: int = 60
+    sign_in_days: int = 30
+    page_urls: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 5 <= self.token_minutes <= MINUTES_OF_A_DAY:
+            raise ValueError(f"OwnPool.token_minutes is 5 to {MINUTES_OF_A_DAY}, not {self.token_minutes}")
+        if not 1 <= self.sign_in_days <= MOST_SIGN_IN_DAYS:
+            raise ValueError(f"OwnPool.sign_in_days is 1 to {MOST_SIGN_IN_DAYS}, not {self.sign_in_days}")
+        for url in self.page_urls:
+            if not re.fullmatch(PAGE_URL_PATTERN, url):
+                raise ValueError(
+                    f"OwnPool.page_urls are https://host/path, http for localhost alone, not {url!r}"
+                )
 
 
 @dataclass(frozen=True)
@@ -50,11 +74,24 @@ class ExternalIssuer:
 
     `roles_have_no_spaces`: none of its roles, groups or what else stands in the claim has a space in its name. Else a
     person with several grants something only where `Environment.role_map` knows all of them.
+    `sign_in_client`: id of the public client at the issuer that `acta login` uses; None: people bring tokens with them.
+    Its redirect addresses are those of a native app: `http://127.0.0.1:22820/callback`, 22821 and 22822.
+    `sign_in_scopes`: what `acta login` asks for; `offline_access` is what most issuers want to hear for a sign-in that
+    lasts. `sign_in_takes`: which of the two tokens of a sign-in the API takes, the one with `audience` and the tenant.
     """
 
     issuer_url: str
     audience: str
     roles_have_no_spaces: bool = False
+    sign_in_client: str | None = None
+    sign_in_scopes: tuple[str, ...] = ("openid", "email", "profile", "offline_access")
+    sign_in_takes: Literal["access_token", "id_token"] = "access_token"
+
+    def __post_init__(self) -> None:
+        if "openid" not in self.sign_in_scopes or any(
+            not re.fullmatch(r"[!#-\[\]-~]+", each) for each in self.sign_in_scopes
+        ):
+            raise ValueError("ExternalIssuer.sign_in_scopes are words, and openid is one of them")
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from shared.settings import PREFIX
 
 class StatelessStack(Stack):
     """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName`, `BucketName`, `SessionBucketName`,
-    `AuditTableName` and `ReadsVersion`; with Acta's user pool also `Issuer` and `Audience`."""
+    `AuditTableName` and `ReadsVersion`; in AWS also what `acta login` needs (`_sign_in`)."""
 
     def __init__(
         self, scope: Construct, environment: Environment, stateful: StatefulStack, sessions: SessionsStack
@@ -91,8 +91,7 @@ class StatelessStack(Stack):
             "SessionBucketName": sessions.bucket.bucket_name,
             "AuditTableName": sessions.audit.table.table_name,
         }
-        if stateful.user_pool is not None:
-            outputs |= {"Issuer": issuer.url, "Audience": issuer.audience}
+        outputs |= _sign_in(environment, stateful.user_pool)
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
 
@@ -123,10 +122,37 @@ class StatelessStack(Stack):
 
     def _issuer(self, environment: Environment, pool: UserPool | None) -> Issuer:
         if pool is not None:
-            return Issuer(pool.issuer_url, pool.audience)
+            return Issuer(pool.issuer_url, pool.audiences)
         if isinstance(environment.auth, ExternalIssuer):
-            return Issuer(environment.auth.issuer_url, environment.auth.audience)
+            return Issuer(environment.auth.issuer_url, [environment.auth.audience])
         return Issuer(
             CfnParameter(self, "IssuerUrl", description="Issuer of the tokens let in").value_as_string,
-            CfnParameter(self, "Audience", description="Audience they are made for").value_as_string,
+            [CfnParameter(self, "Audience", description="Audience they are made for").value_as_string],
         )
+
+
+def _sign_in(environment: Environment, pool: UserPool | None) -> dict[str, str]:
+    """Outputs `Issuer`, `Audience`, and where people can sign in with a command line or a page `SignInClient`,
+    `SignInScopes`, `SignInTakes` and `PageClient`; of Acta's pool also `UserPoolId`.
+    """
+    auth = environment.auth
+    if pool is not None:
+        found = {
+            "Issuer": pool.issuer_url,
+            "Audience": pool.client_id,
+            "UserPoolId": pool.pool_id,
+            "SignInClient": pool.client_id,
+            "SignInScopes": "openid email profile",
+            "SignInTakes": "id_token",
+        }
+        return found if pool.page_client_id is None else {**found, "PageClient": pool.page_client_id}
+    if not isinstance(auth, ExternalIssuer):
+        return {}
+    found = {"Issuer": auth.issuer_url, "Audience": auth.audience}
+    if auth.sign_in_client:
+        found |= {
+            "SignInClient": auth.sign_in_client,
+            "SignInScopes": " ".join(auth.sign_in_scopes),
+            "SignInTakes": auth.sign_in_takes,
+        }
+    return found

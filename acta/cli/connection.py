@@ -1,4 +1,4 @@
-"""The options --api-url, --token, --insecure and --state: which deployment is called, and how to name it again."""
+"""The options --env, --api-url, --token, --insecure, --state: which deployment is called, and how to name it again."""
 
 import os
 import shlex
@@ -23,10 +23,13 @@ def connect(arguments: Namespace, *, role: str = "member") -> Client:
 def deployment_of(
     arguments: Namespace, environ: Mapping[str, str] = os.environ, *, role: str = "member"
 ) -> Deployment:
-    """The one of --api-url and --token, else of the environment, else the local stack of --state.
+    """The one that --env was signed in to, else of --api-url and --token, else of the environment, else the local stack
+    of --state.
 
     `role`: what the command needs; a token for the local stack is made with it. Raises CliError or ClientError.
     """
+    if getattr(arguments, "env", None):
+        return deployment_signed_in_to(arguments)
     from_environ = {} if arguments.state else environ
     url = arguments.api_url or from_environ.get(API_URL)
     token = arguments.token or from_environ.get(TOKEN)
@@ -38,6 +41,17 @@ def deployment_of(
     from acta.cli.local_token import deployment_of_local_stack
 
     return deployment_of_local_stack(arguments.state, token, role)
+
+
+def deployment_signed_in_to(arguments: Namespace) -> Deployment:
+    """With --token: that one is sent instead of the sign-in's."""
+    if arguments.api_url or arguments.state:
+        raise CliError("--env names the deployment: leave --api-url and --state out")
+    # imported only now: most commands of a local stack need none of it
+    from acta.client.sign_in.stored_tokens import signed_in
+
+    signed = signed_in(arguments.env)
+    return Deployment(signed.api_url, arguments.token) if arguments.token else signed
 
 
 @dataclass(frozen=True)
@@ -54,7 +68,7 @@ class Invocation:
     def from_arguments(cls, arguments: Namespace, called: str | None = None) -> "Invocation":
         """`called`: the path the program was started by (default: of this process)."""
         options: list[str] = []
-        for name in ("api_url", "state"):
+        for name in ("env", "api_url", "state"):
             value = getattr(arguments, name, None)
             if value:
                 options += [f"--{name.replace('_', '-')}", str(value)]

@@ -12,6 +12,7 @@ import httpx2
 from acta.client.deployment import Deployment, is_loopback
 from acta.client.errors import InvalidDeployment, one_line
 from acta.client.flows import Answer, Flow, Item, NoAnswer, Pause, Request, Stream
+from acta.client.tokens import Bearer
 
 T = TypeVar("T")
 
@@ -125,7 +126,8 @@ class AsyncCaller:
 
 def options(deployment: Deployment) -> dict[str, Any]:
     return {
-        "headers": {"Authorization": f"Bearer {deployment.token}", "User-Agent": "acta"},
+        "auth": Bearer(deployment.tokens),
+        "headers": {"User-Agent": "acta"},
         "timeout": httpx2.Timeout(ANSWER_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
         "trust_env": not is_loopback(
             deployment.api_url

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from acta.client.errors import InvalidDeployment, one_line
+from acta.client.tokens import FixedToken, TokenSource
 
 API_URL, TOKEN = "ACTA_API_URL", "ACTA_TOKEN"
 """The environment variables that name a deployment."""
@@ -15,13 +16,14 @@ API_URL, TOKEN = "ACTA_API_URL", "ACTA_TOKEN"
 @dataclass(frozen=True)
 class Deployment:
     """`api_url`: the address of the API, https, or http on this machine. `token`: a JSON web token that the deployment
-    accepts. `insecure`: send it over http to another machine too, where everybody on the way can read it.
+    accepts, or where to get one each time (`acta.client.tokens`). `insecure`: send it over http to another machine too,
+    where everybody on the way can read it.
 
     They are checked when the value is made; raises InvalidDeployment.
     """
 
     api_url: str
-    token: str = field(repr=False)
+    token: str | TokenSource = field(repr=False)
     insecure: bool = False
 
     def __post_init__(self) -> None:
@@ -31,7 +33,12 @@ class Deployment:
                 f"{one_line(self.api_url, 100)} is not encrypted, and everybody on the way could read the token: "
                 "use https, or say that you mean it (`acta … --insecure`, `Deployment(…, insecure=True)`)"
             )
-        object.__setattr__(self, "token", checked_token(self.token))
+        if isinstance(self.token, str):
+            object.__setattr__(self, "token", checked_token(self.token))
+
+    @property
+    def tokens(self) -> TokenSource:
+        return FixedToken(self.token) if isinstance(self.token, str) else self.token
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] = os.environ) -> "Deployment":

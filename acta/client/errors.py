@@ -2,6 +2,8 @@
 
 ClientError
   InvalidDeployment          the API's URL or the token cannot be used; nothing was sent
+  SignInEnded                nobody is signed in (any more): sign in again; nothing was sent
+  SignInFailed               signing in, or what is kept of it, went wrong
   InvalidPath                a name with a part `.` or `..`, which would ask for something else; nothing was sent
   Unreachable                no answer, after a bounded number of attempts
   UnexpectedAnswer           an answer that Acta does not give, or not to what was asked
@@ -45,6 +47,14 @@ class ClientError(Exception):
 
 
 class InvalidDeployment(ClientError):
+    pass
+
+
+class SignInEnded(ClientError):
+    pass
+
+
+class SignInFailed(ClientError):
     pass
 
 

@@ -1,7 +1,7 @@
 """The HTTP API: the routes of `shared/api/routes.py`, the JWT authorizer, CORS, throttling and the access log."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -57,10 +57,11 @@ RESPONSE_HEADERS = [
 
 @dataclass(frozen=True)
 class Issuer:
-    """The issuer and the audience of accepted tokens."""
+    """The issuer and the audiences of accepted tokens. One of them has to be the token's `aud`, or its `client_id`
+    where it has no `aud`. Source: API Gateway developer guide, "Control access to HTTP APIs with JWT authorizers"."""
 
     url: str
-    audience: str
+    audiences: Sequence[str]
 
 
 class Api(Construct):
@@ -96,7 +97,7 @@ class Api(Construct):
         self, issuer: Issuer, functions: Mapping[FunctionName, lambda_.IFunction]
     ) -> list[apigw.HttpRoute]:
         """A route without a role has no authorizer. A request that matches no route goes to the catch-all function."""
-        authorizer = authorizers.HttpJwtAuthorizer("Jwt", issuer.url, jwt_audience=[issuer.audience])
+        authorizer = authorizers.HttpJwtAuthorizer("Jwt", issuer.url, jwt_audience=list(issuer.audiences))
         called = {
             name: integrations.HttpLambdaIntegration(
                 name.capitalize(),

@@ -1,6 +1,8 @@
-"""Acta's own Cognito user pool, for teams without an identity provider."""
+"""Acta's own Cognito user pool, for teams without an identity provider (ADR 74)."""
 
-from aws_cdk import Stack
+from collections.abc import Sequence
+
+from aws_cdk import Duration, Fn, Stack
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
@@ -8,10 +10,15 @@ from infra.data_stores import removal_policy
 from infra.environments import Environment, OwnPool
 
 ROLES = ("admin", "member")
+PAGE_SIGN_IN_HOURS = 12
+LOOPBACK_URLS = tuple(f"http://127.0.0.1:{port}/callback" for port in (22820, 22821, 22822))
+"""Where `acta login` waits for the browser (`acta/client/sign_in/loopback.py`). Cognito compares ports, too, so a few
+are registered. Source: Amazon Cognito API reference, CreateUserPoolClient, CallbackURLs."""
 
 
 class UserPool(Construct):
-    """`self.issuer_url` and `self.audience` are what the gateway checks in ID tokens.
+    """`self.issuer_url` and `self.audiences` are what the gateway checks in ID tokens. `self.client_id`: that of the
+    command line. `self.page_client_id`: None where no page has one. `self.pool_id` and `self.arn` are the pool's.
 
     The tenant is an attribute: an administrator writes it once, and no app client may write it. Roles are groups. Both
     are claims of the ID token, whose audience is the app client.
@@ -19,7 +26,8 @@ class UserPool(Construct):
 
     def __init__(self, scope: Construct, environment: Environment, auth: OwnPool) -> None:
         super().__init__(scope, "Users")
-        pool = cognito.UserPool(
+        self._auth = auth
+        self._pool = cognito.UserPool(
             self,
             "Pool",
             user_pool_name=f"acta-{environment.name}",
@@ -39,22 +47,58 @@ class UserPool(Construct):
             deletion_protection=environment.deletion_protection,
             removal_policy=removal_policy(environment),
         )
-        # The attributes are listed: a client without a list may write every attribute, the tenant too.
-        client = pool.add_client(
-            "Client",
-            auth_flows=cognito.AuthFlow(user_srp=True),
-            # People sign in by SRP. Without this line CDK adds the implicit flow and a callback at example.com.
-            disable_o_auth=True,
+        command_line = self._public_client("Client", LOOPBACK_URLS, Duration.days(auth.sign_in_days))
+        self.client_id = command_line.user_pool_client_id
+        self.page_client_id: str | None = None
+        if auth.page_urls:
+            page = self._public_client("Page", auth.page_urls, Duration.hours(PAGE_SIGN_IN_HOURS))
+            self.page_client_id = page.user_pool_client_id
+        self.audiences = [each for each in (self.client_id, self.page_client_id) if each is not None]
+        for role in ROLES:
+            cognito.CfnUserPoolGroup(
+                self, role.capitalize(), user_pool_id=self._pool.user_pool_id, group_name=role
+            )
+        stack = Stack.of(self)
+        self._pool.add_domain(
+            "Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=_prefix(stack))
+        )
+        self.arn = self._pool.user_pool_arn
+        self.pool_id = self._pool.user_pool_id
+        self.issuer_url = f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{self.pool_id}"
+
+    def _public_client(
+        self, name: str, callback_urls: Sequence[str], sign_in: Duration
+    ) -> cognito.UserPoolClient:
+        """A client without a secret, which gets its tokens by the code grant alone.
+
+        What it may read and write is listed: a client without a list may write every attribute, the tenant too.
+        """
+        token = Duration.minutes(self._auth.token_minutes)
+        return self._pool.add_client(
+            name,
             generate_secret=False,
+            # Names a flow as off: with none named at all Cognito allows signing in by SRP past the pages.
+            auth_flows=cognito.AuthFlow(user_srp=False),
+            o_auth=cognito.OAuthSettings(
+                flows=cognito.OAuthFlows(authorization_code_grant=True, implicit_code_grant=False),
+                scopes=[cognito.OAuthScope.OPENID, cognito.OAuthScope.EMAIL, cognito.OAuthScope.PROFILE],
+                callback_urls=list(callback_urls),
+            ),
+            supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
+            id_token_validity=token,
+            access_token_validity=token,
+            refresh_token_validity=sign_in,
+            enable_token_revocation=True,
             prevent_user_existence_errors=True,
             read_attributes=cognito.ClientAttributes()
             .with_standard_attributes(email=True, email_verified=True, fullname=True)
             .with_custom_attributes("tenant"),
             write_attributes=cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True),
         )
-        for role in ROLES:
-            cognito.CfnUserPoolGroup(self, role.capitalize(), user_pool_id=pool.user_pool_id, group_name=role)
-        stack = Stack.of(self)
-        self.arn = pool.user_pool_arn
-        self.audience = client.user_pool_client_id
-        self.issuer_url = f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{pool.user_pool_id}"
+
+
+def _prefix(stack: Stack) -> str:
+    """Of the pages where people sign in. All accounts of a region share these names, so it has the UUID that
+    CloudFormation gave the stack; it has no environment's name, which could contain what Cognito forbids.
+    """
+    return f"acta-{Fn.select(2, Fn.split('/', stack.stack_id))}"

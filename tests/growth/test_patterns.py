@@ -86,6 +86,7 @@ TABLE = {
     "shared/settings.py FUNCTION_PATTERN": Met("a setting of the deployment"),
     "shared/domain/definitions/approvers.py ROLE_PATTERN": Met("what an operator wrote"),
     "shared/domain/definitions/approvers.py TOOL_NAME_PATTERN": Met("what an operator wrote"),
+    "acta/client/sign_in/store.py ENVIRONMENT_PATTERN": Met("the name of an environment"),
     "acta/cli/naming.py FULL": Met("an argument of the command line"),
     "acta/cli/local_token.py ROLE_PATTERN": Met("an argument of the command line"),
     "acta/cli/operations/repair.py ago": Met("an argument of the command line"),

@@ -76,6 +76,7 @@ def joined(name: str) -> Callable[[Given], Given]:
 
 STATE = option("--state", metavar="DIR", help="the local stack's state directory (default: .acta)")
 CONNECTION: Sequence[click.Parameter] = (
+    option("--env", metavar="NAME", help="the environment that `acta login` signed in to"),
     option(
         "--api-url", metavar="URL", help="the deployment's URL (default: ACTA_API_URL, else the local stack)"
     ),

@@ -2,7 +2,7 @@
 
 import click
 
-from acta.cli.commands import definitions, deployment, sessions
+from acta.cli.commands import definitions, deployment, sessions, sign_in
 from acta.cli.commands.grammar import Group
 
 
@@ -21,6 +21,7 @@ ACTA = Group(
     *deployment.LOCAL,
     *sessions.COMMANDS,
     *definitions.COMMANDS,
+    *sign_in.COMMANDS,
     *deployment.OPERATIONS,
     params=[
         click.Option(

@@ -82,7 +82,8 @@ def _roles(claim: object) -> object:
 
 def local_claims(client: Client) -> Mapping[str, Any]:
     """The claims of a token that the local stack issued, which the API's own URL as issuer shows; else none."""
-    parts = client.deployment.token.split(".")
+    token = client.deployment.token
+    parts = token.split(".") if isinstance(token, str) else []
     try:
         claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
     except (IndexError, ValueError):

@@ -1,0 +1,133 @@
+"""`acta login` and `acta logout`."""
+
+import json
+import sys
+import webbrowser
+from argparse import Namespace
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import httpx2
+
+from acta.cli import exit_codes
+from acta.cli.connection import Invocation
+from acta.cli.exit_codes import CliError
+from acta.cli.sign_in.target import Outputs, Target, outputs_for_login, target_of
+from acta.cli.terminal.text import echo, one_line
+from acta.client.sign_in import oidc
+from acta.client.sign_in.loopback import PORTS, Receiver
+from acta.client.sign_in.oidc import Attempt, Issuer, Tokens
+from acta.client.sign_in.store import SignIn, Store, folder
+
+LONGEST_SIGN_IN_SECONDS = 600.0
+"""A first sign-in may set a password and an authenticator app up."""
+
+Opens = Callable[[str], bool]
+"""Shows an address to the person; False where it could not."""
+
+
+def login(
+    arguments: Namespace,
+    *,
+    opens: Opens = webbrowser.open,
+    read_outputs: Callable[[str], Outputs] = outputs_for_login,
+    http: httpx2.Client | None = None,
+    ports: tuple[int, ...] = PORTS,
+    wait_seconds: float = LONGEST_SIGN_IN_SECONDS,
+) -> int:
+    """Raises CliError and ClientError."""
+    store = Store(folder())
+    target = target_of(arguments, store, read_outputs)
+    used = http or oidc.client(target.application)
+    try:
+        tokens = signed_in_with_browser(
+            Issuer(target.application, used), None if arguments.no_browser else opens, ports, wait_seconds
+        )
+    finally:
+        if http is None:
+            used.close()
+    with store.locked(arguments.env):
+        store.write(arguments.env, SignIn(target.api_url, target.application, tokens))
+    tell(arguments, target, tokens)
+    return exit_codes.OK
+
+
+def signed_in_with_browser(
+    issuer: Issuer, opens: Opens | None, ports: tuple[int, ...], wait_seconds: float
+) -> Tokens:
+    """`opens`: None: the person opens the address themselves."""
+    attempt, endpoints = Attempt(), issuer.endpoints()
+    with Receiver(attempt.state, ports) as receiver:
+        show(issuer.address_to_open(endpoints, attempt, receiver.redirect_uri), opens)
+        code = issuer.code(endpoints, attempt, receiver.wait(wait_seconds))
+        return issuer.exchange(endpoints, attempt, code, receiver.redirect_uri)
+
+
+def show(address: str, opens: Opens | None) -> None:
+    """On standard error, so that --json stays alone on standard output."""
+    if opens is not None and opens(address):
+        print("acta: your browser was opened to sign in. If it was not, open:", file=sys.stderr)
+    else:
+        print("acta: open this address in a browser on this machine to sign in:", file=sys.stderr)
+    print(one_line(address, 4_000), file=sys.stderr, flush=True)
+
+
+def tell(arguments: Namespace, target: Target, tokens: Tokens) -> None:
+    program = Invocation.from_arguments(Namespace())
+    if arguments.json:
+        echo(
+            json.dumps(
+                {
+                    "env": arguments.env,
+                    "api_url": target.api_url,
+                    "issuer": target.application.issuer,
+                    "subject": tokens.subject,
+                    "renews_itself": tokens.refresh_token is not None,
+                    "token_expires_at": datetime.fromtimestamp(tokens.expires_at, UTC).isoformat(),
+                }
+            )
+        )
+        return
+    echo(f"signed in to {arguments.env} ({one_line(target.api_url)})")
+    if tokens.refresh_token is None:
+        ends = datetime.fromtimestamp(tokens.expires_at).astimezone().strftime("%H:%M")
+        echo(f"the issuer gave nothing to renew it with: this sign-in ends at {ends}")
+    echo(f"next: {program.line('sessions', '--env', arguments.env)}")
+    others = program.line("login", "--env", arguments.env, *target.options)
+    echo(f"people without AWS credentials: {others}")
+
+
+def logout(arguments: Namespace, *, http: httpx2.Client | None = None) -> int:
+    """Forgets the tokens, and has the issuer forget the sign-in. Raises CliError and ClientError."""
+    store = Store(folder())
+    known = store.environments()
+    if arguments.env is not None and arguments.env not in known:
+        raise CliError(f"nobody has signed in to {one_line(arguments.env)} from this machine")
+    ended = {name: end(store, name, http) for name in ([arguments.env] if arguments.env else known)}
+    if arguments.json:
+        echo(json.dumps([{"env": name, "revoked": revoked} for name, revoked in ended.items()]))
+        return exit_codes.OK
+    for name, revoked in ended.items():
+        echo(
+            f"signed out of {name}"
+            + ("" if revoked else "; the issuer was not told, or had nothing to revoke")
+        )
+    if not ended:
+        echo("nobody is signed in")
+    return exit_codes.OK
+
+
+def end(store: Store, environment: str, http: httpx2.Client | None) -> bool:
+    """Whether the issuer revoked it. What is kept here is gone first: no failure of the issuer's keeps it."""
+    before = store.sign_out(environment)
+    if before is None or before.tokens is None or before.tokens.refresh_token is None:
+        return False
+    used = http or oidc.client(before.application)
+    try:
+        issuer = Issuer(before.application, used)
+        return issuer.revoke(issuer.endpoints(), before.tokens)
+    except oidc.SIGN_IN_ERRORS:
+        return False
+    finally:
+        if http is None:
+            used.close()

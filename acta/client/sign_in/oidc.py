@@ -1,0 +1,284 @@
+"""Signing in as a native app does: OpenID Connect's discovery, its code flow with PKCE, then refreshing and revoking.
+
+A few requests and checks, written out here instead of taken from a library (ADR 74). Sources: OpenID Connect Core 1.0
+and Discovery 1.0, RFC 6749 (OAuth 2.0), 7636 (PKCE), 7009 (revocation), 8252 (native apps), 9207 (`iss`).
+No token and no code is in any message.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlencode, urlsplit
+
+import httpx2
+
+from acta.client.deployment import is_loopback
+from acta.client.errors import SignInEnded, SignInFailed, Unreachable, one_line
+
+TIMEOUT_SECONDS = 15.0
+SIGN_IN_ERRORS = (SignInEnded, SignInFailed, Unreachable)
+DISCOVERY = "/.well-known/openid-configuration"
+LEAST_SECONDS = 300
+"""How long a token counts as valid where the issuer does not say."""
+CLOCK_SECONDS = 120
+"""How far this machine's clock and the issuer's may be apart."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """What is registered at an issuer. `takes`: which of the two tokens of a sign-in the API takes."""
+
+    issuer: str
+    client_id: str
+    scopes: str = "openid email profile"
+    takes: Literal["id_token", "access_token"] = "id_token"
+
+    def __post_init__(self) -> None:
+        check_address(self.issuer, "the issuer's address")
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Of an issuer. `revocation`: None where it has none. `names_itself`: its answers say `iss`, all of them."""
+
+    authorization: str
+    token: str
+    revocation: str | None = None
+    names_itself: bool = False
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try to sign in. What comes back must know `state`, the ID token `nonce`. The code is of use to nobody without
+    `verifier`.
+    """
+
+    state: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    nonce: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(64), repr=False)
+
+    @property
+    def challenge(self) -> str:
+        """The verifier's SHA-256 (RFC 7636, S256)."""
+        return base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """`token`: what the API takes. `expires_at`: in seconds since 1970. `subject`: who signed in, as the issuer names
+    them. `refresh_token`: None where the issuer gives none.
+    """
+
+    token: str = field(repr=False)
+    expires_at: float
+    subject: str
+    refresh_token: str | None = field(default=None, repr=False)
+
+
+def client(application: Application) -> httpx2.Client:
+    """Follows no redirect: an address that was checked must not lead to one that was not."""
+    return httpx2.Client(
+        timeout=TIMEOUT_SECONDS,
+        follow_redirects=False,
+        headers={"User-Agent": "acta"},
+        trust_env=not is_loopback(application.issuer),
+    )
+
+
+class Issuer:
+    """Talks to the issuer of `application`. `http` follows no redirects; `clock`: seconds since 1970."""
+
+    def __init__(
+        self, application: Application, http: httpx2.Client, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.application = application
+        self._http = http
+        self._clock = clock
+
+    def endpoints(self) -> Endpoints:
+        """Raises SignInFailed and Unreachable."""
+        address = self.application.issuer
+        document = self._json("GET", address.rstrip("/") + DISCOVERY, "its configuration")
+        if document.get("issuer") != address:
+            raise SignInFailed(f"{address} says that it is another issuer, {document.get('issuer')!r}")
+        methods = document.get("code_challenge_methods_supported")
+        if isinstance(methods, list) and "S256" not in methods:
+            raise SignInFailed(f"{address} does not take PKCE with S256, which signing in needs")
+        found = {name: document.get(f"{name}_endpoint") for name in ("authorization", "token", "revocation")}
+        for name, endpoint in found.items():
+            if endpoint is not None or name != "revocation":
+                check_address(endpoint, f"the {name} endpoint of {one_line(address, 100)}")
+        return Endpoints(
+            authorization=str(found["authorization"]),
+            token=str(found["token"]),
+            revocation=found["revocation"],
+            names_itself=document.get("authorization_response_iss_parameter_supported") is True,
+        )
+
+    def address_to_open(self, endpoints: Endpoints, attempt: Attempt, redirect_uri: str) -> str:
+        """What the browser is sent to."""
+        asked = {
+            "response_type": "code",
+            "client_id": self.application.client_id,
+            "redirect_uri": redirect_uri,
+            "scope": self.application.scopes,
+            "state": attempt.state,
+            "nonce": attempt.nonce,
+            "code_challenge": attempt.challenge,
+            "code_challenge_method": "S256",
+        }
+        joined = "&" if urlsplit(endpoints.authorization).query else "?"
+        return f"{endpoints.authorization}{joined}{urlencode(asked)}"
+
+    def code(self, endpoints: Endpoints, attempt: Attempt, given: Mapping[str, str]) -> str:
+        """The code in the parameters that the browser brought back. Raises SignInFailed where they are not the answer
+        to this attempt, or where the issuer refused.
+        """
+        if not hmac.compare_digest(given.get("state", "").encode(), attempt.state.encode()):
+            raise SignInFailed("what the browser brought back is not the answer to this sign-in")
+        issuer = given.get("iss")
+        if (issuer is not None or endpoints.names_itself) and issuer != self.application.issuer:
+            raise SignInFailed("what the browser brought back comes from another issuer")
+        if "error" in given:
+            why = given.get("error_description") or given["error"]
+            raise SignInFailed(f"the issuer refused: {one_line(why, 200)}")
+        if not given.get("code"):
+            raise SignInFailed("the browser brought back no code")
+        return given["code"]
+
+    def exchange(self, endpoints: Endpoints, attempt: Attempt, code: str, redirect_uri: str) -> Tokens:
+        """The tokens for a code. Raises SignInFailed and Unreachable."""
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": redirect_uri,
+            "client_id": self.application.client_id,
+            "code_verifier": attempt.verifier,
+        }
+        answer = self._json("POST", endpoints.token, "tokens", form)
+        claims = self._checked(answer.get("id_token"))
+        nonce = claims.get("nonce")
+        if not isinstance(nonce, str) or not hmac.compare_digest(nonce.encode(), attempt.nonce.encode()):
+            raise SignInFailed("the ID token was made for another sign-in")
+        return self._tokens(answer, str(claims["sub"]), None)
+
+    def refresh(self, endpoints: Endpoints, old: Tokens) -> Tokens:
+        """The next tokens. Raises SignInEnded where the issuer gives none any more, SignInFailed and Unreachable."""
+        form = {
+            "grant_type": "refresh_token",
+            "refresh_token": old.refresh_token,
+            "client_id": self.application.client_id,
+        }
+        answer = self._json("POST", endpoints.token, "tokens", form)
+        if "id_token" in answer and self._checked(answer["id_token"])["sub"] != old.subject:
+            raise SignInFailed("the next ID token is about somebody else")
+        return self._tokens(answer, old.subject, old.refresh_token)
+
+    def revoke(self, endpoints: Endpoints, tokens: Tokens) -> bool:
+        """Ends the sign-in at the issuer, too. False where that could not be done."""
+        if endpoints.revocation is None or tokens.refresh_token is None:
+            return False
+        form = {"token": tokens.refresh_token, "client_id": self.application.client_id}
+        try:
+            return self._http.post(endpoints.revocation, data=form).status_code == 200
+        except httpx2.HTTPError:
+            return False
+
+    def _tokens(self, answer: Mapping[str, Any], subject: str, refresh_token: str | None) -> Tokens:
+        """`refresh_token`: what holds on where the answer has no other one."""
+        token = answer.get(self.application.takes)
+        if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
+            raise SignInFailed(f"the issuer gave no {self.application.takes.replace('_', ' ')}")
+        told = answer.get("refresh_token")
+        return Tokens(
+            token=token,
+            expires_at=self._expiry(token, answer.get("expires_in")),
+            subject=subject,
+            refresh_token=told if isinstance(told, str) and told else refresh_token,
+        )
+
+    def _expiry(self, token: str, expires_in: object) -> float:
+        """What the token itself says, if it can be read; `expires_in` is the access token's."""
+        said = claims_of(token).get("exp")
+        if isinstance(said, int | float) and not isinstance(said, bool):
+            return float(said)
+        seconds = expires_in if isinstance(expires_in, int | float) and expires_in > 0 else LEAST_SECONDS
+        return self._clock() + float(seconds)
+
+    def _checked(self, id_token: object) -> Mapping[str, Any]:
+        """The claims of an ID token that is for this application. Its signature is not looked at: it came straight from
+        the issuer over TLS (OpenID Connect Core, 3.1.3.7, 6), and the API verifies it. Raises SignInFailed.
+        """
+        claims = claims_of(id_token)
+        audience = claims.get("aud")
+        audiences = [audience] if isinstance(audience, str) else audience
+        expires = claims.get("exp")
+        fits = (
+            claims.get("iss") == self.application.issuer
+            and isinstance(audiences, list)
+            and self.application.client_id in audiences
+            and (len(audiences) == 1 or claims.get("azp") == self.application.client_id)
+            and isinstance(claims.get("sub"), str)
+            and isinstance(expires, int | float)
+            and expires > self._clock() - CLOCK_SECONDS
+        )
+        if not fits:
+            raise SignInFailed("the issuer gave no ID token that is for this application and valid")
+        return claims
+
+    def _json(
+        self, method: str, url: str, what: str, form: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Any]:
+        try:
+            answer = self._http.request(method, url, data=form)
+        except httpx2.HTTPError as error:
+            why = one_line(str(error), 100) or type(error).__name__
+            raise Unreachable(
+                f"no answer from the issuer {one_line(self.application.issuer, 100)}: {why}"
+            ) from None
+        try:
+            body = answer.json()
+        except ValueError:
+            body = None
+        if answer.status_code == 200 and isinstance(body, Mapping):
+            return body
+        refused = body.get("error") if isinstance(body, Mapping) else None
+        if answer.status_code in (400, 401) and refused == "invalid_grant":
+            raise SignInEnded("the issuer takes this sign-in no longer")
+        named = f" ({one_line(refused, 60)})" if isinstance(refused, str) else ""
+        raise SignInFailed(f"the issuer did not give {what}: status {answer.status_code}{named}")
+
+
+def claims_of(token: object) -> Mapping[str, Any]:
+    """The claims of a JSON web token, unverified; empty for what is none."""
+    parts = token.split(".") if isinstance(token, str) else []
+    if len(parts) != 3:
+        return {}
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (binascii.Error, ValueError):
+        return {}
+    return claims if isinstance(claims, Mapping) else {}
+
+
+def check_address(address: object, what: str) -> None:
+    """Raises SignInFailed unless it is https, or http on this machine."""
+    try:
+        parts = urlsplit(address) if isinstance(address, str) and address.isprintable() else None
+        usable = parts is not None and bool(parts.hostname) and parts.username is None and not parts.fragment
+        secure = parts is not None and (
+            parts.scheme == "https" or (parts.scheme == "http" and is_loopback(str(address)))
+        )
+    except ValueError:
+        usable = secure = False
+    if not usable or not secure:
+        raise SignInFailed(f"{what} has to begin with https://")

@@ -1,0 +1,107 @@
+"""The tokens of a sign-in, for a client: the next one is got when it is needed, by one process at a time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import httpx2
+
+from acta.client.deployment import Deployment
+from acta.client.errors import SignInEnded
+from acta.client.sign_in import oidc
+from acta.client.sign_in.oidc import Issuer, Tokens
+from acta.client.sign_in.store import SignIn, Store, folder
+
+EARLY_SECONDS = 60
+"""A token is replaced this long before it ends, so that it does not end on its way."""
+
+
+class StoredTokens:
+    """A `TokenSource`. `http`: None makes a client for each refresh. `clock`: seconds since 1970.
+
+    Each refresh is made under the environment's lock, and the file is read again there: what another process got
+    meanwhile is used, because the refresh token of before may be void.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        environment: str,
+        http: httpx2.Client | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store = store
+        self._environment = environment
+        self._http = http
+        self._clock = clock
+        self._current: Tokens | None = None
+        self._thread_lock = threading.Lock()
+
+    def token(self) -> str:
+        with self._thread_lock:
+            if self._current is None or not self._lasts(self._current):
+                self._current = self._next(lambda tokens: self._lasts(tokens))
+            return self._current.token
+
+    def renewed(self, refused: str) -> str:
+        with self._thread_lock:
+            self._current = self._next(lambda tokens: self._lasts(tokens) and tokens.token != refused)
+            return self._current.token
+
+    def _lasts(self, tokens: Tokens) -> bool:
+        return tokens.expires_at - self._clock() > EARLY_SECONDS
+
+    def _next(self, is_good: Callable[[Tokens], bool]) -> Tokens:
+        """What is stored where that is good, else what the issuer gives for it. Raises ClientError."""
+        stored = self._stored()
+        if stored.tokens is not None and is_good(stored.tokens):
+            return stored.tokens
+        with self._store.locked(self._environment):
+            stored = self._stored()
+            if stored.tokens is None or (not is_good(stored.tokens) and stored.tokens.refresh_token is None):
+                raise self._ended()
+            if is_good(stored.tokens):
+                return stored.tokens
+            tokens = self._refreshed(stored, stored.tokens)
+            self._store.write(self._environment, replace(stored, tokens=tokens))
+            return tokens
+
+    def _refreshed(self, stored: SignIn, old: Tokens) -> Tokens:
+        http = self._http or oidc.client(stored.application)
+        try:
+            issuer = Issuer(stored.application, http, self._clock)
+            return issuer.refresh(issuer.endpoints(), old)
+        except SignInEnded:
+            raise self._ended() from None
+        finally:
+            if self._http is None:
+                http.close()
+
+    def _stored(self) -> SignIn:
+        stored = self._store.read(self._environment)
+        if stored is None:
+            raise self._ended()
+        return stored
+
+    def _ended(self) -> SignInEnded:
+        return SignInEnded(
+            f"you are not signed in to {self._environment} any more: sign in again with "
+            f"`acta login --env {self._environment}`"
+        )
+
+
+def signed_in(environment: str, store: Store | None = None) -> Deployment:
+    """The deployment that `acta login --env` signed in to from this machine, whose tokens renew themselves.
+
+    Raises SignInEnded where nobody is signed in to it.
+    """
+    store = store or Store(folder())
+    stored = store.read(environment)
+    if stored is None:
+        raise SignInEnded(
+            f"nobody has signed in to {environment} from this machine: use `acta login --env {environment}`"
+        )
+    return Deployment(stored.api_url, StoredTokens(store, environment))
