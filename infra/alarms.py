@@ -13,7 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from infra.names import STREAM_ALIAS, metrics_namespace, service_name
+from infra.names import ALIAS, metrics_namespace, service_name
 from infra.sizing import FunctionName
 from shared.api.routes import ROUTES
 from shared.telemetry import KEY_REFUSED_METRIC, NOT_RECORDED_METRIC, SESSIONS_HIDDEN_METRIC
@@ -81,7 +81,7 @@ class Alarms(Construct):
         behind = cloudwatch.Metric(
             namespace="AWS/Lambda",
             metric_name="IteratorAge",
-            dimensions_map={"FunctionName": counting, "Resource": f"{counting}:{STREAM_ALIAS}"},
+            dimensions_map={"FunctionName": counting, "Resource": f"{counting}:{ALIAS}"},
             statistic="Maximum",
             period=PERIOD,
         )

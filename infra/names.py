@@ -70,7 +70,8 @@ def tool_secrets(environment: str) -> str:
     return f"acta/{environment}/tools/*"
 
 
-STREAM_ALIAS = "stream"
-"""The table's stream calls functions under this name, which always means their newest code. CloudFormation makes a new
-mapping before it removes the one that it replaces, and AWS refuses a second one for the same stream and the same name.
-Releases before named `notify` itself, and began at LATEST."""
+ALIAS = "live"
+"""Every function is called under this name: by the API, the state machine, streams, queues, rules and operators. It
+names the version that is at work (`infra/rollout/`). CloudFormation makes a new mapping of a stream before it removes
+the one that it replaces, and AWS refuses a second one for the same stream and the same name: releases before named the
+functions themselves."""

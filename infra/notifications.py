@@ -85,7 +85,7 @@ def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> 
 def feed_notify(
     scope: Stack, environment: Environment, function: lambda_.IFunction, stream_arn: str, queue: sqs.IQueue
 ) -> None:
-    """Lets the stream and the queue call `function`, which is `notify`, with one change at a time.
+    """Lets the stream and the queue call `function`, the alias of `notify`, with one change at a time.
 
     So a failure repeats only what failed. The stream repeats a change only where it could not be put on the queue. The
     stream keeps the order of one tenant's changes.

@@ -64,13 +64,13 @@ class StatelessStack(Stack):
         functions: Mapping[FunctionName, lambda_.IFunction] = {
             name: each.function for name, each in made.items()
         }
-        called: Mapping[FunctionName, lambda_.IFunction] = {name: each.called for name, each in made.items()}
+        called: Mapping[FunctionName, lambda_.Alias] = {name: each.called for name, each in made.items()}
         Prompts(self, functions)
         if delivery.queue is not None:
-            feed_notify(self, environment, functions["notify"], stream_arn, delivery.queue)
-        feed_usage(self, environment, functions["usage"], stream_arn)
+            feed_notify(self, environment, called["notify"], stream_arn, delivery.queue)
+        feed_usage(self, environment, called["usage"], stream_arn)
         engine = StateMachine(self, environment, functions, called)
-        call_recovery(self, functions["recover"], engine.machine)
+        call_recovery(self, called["recover"], engine.machine)
         issuer = self._issuer(environment, stateful.user_pool)
         api = Api(self, environment, issuer, called)
         if made.get("notify") is not None and not environment.is_local:

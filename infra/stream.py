@@ -11,8 +11,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.names import STREAM_ALIAS
-
 STREAM_ACTIONS = (
     "dynamodb:DescribeStream",
     "dynamodb:GetRecords",
@@ -34,14 +32,12 @@ def feed_stream(
     **how: Any,
 ) -> None:
     """Lets the stream call `function` with the changes that one of the filters `told` lets through: what they leave out
-    is not billed. `name`: of the mapping and its alias. `how`: further properties of `EventSourceMapping`.
+    is not billed. `function`: an alias. `name`: of the mapping. `how`: further properties of `EventSourceMapping`.
     """
     lambda_.EventSourceMapping(
         scope,
         f"{name}Mapping",
-        target=lambda_.Alias(
-            scope, f"{name}StreamAlias", alias_name=STREAM_ALIAS, version=function.latest_version
-        ),
+        target=function,
         event_source_arn=stream_arn,
         # What changes while AWS is still connecting the stream would be missed from LATEST on.
         starting_position=lambda_.StartingPosition.TRIM_HORIZON,

@@ -20,8 +20,8 @@ WINDOW = Duration.seconds(60)
 def feed_usage(
     scope: Construct, environment: Environment, function: lambda_.IFunction, stream_arn: str
 ) -> None:
-    """A batch that fails comes again until it is counted or the stream has forgotten it, a day later. Counting it twice
-    changes nothing.
+    """`function`: the alias of `usage`. A batch that fails comes again until it is counted or the stream has forgotten
+    it, a day later. Counting it twice changes nothing.
     """
     feed_stream(
         scope,

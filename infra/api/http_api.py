@@ -125,7 +125,16 @@ class Api(Construct):
             integration=called[CATCH_ALL],
             authorizer=apigw.HttpNoneAuthorizer(),
         )
+        self._permit_before_use()
         return [*made, catch_all]
+
+    def _permit_before_use(self) -> None:
+        """Else an update that changes what the API calls could be at work before it may call it."""
+        made = self.node.find_all()
+        permissions = [each for each in made if isinstance(each, lambda_.CfnPermission)]
+        for each in made:
+            if isinstance(each, apigw.CfnIntegration):
+                each.node.add_dependency(*permissions)
 
     def _open_route(self) -> dict[str, object]:
         """A route with settings of its own has none of the stage's defaults, the metrics included."""

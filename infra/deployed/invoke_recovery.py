@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from infra.names import function_name
+from infra.names import ALIAS, function_name
 from shared.adapters.aws.clients import make_client
 
 READ_SECONDS = 90
@@ -72,7 +72,7 @@ def _invoke(client: Any, environment: str, kind: str, request: Mapping[str, Any]
     function = recovery_function(environment)
     try:
         answer: Mapping[str, Any] = client.invoke(
-            FunctionName=function, InvocationType=kind, Payload=json.dumps(request).encode()
+            FunctionName=function, Qualifier=ALIAS, InvocationType=kind, Payload=json.dumps(request).encode()
         )
     except ClientError as error:
         raise RecoveryFailed(f"{function}: {error.response['Error']['Code']}") from None

@@ -13,15 +13,17 @@ WORTH_TELLING = Duration.minutes(5)
 """By then the scan has found the session. So an event that could not be delivered is dropped and kept nowhere."""
 
 
-def call_recovery(scope: Construct, recover: lambda_.IFunction, machine: sfn.IStateMachine) -> None:
+def call_recovery(scope: Construct, recover: lambda_.Alias, machine: sfn.IStateMachine) -> None:
     """Calls `recover` with each execution of `machine` that was stopped, failed or ran out of time, and each minute."""
-    lambda_.EventInvokeConfig(
+    queue = lambda_.EventInvokeConfig(
         scope,
         "RecoveryEvents",
-        function=recover,
+        function=recover.lambda_,
+        qualifier=recover.alias_name,
         max_event_age=WORTH_TELLING,  # in Lambda's own queue; a call that fails is made twice again
         retry_attempts=2,
     )
+    queue.node.add_dependency(recover)
     events.Rule(
         scope,
         "ExecutionEnded",

@@ -32,8 +32,8 @@ class StateMachine(Construct):
         functions: Mapping[FunctionName, lambda_.IFunction],
         called: Mapping[FunctionName, lambda_.IFunction],
     ) -> None:
-        """`called`: the functions, or aliases of them. Executions go on calling what they called when they started, so
-        the role may invoke the functions too.
+        """`called`: the aliases of the functions. Executions that the release before has started call the functions
+        themselves until they end, so the role may invoke both.
         """
         super().__init__(scope, "Workflow")
         arns = {name: called[function].function_arn for name, function in PLACEHOLDERS.items()}

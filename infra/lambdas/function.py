@@ -1,4 +1,5 @@
-"""One Lambda function with its code, roles, log group and environment variables. Every function of Acta is made here.
+"""One Lambda function with its code, roles, log group, environment variables and alias. Every function of Acta is made
+here.
 
 Memory, timeout and reserved concurrency of each: `SIZES` in `infra/sizing.py`.
 """
@@ -16,6 +17,7 @@ from infra.lambdas.grants import CHANGE, GRANTS
 from infra.lambdas.roles import Resources, roles_of
 from infra.log_retention import retention
 from infra.names import (
+    ALIAS,
     audit_secret_name,
     function_name,
     metrics_namespace,
@@ -35,16 +37,18 @@ KNOW_RECEIVERS: frozenset[FunctionName] = frozenset(("start", "admin", "notify")
 """Functions that check which hosts webhooks of tenants may have."""
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "recover"))
 """Functions that nobody waits for."""
-ALIAS = "live"
-"""Names the version of a function that is called where there are versions."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 STS = {"AWS_STS_REGIONAL_ENDPOINTS": "regional"}
 """Older SDKs would ask the one of us-east-1, and an outage there would be ours."""
 
 
 class ActaFunction(Construct):
-    """`self.function` is the Lambda; its handler is `functions.<name>.handler.handler`. `self.called` is what the API
-    and the state machine call: an alias of its newest version if it starts from a snapshot, else the Lambda itself.
+    """`self.function` is the Lambda; its handler is `functions.<name>.handler.handler`. `self.called` is its alias, the
+    one name under which it is called.
+
+    In AWS each release publishes a version and moves the alias to it. Versions that a deployment leaves behind stay, so
+    that the alias can go back to one; those of a deployment that is undone go. Locally the alias names `$LATEST`, until
+    a rollback moves it (`infra/rollout/`).
     """
 
     def __init__(
@@ -73,6 +77,9 @@ class ActaFunction(Construct):
                 supports_snap_start=environment.python >= SNAP_START_SINCE,
             ),
             architecture=ARCHITECTURES[environment.architecture],
+            current_version_options=lambda_.VersionOptions(
+                removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+            ),
             code=code_of(name, environment),
             handler=f"functions.{name}.handler.handler",
             role=roles.own,
@@ -94,10 +101,8 @@ class ActaFunction(Construct):
             },
         )
         self.function.node.add_dependency(*roles.assume)
-        self.called: lambda_.IFunction = self.function
-        if environment.snap_start and name not in CALLED_BY_EVENTS:
-            version = self.function.current_version
-            self.called = lambda_.Alias(self, "Live", alias_name=ALIAS, version=version)
+        version = self.function.latest_version if environment.is_local else self.function.current_version
+        self.called = lambda_.Alias(self, "Live", alias_name=ALIAS, version=version)
 
     def _powertools(self, name: FunctionName) -> dict[str, str]:
         return {

@@ -44,6 +44,24 @@ class Template:
         handler = f"functions.{name}.handler.handler"
         return next(each for each in self.properties("AWS::Lambda::Function") if each["Handler"] == handler)
 
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Logical id of an alias -> the function that is called by it."""
+        functions = {
+            name: each["Properties"]["Handler"].split(".")[1]
+            for name, each in self.resources("AWS::Lambda::Function").items()
+        }
+        return {
+            name: functions[each["Properties"]["FunctionName"]["Ref"]]
+            for name, each in self.resources("AWS::Lambda::Alias").items()
+        }
+
+    def called_by(self, name: Any) -> str:
+        """The function that an event source calls; `name` is made from its alias's ARN."""
+        function, alias = name["Fn::Join"][1]
+        assert alias == ":live"
+        return self.aliases[function["Fn::Select"][1]["Fn::Split"][1]["Ref"]]
+
     def statements(self, role: str) -> list[Mapping[str, Any]]:
         """Every statement of the role whose logical id begins like this, attached policies included."""
         found = []

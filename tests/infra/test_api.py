@@ -17,8 +17,7 @@ def routes(stateless: Template) -> dict[str, Mapping[str, Any]]:
 def function_of(stateless: Template, route: Mapping[str, Any]) -> str:
     integration = stateless.body["Resources"][route["Target"]["Fn::Join"][1][1]["Ref"]]["Properties"]
     assert integration["PayloadFormatVersion"] == "2.0"
-    function: str = integration["IntegrationUri"]["Fn::GetAtt"][0]
-    return function.split("Function")[0].lower()
+    return stateless.aliases[integration["IntegrationUri"]["Ref"]]
 
 
 def test_every_route_reaches_its_function_through_the_authorizer_its_role_asks_for(each: Synthesised) -> None:

@@ -321,16 +321,14 @@ def test_only_tool_invokes_functions_and_only_those_that_are_tools(prod: Synthes
 
 def test_the_state_machine_may_invoke_the_three_functions_it_names(prod: Synthesised) -> None:
     invoked = [
-        resource
+        json.loads(resource)
         for statement in prod.stateless.statements("Workflow")
         if actions(statement) == {"lambda:InvokeFunction"}
         for resource in resources(statement)
     ]
-    assert sorted(json.loads(each)["Fn::GetAtt"][0].split("Function")[0] for each in invoked) == [
-        "Intervene",
-        "Step",
-        "Tool",
-    ]
+    aliases = [prod.stateless.aliases[each["Ref"]] for each in invoked if "Ref" in each]
+    functions = [each["Fn::GetAtt"][0].split("Function")[0].lower() for each in invoked if "Ref" not in each]
+    assert sorted(aliases) == sorted(functions) == ["intervene", "step", "tool"]
 
 
 def test_only_this_account_s_gateway_rules_and_state_machine_reach_a_function(each: Synthesised) -> None:
@@ -338,7 +336,7 @@ def test_only_this_account_s_gateway_rules_and_state_machine_reach_a_function(ea
     for permission in each.stateless.properties("AWS::Lambda::Permission"):
         if permission["Principal"] == "events.amazonaws.com":
             rules.remove(json.dumps(permission["SourceArn"]))
-            assert permission["FunctionName"]["Fn::GetAtt"][0].startswith("Recover")
+            assert each.stateless.aliases[permission["FunctionName"]["Ref"]] == "recover"
         else:
             assert permission["Principal"] == "apigateway.amazonaws.com"
             assert "execute-api" in json.dumps(permission["SourceArn"])
@@ -366,7 +364,7 @@ def test_each_minute_recovery_looks_for_sessions_that_have_stopped(each: Synthes
     rule = rule_with(each, "ScheduleExpression")
     assert (rule["ScheduleExpression"], rule["State"]) == ("rate(1 minute)", "ENABLED")
     (target,) = rule["Targets"]
-    assert target["Arn"]["Fn::GetAtt"][0].startswith("RecoverFunction")
+    assert each.stateless.aliases[target["Arn"]["Ref"]] == "recover"
     assert target["RetryPolicy"] == {"MaximumRetryAttempts": 0}
 
 
@@ -380,7 +378,7 @@ def test_recovery_is_told_of_executions_of_this_machine_that_end_before_their_ru
         "detail": {"status": ["ABORTED", "FAILED", "TIMED_OUT"], "stateMachineArn": [{"Ref": machine}]},
     }
     (target,) = rule["Targets"]
-    assert target["Arn"]["Fn::GetAtt"][0].startswith("RecoverFunction")
+    assert each.stateless.aliases[target["Arn"]["Ref"]] == "recover"
 
 
 def test_an_event_is_kept_no_longer_than_the_scan_needs_to_find_its_session(each: Synthesised) -> None:
@@ -388,6 +386,7 @@ def test_an_event_is_kept_no_longer_than_the_scan_needs_to_find_its_session(each
     assert target["RetryPolicy"] == {"MaximumEventAgeInSeconds": 300}
     (queue,) = each.stateless.properties("AWS::Lambda::EventInvokeConfig")
     assert queue["FunctionName"]["Ref"].startswith("RecoverFunction")
+    assert queue["Qualifier"] == "live"
     assert (queue["MaximumEventAgeInSeconds"], queue["MaximumRetryAttempts"]) == (300, 2)
 
 

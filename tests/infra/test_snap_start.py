@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from infra.environments import STAGING, Webhook
-from infra.lambdas.function import ALIAS, CALLED_BY_EVENTS
+from infra.lambdas.function import CALLED_BY_EVENTS
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 ON = replace(STAGING, snap_start=True, notifications=Webhook("https://hooks.example.com/acta"))
@@ -27,29 +27,14 @@ def logical_ids(template: Template) -> dict[str, str]:
 
 
 def aliases(template: Template) -> dict[str, str]:
-    """Function -> the logical id of its alias. `notify` has another one, for what its queue brings."""
-    functions = {name: function for function, name in logical_ids(template).items()}
-    return {
-        functions[each["Properties"]["FunctionName"]["Ref"]]: name
-        for name, each in template.resources("AWS::Lambda::Alias").items()
-        if each["Properties"]["Name"] == ALIAS
-    }
+    """Function -> the logical id of its alias."""
+    return {function: name for name, function in template.aliases.items()}
 
 
 def test_every_function_that_somebody_waits_for_has_a_snapshot_and_no_other(on: Template) -> None:
     having = {name for name in ON.functions if "SnapStart" in on.function(name)}
     assert having == WAITED_FOR
     assert all(on.function(name)["SnapStart"] == {"ApplyOn": "PublishedVersions"} for name in having)
-
-
-def test_an_alias_names_the_published_version_of_its_function(on: Template) -> None:
-    ids, versions = logical_ids(on), on.resources("AWS::Lambda::Version")
-    assert set(aliases(on)) == WAITED_FOR
-    for function, alias in aliases(on).items():
-        made = on.resources("AWS::Lambda::Alias")[alias]["Properties"]
-        version, attribute = made["FunctionVersion"]["Fn::GetAtt"]
-        assert attribute == "Version"
-        assert versions[version]["Properties"]["FunctionName"] == {"Ref": ids[function]}
 
 
 def test_the_engine_calls_aliases_and_may_still_call_what_its_executions_began_with(on: Template) -> None:
@@ -80,6 +65,5 @@ def test_the_api_calls_aliases_and_may_call_nothing_else(on: Template) -> None:
     assert permitted == reached
 
 
-def test_without_the_option_nothing_is_published(each: Synthesised) -> None:
-    assert aliases(each.stateless) == {}
+def test_without_the_option_there_are_no_snapshots(each: Synthesised) -> None:
     assert all("SnapStart" not in made for made in each.stateless.properties("AWS::Lambda::Function"))

@@ -256,6 +256,14 @@ def test_a_function_does_what_its_own_role_may(cloud: Cloud, table: str) -> None
         assert not works(store.put_item, TableName=table, Item=item("A"))
 
 
+TELLS = """
+import os
+
+def handler(event, context):
+    return os.environ["RELEASE"]
+"""
+
+
 def test_a_state_machine_invokes_what_its_role_may(cloud: Cloud) -> None:
     one, two = cloud.deploy(PROBE), cloud.deploy(PROBE)
     role = cloud.role(
@@ -269,6 +277,34 @@ def test_a_state_machine_invokes_what_its_role_may(cloud: Cloud) -> None:
     assert ends[one]["status"] == "SUCCEEDED"
     assert (ends[two]["status"], ends[two]["error"]) == ("FAILED", "Lambda.AWSLambdaException")
     assert "is not authorized to perform: lambda:InvokeFunction on resource" in ends[two]["cause"]
+
+
+def test_the_right_to_invoke_a_function_is_not_one_to_invoke_its_alias(cloud: Cloud) -> None:
+    function, name = cloud.deploy(PROBE), named("role")
+    cloud.functions.create_alias(FunctionName=function, Name="live", FunctionVersion="$LATEST")
+    arn = f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:{function}"
+    for allowed, end in ((arn, "FAILED"), (f"{arn}:live", "SUCCEEDED")):
+        role = cloud.role(f"{name}-{end}", allow("lambda:InvokeFunction", allowed))
+        machine = cloud.machine(one_state(invoking(f"{arn}:live", {"do": "echo"})), role)
+        started = cloud.states.start_execution(stateMachineArn=machine)["executionArn"]
+        assert cloud.finished(started)["status"] == end
+
+
+def test_an_alias_is_what_it_was_moved_to_for_everybody_who_calls_it(cloud: Cloud) -> None:
+    """A version keeps the code and the variables that it was published with."""
+    function = cloud.deploy(TELLS, Environment={"Variables": {"RELEASE": "one"}})
+    first = cloud.functions.publish_version(FunctionName=function)["Version"]
+    cloud.functions.create_alias(FunctionName=function, Name="live", FunctionVersion="$LATEST")
+    cloud.functions.update_function_configuration(
+        FunctionName=function, Environment={"Variables": {"RELEASE": "two"}}
+    )
+    arn = f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:{function}:live"
+    machine = cloud.machine(one_state(invoking(arn, {})))
+    for version, release in (("$LATEST", "two"), (first, "one"), ("$LATEST", "two")):
+        cloud.functions.update_alias(FunctionName=function, Name="live", FunctionVersion=version)
+        started = cloud.states.start_execution(stateMachineArn=machine)["executionArn"]
+        assert cloud.finished(started)["output"] == release
+        assert cloud.invoke(f"{function}:live").value == release
 
 
 def test_a_token_is_sent_back_by_whoever_may_on_its_machine(cloud: Cloud) -> None:

@@ -22,7 +22,7 @@ def stream_is_read(behind: Behind) -> Iterator[None]:
     lambdas = behind.client("lambda")
     mappings = lambdas.list_event_source_mappings(FunctionName=NOTIFY)["EventSourceMappings"]
     (deployed,) = (each for each in mappings if ":dynamodb:" in each["EventSourceArn"])
-    assert deployed["FunctionArn"].endswith(f"{NOTIFY}:stream")
+    assert deployed["FunctionArn"].endswith(f"{NOTIFY}:live")
     twin = lambdas.create_event_source_mapping(
         FunctionName=deployed["FunctionArn"],
         StartingPosition="LATEST",

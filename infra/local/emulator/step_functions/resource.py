@@ -94,9 +94,7 @@ def _invoke_function(reference: str, event: Any, credentials: Credentials) -> tu
     function, config, name = _lambda._get_func_record_for_ref(reference)
     if not function or not config:
         raise errors.failed("Lambda.ResourceNotFoundException", f"Function not found: {name}")
-    refused = policies.refusal(
-        credentials, "lambda:InvokeFunction", "lambda", config["FunctionArn"].removesuffix(":$LATEST")
-    )
+    refused = policies.refusal(credentials, "lambda:InvokeFunction", "lambda", _called(reference))
     if refused is not None:
         raise errors.failed("Lambda.AWSLambdaException", refused)
     invocation_check.check(name, event)
@@ -109,6 +107,15 @@ def _invoke_function(reference: str, event: Any, credentials: Credentials) -> tu
         name = body.get("errorType") if isinstance(body, dict) else None
         raise errors.failed(str(name or "Lambda.Unknown"), json.dumps(body))
     return body, str(config.get("Version") or "$LATEST")
+
+
+def _called(reference: str) -> str:
+    """The ARN under which a function is called: with the alias or the version that the caller names. A role that may
+    invoke the function itself may not invoke its aliases. Source: Lambda developer guide, "Resources and conditions for
+    Lambda actions"."""
+    name, qualifier = _lambda._resolve_name_and_qualifier(reference)
+    arn: str = _lambda._func_arn(name)
+    return f"{arn}:{qualifier}" if qualifier else arn
 
 
 def _with_metadata(reply: Any, version: str) -> dict[str, Any]:
