@@ -11,7 +11,17 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall, check_boundary
+from infra.options import (
+    AT_ONCE,
+    Canary,
+    CustomerKey,
+    Domain,
+    Edge,
+    Network,
+    SignInFirewall,
+    Way,
+    check_boundary,
+)
 from infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
 from shared.domain.definitions.function_names import EVERY_TENANT
 from shared.domain.limits.tenant_limits import NO_LIMITS, TenantLimits
@@ -230,6 +240,8 @@ class Environment:
     """The first pause before the state machine retries; later pauses double. Whole seconds, at least 1."""
     write_version: int = PREVIOUS
     """The schema version that its Lambdas write. `PREVIOUS`: the release before may still run, or be deployed again."""
+    roll_out: Way = AT_ONCE
+    """How the functions of a new release are taken into use."""
     turns_per_step: int = 8
     """The most turns that one invocation of `step` makes (ADR 57). 1: each turn and each call is a state of the engine
     to look at."""
@@ -289,6 +301,8 @@ class Environment:
             raise ValueError(
                 "the local environment takes no key, domain, edge, firewall, network or boundary"
             )
+        if self.is_local and self.roll_out != AT_ONCE:
+            raise ValueError("the local environment takes a release into use at once")
         if self.edge is not None and self.domain is None:
             raise ValueError("edge needs a domain of the API, which CloudFront passes requests on to")
         if self.edge is not None and self.domain is not None and self.edge.domain.name == self.domain.name:
@@ -391,12 +405,13 @@ LOCAL = Environment(
 DEV = _own_pool(
     "dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False, turns_per_step=1
 )
-STAGING = _own_pool("staging", log_retention_days=30)
+STAGING = _own_pool("staging", log_retention_days=30, roll_out=Canary(5))
 PROD = _own_pool(
     "prod",
     auth=OwnPool(mfa="required"),
     deletion_protection=True,
     log_retention_days=365,
+    roll_out=Canary(30),
     rate_limit=500,
     burst_limit=1_000,
     limits=usual_but(open_sessions=1_000, requests_per_second=100),

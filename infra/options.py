@@ -1,4 +1,5 @@
-"""What an operator may add to an environment in AWS, as data: a key, addresses, a firewall, a network.
+"""What an operator may choose for an environment in AWS, as data: a key, addresses, a firewall, a network, and how new
+releases are taken into use.
 
 Each is a field of `Environment` and off by default. What each one does and needs: docs/options.md. A value that cannot
 be meant raises ValueError when it is made, so a synthesis finds it before a deployment does.
@@ -7,6 +8,7 @@ be meant raises ValueError when it is made, so a synthesis finds it before a dep
 import ipaddress
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 _HOST = re.compile(r"(?=.{4,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -129,6 +131,38 @@ class Network:
                 ipaddress.ip_network(each)
             except ValueError:
                 _require(None, "Network.egress", f"networks such as 203.0.113.0/24, not {each!r}")
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """A new release is taken into use at once: each alias goes to the new version when CloudFormation updates it.
+    Nothing takes it back by itself."""
+
+
+@dataclass(frozen=True)
+class Canary:
+    """A tenth of the calls goes to the new version, and after `minutes` all do."""
+
+    minutes: Literal[5, 10, 15, 30]
+
+    def __post_init__(self) -> None:
+        _require(self.minutes in (5, 10, 15, 30), "Canary.minutes", "5, 10, 15 or 30")
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A tenth more of the calls goes to the new version every `minutes`: ten of these steps are all."""
+
+    minutes: Literal[1, 2, 3, 10]
+
+    def __post_init__(self) -> None:
+        _require(self.minutes in (1, 2, 3, 10), "Linear.minutes", "1, 2, 3 or 10")
+
+
+Way = AtOnce | Canary | Linear
+"""The times and the tenth are AWS's own. Source: AWS CodeDeploy user guide, "Deployment configurations on an AWS Lambda
+compute platform"."""
+AT_ONCE = AtOnce()
 
 
 def check_boundary(arn: str) -> None:

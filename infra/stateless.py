@@ -21,6 +21,7 @@ from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
 from infra.names import READS_VERSION, notification_secrets, stateless_stack, tenant_functions, tool_secrets
 from infra.notifications import create_delivery, feed_notify
+from infra.rollout.gradual import GradualRollOut
 from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
 from infra.stateful import StatefulStack
@@ -76,6 +77,7 @@ class StatelessStack(Stack):
         if made.get("notify") is not None and not environment.is_local:
             made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)
         self._options(environment, functions, stateful.user_pool)
+        GradualRollOut(self, environment.name, environment.roll_out, called, api.http_api)
         if environment.alarms:
             Alarms(
                 self, environment.name, functions, engine.machine, api.http_api, api.refusals, delivery.queue
