@@ -157,7 +157,10 @@ class SessionReceiver(NamedTuple):
 
 
 class TransactionItems(NamedTuple):
-    """What is written in one transaction with a commit. Where all are empty, the commit needs no transaction."""
+    """What is written in one transaction with a commit. Where all are empty, the commit needs no transaction.
+
+    `lifted`: the note of an erasure that is to be made no more, because the session has come to be.
+    """
 
     listing: IndexEntry | None = None
     interventions: Sequence[Intervention] = ()
@@ -166,6 +169,7 @@ class TransactionItems(NamedTuple):
     erasure: Erasure | None = None
     places: Places | None = None
     receiver: SessionReceiver | None = None
+    lifted: Erasure | None = None
 
 
 NO_ITEMS = TransactionItems()
@@ -246,6 +250,12 @@ class SessionLog(Protocol):
         """
         ...
 
+    def check_places(self, places: Places) -> None:
+        """Raises LimitReached where the tenant's limits do not allow such a commit now. One that is made later may be
+        refused all the same.
+        """
+        ...
+
     def delete(self, tenant: str, session_id: str) -> None:
         """Removes the session's content, index entry and interventions. It may be repeated. A session that still counts
         as open, because its log cannot be read, no longer does.
@@ -256,7 +266,9 @@ class SessionLog(Protocol):
         ...
 
     def note_erasure(self, erasure: Erasure) -> None:
-        """Notes that the session is to be erased once more, where no commit can."""
+        """Notes that the session is to be erased once more, where no commit can. Of a session that is not there yet:
+        that its texts are to be, unless it comes to be.
+        """
         ...
 
     def end_erasure(self, tenant: str, session_id: str) -> None:

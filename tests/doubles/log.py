@@ -1,6 +1,7 @@
 """The session log in memory."""
 
 from shared.adapters.storage.documents import from_commit, from_intervention, to_commit
+from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.session.commit import Commit
 from shared.domain.spending.usage import counted
 from shared.ports.clock import Clock
@@ -57,7 +58,8 @@ class MemoryLog:
         tenant, session_id = commit.head.tenant, commit.head.session_id
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
         erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
-        beside = (listing, record, lease, erasure, places, receiver)
+        lifted = extra_items.lifted
+        beside = (listing, record, lease, erasure, places, receiver, lifted)
         if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
         body = from_commit(commit)
@@ -87,8 +89,17 @@ class MemoryLog:
                 self.note_erasure(erasure)
                 left = counted(commit.head, commit.number, commit.head.created_by)
                 self._table.left[tenant, session_id] = left
+            if lifted is not None:
+                self.end_erasure(tenant, session_id)
             if record is not None:
                 self._table.records[tenant, record.route, record.key] = record
+
+    def check_places(self, places: Places) -> None:
+        if places.start is not None:
+            counts = self._table.counts.get(places.tenant, TenantCounts())
+            refusal = places.start.refusal(counts, places.opened, self._clock.now())
+            if refusal is not None:
+                raise refusal
 
     def delete(self, tenant: str, session_id: str) -> None:
         with self._table.lock:

@@ -153,7 +153,7 @@ def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bo
         stores.table,
         TableName=stores.names.table,
         ConsistentRead=True,
-        ProjectionExpression="pk, sk, v, #ttl",
+        ProjectionExpression="pk, sk, v, live, #ttl",
         ExpressionAttributeNames={"#ttl": "ttl"},
         KeyConditionExpression="pk = :pk",
         ExpressionAttributeValues={":pk": {"S": items.session_pk(tenant, session_id)}},
@@ -162,7 +162,7 @@ def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bo
     rest = [item for item in found if "v" not in item and "ttl" in item]
     now = stores.clock.now()
     is_late = any(datetime.fromtimestamp(int(item["ttl"]["N"]), UTC) > now for item in rest)
-    if is_late or any(item["sk"]["S"] == items.ERASURE for item in found):
+    if is_late or any(item["sk"]["S"] == items.ERASURE and "live" in item for item in found):
         return True
     for item in rest:
         key = {"pk": item["pk"], "sk": item["sk"]}

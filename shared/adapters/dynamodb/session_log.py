@@ -139,6 +139,9 @@ class DynamoLog:
         if encoded is not None and is_encoded:
             METER.note(writes=-1, wcu=-encoded.units)  # the commit itself has counted it
 
+    def check_places(self, places: Places) -> None:
+        self._counts.check(places)
+
     def delete(self, tenant: str, session_id: str) -> None:
         self._uncount(tenant, session_id)
         delete_session(self._dynamodb, self._table, self._clock, tenant, session_id)
@@ -181,7 +184,8 @@ class DynamoLog:
         tenant = commit.head.tenant
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
         erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
-        beside = (listing, record, lease, erasure, places, receiver)
+        lifted = extra_items.lifted
+        beside = (listing, record, lease, erasure, places, receiver, lifted)
         if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
         parts: list[_Part] = []
@@ -194,6 +198,8 @@ class DynamoLog:
         if erasure is not None:
             parts.append((put(self._table, items.erasure_item(erasure)), None))
             parts.append((put(self._table, left_item(commit)), None))
+        if lifted is not None:
+            parts.append((put(self._table, items.lifted_erasure_item(lifted)), None))
         if receiver is not None:
             parts.append((put(self._table, items.receiver_item(receiver)), None))
         for each in extra_items.interventions:

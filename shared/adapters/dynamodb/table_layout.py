@@ -7,7 +7,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         i ids of the interventions written with it;
                                                         of a deleted session only ttl is left
     T#{tenant}#S#{session}    E                         live, live_at: of a deleted session, until it has been
-                                                        erased a second time
+                                                        erased a second time; of a fork that has come to be
+                                                        only ttl
     T#{tenant}#S#{session}    O                         v, n URL of the session's webhook; also under T#{tenant}:
                                                         `receivers.py`
     T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
@@ -104,6 +105,14 @@ def erasure_item(erasure: Erasure) -> Item:
     """It is found by time through the index of live sessions."""
     item = erasure_key(erasure.tenant, erasure.session_id)
     return {**item, "live": {"S": ERASED}, "live_at": {"S": _live_at(*erasure)}}
+
+
+def lifted_erasure_item(erasure: Erasure) -> Item:
+    """In the place of the note: nobody finds it, and AWS removes it. To delete it would take one more right."""
+    return {
+        **erasure_key(erasure.tenant, erasure.session_id),
+        "ttl": {"N": str(math.ceil(erasure.at.timestamp()))},
+    }
 
 
 def receiver_key(partition: str) -> Item:

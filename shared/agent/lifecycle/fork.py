@@ -77,8 +77,9 @@ def fork(
     else:
         decision = _go_on(change, clock.new_id(RUN), before.run, new.max_steps)
     _tell(change)
+    note = repository.begin_texts(change.head)
     change.compact(_copied(repository, parent, change.head, message))
-    return create(repository, workflow, requester, new, "fork", change, decision)
+    return create(repository, workflow, requester, new, "fork", change, decision, note)
 
 
 def _check_visibility(parent: Head, new: NewSession) -> None:

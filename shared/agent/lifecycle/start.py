@@ -29,7 +29,7 @@ from shared.domain.session.head import (
     Visibility,
 )
 from shared.ports.definitions import Definitions
-from shared.ports.log import SessionReceiver
+from shared.ports.log import Erasure, SessionReceiver
 from shared.ports.workflow import Workflow
 
 
@@ -81,13 +81,18 @@ def create(
     key: str,
     change: Change,
     decision: Decision | None,
+    note: Erasure | None = None,
 ) -> Head:
     """Commits the new session under `key`, with its own webhook if the request names one, then starts the engine where
-    there is something to decide. Raises what `SessionRepository.create` and the engine raise.
+    there is something to decide. `note`: of `begin_texts`, where it was called.
+
+    Raises what `SessionRepository.create` and the engine raise.
     """
     head, url = change.head, new.notify_url
     receiver = None if url is None else SessionReceiver(head.tenant, head.session_id, url)
-    draft = CommitDraft(change, decision, idempotency=requester.key, starts=True, receiver=receiver)
+    draft = CommitDraft(
+        change, decision, idempotency=requester.key, starts=True, receiver=receiver, lifted=note
+    )
     commit = repository.create(key, change, draft)
     if decision is not None:
         workflow.start(decision)

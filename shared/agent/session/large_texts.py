@@ -21,6 +21,13 @@ E = TypeVar("E", bound=UserEntry | AssistantEntry | ToolEntry)
 Document = TypeVar("Document", bound=VersionedModel)
 
 
+def has_large(commit: Commit) -> bool:
+    """Whether the first commit of a session has texts that are stored apart."""
+    return any(one.content.is_large for one in commit.entries) or (
+        commit.compacted is not None and commit.compacted.is_large
+    )
+
+
 def offloaded(commit: Commit, blobs: BlobStore) -> Commit:
     """Stores the commit's large texts and returns the commit as it is put: every blob it points to exists."""
     if not commit.entries and commit.compacted is None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from shared.agent.session import segments
 from shared.agent.session.large_texts import (
     E,
+    has_large,
     in_version,
     load_call,
     offloaded,
@@ -60,7 +61,8 @@ class CommitDraft:
     `decision`: what the engine is told. `delivered`: ids of users' messages that enter the conversation. `lease`:
     tokens of the tenant's hour, granted in the same transaction. `idempotency`: the key of the request that is carried
     out; its record is written in the same transaction. `starts`: it begins a run or makes a session, which the tenant's
-    limits may not allow. `receiver`: of a new session.
+    limits may not allow. `receiver`: of a new session. `lifted`: the note of
+    `begin_texts`.
     """
 
     def __init__(
@@ -73,7 +75,9 @@ class CommitDraft:
         *,
         starts: bool = False,
         receiver: SessionReceiver | None = None,
+        lifted: Erasure | None = None,
     ) -> None:
+        self.lifted = lifted
         self.change = change
         self.decision = decision
         self.delivered = delivered
@@ -183,7 +187,7 @@ class SessionRepository:
                 idempotency=_record(draft.idempotency, commit),
                 lease=draft.lease,
                 erasure=_erasure(commit),
-                places=self._places(session.head, commit, draft.starts),
+                places=self._places(session.head, commit.head, draft.starts),
             )
             stored_commit = offloaded(commit, self._blobs)
             try:
@@ -255,6 +259,20 @@ class SessionRepository:
         session.holds_conversation = True
         return session
 
+    def begin_texts(self, head: Head) -> Erasure:
+        """Before texts are stored of a session that is not there yet: its commit may be refused, or never be made.
+
+        Raises LimitReached where it would be refused now. Returns a note that recovery removes its texts, which the
+        commit has to lift.
+        """
+        counted = head.model_copy(update={"counted": self._is_counted(head)})
+        places = self._places(None, counted, True)
+        if places is not None:
+            self._log.check_places(places)
+        note = Erasure(head.tenant, head.session_id, self.clock.now())
+        self._log.note_erasure(note)
+        return note
+
     def create(self, key: str, change: Change, draft: CommitDraft) -> Commit:
         """Commit 1 of a new session. Nobody else knows the session, so a number that is taken means that this commit is
         there and its answer was lost, or that another request was at the same idempotency key at that moment.
@@ -265,8 +283,9 @@ class SessionRepository:
         extra_items = TransactionItems(
             listing=_listing(None, commit),
             idempotency=_record(draft.idempotency, commit),
-            places=self._places(None, commit, draft.starts),
+            places=self._places(None, commit.head, draft.starts),
             receiver=draft.receiver,
+            lifted=draft.lifted or (self.begin_texts(commit.head) if has_large(commit) else None),
         )
         stored_commit = offloaded(commit, self._blobs)
         for attempt in range(ATTEMPTS):
@@ -295,13 +314,12 @@ class SessionRepository:
         says_so = ("Head", "counted") not in added_after(self._version_of(head))
         return says_so and head.is_open and self.limits.of(head.tenant).open_sessions is not None
 
-    def _places(self, before: Head | None, commit: Commit, starts: bool) -> Places | None:
-        """What the commit changes in its tenant's counts. None: nothing, which costs nothing.
+    def _places(self, before: Head | None, head: Head, starts: bool) -> Places | None:
+        """What the commit with this head changes in its tenant's counts. None: nothing, which costs nothing.
 
         The count of open sessions is that of newest heads that say `counted`, because every commit changes both or
         neither. So what is compared is what is stored.
         """
-        head = commit.head
         opened = int(head.counted) - int(before is not None and before.counted)
         start, limits = None, self.limits.of(head.tenant)
         if starts:

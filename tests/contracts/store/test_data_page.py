@@ -139,6 +139,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
             lease=LeaseGrant(TENANT, 490_000, 0, 20_000),
             places=Places(TENANT, 1, Start(1, 9, 9)),
             receiver=SessionReceiver(TENANT, SESSION, "https://hooks.example.com/mine"),
+            lifted=Erasure(TENANT, SESSION, NOW),
         ),
     )
     leases = DynamoRateLeases(aws.table, aws.dynamodb)

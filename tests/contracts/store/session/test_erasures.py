@@ -193,3 +193,15 @@ def test_more_versions_than_one_request_takes_are_all_erased(versioned: Aws, ten
         versioned.s3.put_object(Bucket=versioned.bucket, Key=key, Body=b"x")
     S3Blobs((versioned.bucket,), versioned.s3).delete_all(tenant, "ses_1")
     assert versions(versioned) == []
+
+
+def test_a_note_is_lifted_with_the_first_commit_or_not_at_all(stores: Stores, tenant: str) -> None:
+    note = Erasure(tenant, "ses_1", NOW)
+    stores.log.note_erasure(note)
+    other = TransactionItems(lifted=Erasure(tenant, "ses_2", NOW))
+    stores.log.append(make_commit(tenant, "ses_2", 1), other)
+    with pytest.raises(NumberTaken):
+        stores.log.append(make_commit(tenant, "ses_2", 1, "late"), other)
+    assert noted(stores, tenant) == [LiveSession(tenant, "ses_1", NOW)]
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(lifted=note))
+    assert noted(stores, tenant) == []

@@ -6,13 +6,17 @@ from typing import Any
 import pytest
 
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
+from shared.agent.lifecycle.fork import fork, parent_at
+from shared.agent.lifecycle.start import NewSession
 from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import PoisonedSession, StoreThrottled
+from shared.agent.session.requester import Requester
+from shared.domain.definitions.agent import DEFAULT_AGENT
+from shared.domain.errors import LimitReached, PoisonedSession, StoreThrottled
 from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, TransactionItems
+from shared.ports.log import NO_ITEMS, IdempotencyKey, KeyTaken, TransactionItems
 from tests.doubles.blobs import MemoryBlobs
 from tests.doubles.log import MemoryLog
-from tests.in_process.house import TENANT, House
+from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
 LONG = "A line that is stored elsewhere.\n" * 200
@@ -69,9 +73,9 @@ class Throttled(MemoryBlobs):
 
 
 class ErasedHouse(House):
-    def __init__(self, script: list[Any] = TURNS) -> None:
+    def __init__(self, script: list[Any] = TURNS, **settings: Any) -> None:
         self.scripted = ScriptedModel(script)
-        super().__init__(self.scripted)
+        super().__init__(self.scripted, **settings)
         self.failures: list[tuple[str, str]] = []
 
     def begun(self) -> str:
@@ -213,3 +217,70 @@ def test_without_time_nothing_is_erased_and_everything_stays_noted() -> None:
     house.when_all_workers_are_gone()
     assert house.erase_again(time_is_left=False) == 0
     assert house.noted() == [session]
+
+
+TWO_STARTS = {"*": {"starts_per_minute": 2}}
+
+
+def forked(house: ErasedHouse, parent: str, key: IdempotencyKey | None = None) -> str:
+    requester = Requester(TENANT, USER, frozenset({"member"}), key)
+    repository = house.fresh_repository()
+    new = NewSession(
+        agent_id=DEFAULT_AGENT,
+        message="On",
+        max_steps=9,
+        token_budget=50_000,
+        cost_budget_usd=None,
+        review_every=0,
+        metadata={},
+    )
+    found = parent_at(repository, requester, parent, None)
+    return fork(repository, house.workflow, requester, found, new).session_id
+
+
+def test_a_fork_keeps_its_texts() -> None:
+    house = ErasedHouse()
+    fork_id = forked(house, house.begun())
+    assert house.texts(fork_id)
+    assert house.noted() == []
+    house.when_all_workers_are_gone()
+    assert house.erase_again() == 0
+    assert house.texts(fork_id)
+
+
+def test_what_a_refused_fork_has_copied_is_erased() -> None:
+    house = ErasedHouse()
+    parent = house.begun()
+    key = IdempotencyKey(TENANT, "POST /v1/sessions", "k", "h", 202)
+    first = forked(house, parent, key)
+    with pytest.raises(KeyTaken):
+        forked(house, parent, key)
+    (refused,) = house.noted()
+    assert refused != first
+    assert house.texts(refused)
+
+    house.when_all_workers_are_gone()
+
+    assert house.erase_again() == 1
+    assert (house.texts(refused), house.noted()) == ([], [])
+    assert house.texts(first)
+    assert house.head(first).forked_from is not None
+
+
+def test_a_fork_that_a_limit_refuses_copies_nothing() -> None:
+    house = ErasedHouse(tenant_limits=TWO_STARTS)
+    parent = house.begun()
+    house.start("Another")
+    with pytest.raises(LimitReached):
+        forked(house, parent)
+    assert house.noted() == []
+
+
+def test_a_refused_start_leaves_its_long_message_nowhere() -> None:
+    house = ErasedHouse(tenant_limits=TWO_STARTS)
+    house.start("One")
+    house.start(LONG)
+    before = dict(house.blobs._texts)
+    with pytest.raises(LimitReached):
+        house.start(LATE)
+    assert house.blobs._texts == before
