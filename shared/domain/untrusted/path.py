@@ -23,7 +23,7 @@ def check_path(path: str) -> str:
         raise PathRefused("the path is empty")
     if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
         raise PathRefused(f"the path is longer than {MAX_PATH_BYTES} bytes")
-    if any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000 for c in path):
+    if not path.isprintable() and any(map(_is_control, path)):
         raise PathRefused("the path has a control character")
     if "\\" in path:
         raise PathRefused("the path has a backslash; folders are separated by /")
@@ -41,9 +41,16 @@ def check_path(path: str) -> str:
     return path
 
 
+def _is_control(char: str) -> bool:
+    """A control character or a surrogate; none of them is printable."""
+    return ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000
+
+
 def check_shown_path(path: str) -> str:
     """As `check_path`, and nothing of it is hidden: who decides on it sees what it is. Raises PathRefused."""
     check_path(path)
+    if path.isascii() and path.isprintable():
+        return path
     hidden = next((char for char in path if is_hidden(char, keep_newlines=False)), None)
     if hidden is not None:
         raise PathRefused(f"the path has the hidden character {escape(hidden)}")

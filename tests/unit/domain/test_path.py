@@ -1,5 +1,7 @@
 """Which spellings name a file (design §7)."""
 
+import sys
+
 import pytest
 
 from shared.domain.untrusted.path import (
@@ -65,3 +67,16 @@ def test_a_new_path_is_spelled_in_one_way() -> None:
 )
 def test_a_folder_is_a_prefix(folder: str, prefix: str) -> None:
     assert check_folder(folder) == prefix
+
+
+def test_of_a_plain_path_no_character_is_looked_at_by_itself() -> None:
+    def calls(path: str) -> int:
+        made: list[str] = []
+        sys.setprofile(lambda frame, event, _: made.append(event) if event in ("call", "c_call") else None)
+        try:
+            check_shown_path(path)
+        finally:
+            sys.setprofile(None)
+        return len(made)
+
+    assert calls("a" * 1_000) == calls("a")
