@@ -8,6 +8,7 @@ Context values, each given as `-c name=value`:
     notifications         any value: the local environment sends notifications to the developer's webhook
 """
 
+import os
 import sys
 
 from aws_cdk import App, Stack, Tags
@@ -17,6 +18,7 @@ from infra.environments import Environment, UnusableValue, select
 from infra.hardening.edge import EdgeStack
 from infra.hardening.encryption import encrypt
 from infra.nag_exceptions import acknowledge
+from infra.own_environments import every_environment
 from infra.sessions import SessionsStack
 from infra.stateful import StatefulStack
 from infra.stateless import StatelessStack
@@ -34,6 +36,8 @@ def add_stacks(app: App, environment: Environment) -> None:
     for stack in stacks:
         Tags.of(stack).add("service", "acta")
         Tags.of(stack).add("environment", environment.name)
+        for name, value in environment.tags.items():
+            Tags.of(stack).add(name, value)
         if environment.permissions_boundary is not None:
             bound(stack, environment.permissions_boundary)
     acknowledge(environment, *stacks)
@@ -49,7 +53,7 @@ def main() -> None:
     """Exits with one line for a person where a context value cannot be used."""
     app = App()
     try:
-        environment = select(app.node.try_get_context("env"))
+        environment = select(app.node.try_get_context("env"), every_environment(os.environ))
         base = app.node.try_get_context("retry_base_seconds")
         if base is not None:
             environment = environment.with_retry_base(str(base))

@@ -21,6 +21,8 @@ from infra.options import (
     SignInFirewall,
     Way,
     check_boundary,
+    check_place,
+    check_tags,
 )
 from infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
 from shared.domain.definitions.function_names import EVERY_TENANT
@@ -131,6 +133,8 @@ class LocalWebhook:
 
 ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
 """Names of functions have the environment in them. With a part `tool` they could be those of another one's tools."""
+LONGEST_NAME = 32
+"""So that a function of a tenant's tool, `acta-<env>-tool-…`, has room in the 64 characters of Lambda's names."""
 
 
 ORIGIN_PATTERN = r"https://[a-z0-9.-]+(:[0-9]{1,5})?|http://(localhost|127\.0\.0\.1)(:[0-9]{1,5})?"
@@ -249,6 +253,12 @@ class Environment:
     """Overrides of `shared.settings.Settings`, by field name."""
 
     # What an operator may add in AWS: docs/options.md.
+    account: str | None = None
+    """The AWS account, twelve digits. It is never deployed to another one. With `region` or not at all."""
+    region: str | None = None
+    """Such as `eu-west-1`, whatever the shell says."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """On every resource that takes tags, beside `service` and `environment`."""
     snap_start: bool = False
     """Functions that somebody waits for start from a snapshot of their memory, made when a version is published."""
     log_callers: bool = True
@@ -263,10 +273,14 @@ class Environment:
     """The ARN of a managed policy that bounds every role."""
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(ENVIRONMENT_PATTERN, self.name) or "tool" in self.name.split("-"):
+        fits = re.fullmatch(ENVIRONMENT_PATTERN, self.name) and len(self.name) <= LONGEST_NAME
+        if not fits or "tool" in self.name.split("-"):
             raise ValueError(
-                "an environment's name is of lower-case letters, digits and single hyphens, and no part of it is tool"
+                "an environment's name is of lower-case letters, digits and single hyphens, "
+                f"{LONGEST_NAME} at most, and no part of it is tool"
             )
+        check_place(self.account, self.region)
+        check_tags(self.tags)
         self._check_origins()
         self._check_options()
 
@@ -294,12 +308,13 @@ class Environment:
             self.sign_in_firewall,
             self.tool_network,
             self.permissions_boundary,
+            self.account,
         )
         if self.snap_start and (self.is_local or self.python < SNAP_START_SINCE):
             raise ValueError("snap_start is for functions in AWS with Python 3.12 or a later one")
         if self.is_local and any(added):
             raise ValueError(
-                "the local environment takes no key, domain, edge, firewall, network or boundary"
+                "the local environment takes no key, domain, edge, firewall, network, boundary or account"
             )
         if self.is_local and self.roll_out != AT_ONCE:
             raise ValueError("the local environment takes a release into use at once")
@@ -422,11 +437,11 @@ ENVIRONMENTS: Mapping[str, Environment] = MappingProxyType(
 )
 
 
-def select(name: str | None) -> Environment:
+def select(name: str | None, among: Mapping[str, Environment] = ENVIRONMENTS) -> Environment:
     """The environment called `name`. Raises UnknownEnvironment with one line for a person."""
-    known = ", ".join(ENVIRONMENTS)
+    known = ", ".join(among)
     if not name:
         raise UnknownEnvironment(f"no environment selected: add -c env=<name>, one of {known}")
-    if name not in ENVIRONMENTS:
+    if name not in among:
         raise UnknownEnvironment(f"unknown environment {name!r}: -c env=<name> is one of {known}")
-    return ENVIRONMENTS[name]
+    return among[name]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk import Acknowledgment, Stack, Token, Validations
 
 from infra.environments import Environment, OwnPool
 from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
@@ -39,14 +39,16 @@ STATELESS: Mapping[str, str] = MappingProxyType(
 
 def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     """Resource with a `*` in a policy -> the reason for it."""
+    region = "<AWS::Region>" if Token.is_unresolved(stateful.region) else stateful.region
+    account = "<AWS::AccountId>" if Token.is_unresolved(stateful.account) else stateful.account
     machine = stateful.stack_name.removesuffix("-Stateful").lower()
-    executions = f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{machine}:*"
+    executions = f"arn:<AWS::Partition>:states:{region}:{account}:execution:{machine}:*"
     named = tenant_functions(machine.removeprefix("acta-"))
-    functions = f"arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:{named}"
+    functions = f"arn:<AWS::Partition>:lambda:{region}:{account}:function:{named}"
     called = tool_secrets(machine.removeprefix("acta-"))
-    secrets = f"arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:{called}"
+    secrets = f"arn:<AWS::Partition>:secretsmanager:{region}:{account}:secret:{called}"
     signing = notification_secrets(machine.removeprefix("acta-"))
-    signed_with = f"arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:{signing}"
+    signed_with = f"arn:<AWS::Partition>:secretsmanager:{region}:{account}:secret:{signing}"
     return {
         signed_with: "Tenants' admins set them; notify signs with all, a session policy narrows admin to its tenant's.",
         "*": "X-Ray, log delivery, network interfaces and the account's concurrency are not to be had narrower.",
@@ -54,7 +56,7 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
         secrets: "A tenant's admin names the secret; a session policy narrows the role to the tenant's own.",
         functions: "A tenant names its tool's function with this prefix; no function of Acta has it.",
         f"arn:<AWS::Partition>:bedrock:*::{CLAUDE_MODELS}": "An agent's definition names the model.",
-        f"arn:<AWS::Partition>:bedrock:*:<AWS::AccountId>:{CLAUDE_PROFILES}": "A profile spans regions.",
+        f"arn:<AWS::Partition>:bedrock:*:{account}:{CLAUDE_PROFILES}": "A profile spans regions.",
         **{
             f"{stack.stack_name}:{bucket}/{keys}": "Tenants and sessions get their names after the deployment."
             for stack, bucket, keys in (

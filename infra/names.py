@@ -13,9 +13,24 @@ READS_VERSION = "ReadsVersion"
 """The output of the stack that a release replaces: the newest schema version that its functions know."""
 
 
+def stateful_stack(environment: str) -> str:
+    """The stack with the table, the files, the model keys and the users."""
+    return f"Acta-{environment}-Stateful"
+
+
+def sessions_stack(environment: str) -> str:
+    """The stack with the texts of sessions and the audit trail."""
+    return f"Acta-{environment}-Sessions"
+
+
 def stateless_stack(environment: str) -> str:
     """The stack that a release replaces."""
     return f"Acta-{environment}-Stateless"
+
+
+def edge_stack(environment: str) -> str:
+    """The stack with CloudFront, in a region of its own."""
+    return f"Acta-{environment}-Edge"
 
 
 def function_name(environment: str, function: FunctionName) -> str:

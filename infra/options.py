@@ -7,6 +7,7 @@ be meant raises ValueError when it is made, so a synthesis finds it before a dep
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -163,6 +164,48 @@ Way = AtOnce | Canary | Linear
 """The times and the tenth are AWS's own. Source: AWS CodeDeploy user guide, "Deployment configurations on an AWS Lambda
 compute platform"."""
 AT_ONCE = AtOnce()
+
+
+OWN_TAGS = ("service", "environment")
+"""Acta sets them."""
+MOST_TAGS = 48
+"""AWS takes 50 of a resource."""
+_TAG = re.compile(r"[\w .:/=+@-]+")
+
+
+def check_place(account: str | None, region: str | None) -> None:
+    """Raises ValueError unless both are given, or neither."""
+    if account is None and region is None:
+        return
+    _require(
+        account is not None and re.fullmatch(r"\d{12}", account),
+        "account",
+        "twelve digits, with a region beside",
+    )
+    _require(
+        region is not None and re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", region),
+        "region",
+        "such as eu-west-1, with an account beside",
+    )
+
+
+def check_tags(tags: Mapping[str, str]) -> None:
+    """Raises ValueError for tags that some resource would not take. Source: AWS's tagging guide, "Tag naming limits and
+    requirements".
+    """
+    _require(len(tags) <= MOST_TAGS, "tags", f"{MOST_TAGS} at most")
+    for key, value in tags.items():
+        fits = _TAG.fullmatch(key) and len(key) <= 128 and not key.lower().startswith("aws:")
+        _require(fits and key not in OWN_TAGS, "tags", f"{_TAGS_ARE}, not {key!r}")
+        _require(
+            len(value) <= 256 and (not value or _TAG.fullmatch(value)), "tags", f"{_TAGS_ARE}, not {value!r}"
+        )
+
+
+_TAGS_ARE = (
+    "names (up to 128 characters, not service, environment or aws:…) and values (up to 256) of letters, digits, spaces "
+    "and . : / = + @ _ -"
+)
 
 
 def check_boundary(arn: str) -> None:

@@ -1,16 +1,28 @@
-"""A statement for a resource's own policy: nobody of another account, whatever another policy allows some day."""
+"""The account that an environment belongs to: where its stacks go, and a statement that keeps other accounts out."""
 
 from collections.abc import Sequence
 
+from aws_cdk import Environment as Where
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
+
+from infra.environments import Environment
+
+
+def place(environment: Environment) -> Where | None:
+    """Where the stacks of a pinned environment go: plain `cdk` refuses other accounts, too. None: it is not pinned."""
+    if environment.account is None:
+        return None
+    return Where(account=environment.account, region=environment.region)
 
 
 def deny_other_accounts(
     scope: Construct, actions: Sequence[str], resources: Sequence[str]
 ) -> iam.PolicyStatement:
-    """Denies `actions` to principals of other accounts and to those without one, such as anonymous requests. Services
+    """For a resource's own policy, whatever another policy allows some day.
+
+    Denies `actions` to principals of other accounts and to those without one, such as anonymous requests. Services
     of AWS that act for themselves have no account either; what they may do is left to other statements.
     """
     return iam.PolicyStatement(

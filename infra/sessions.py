@@ -11,13 +11,16 @@ from constructs import Construct
 from infra.data_stores import data_bucket
 from infra.environments import Environment
 from infra.hardening.audit_trail import audit_trail
+from infra.names import sessions_stack
+from infra.own_account import place
 
 
 class SessionsStack(Stack):
     def __init__(self, scope: Construct, environment: Environment) -> None:
         super().__init__(
             scope,
-            f"Acta-{environment.name}-Sessions",
+            sessions_stack(environment.name),
+            env=place(environment),
             termination_protection=environment.deletion_protection,
             description=f"Acta ({environment.name}): texts of sessions, audit trail",
         )

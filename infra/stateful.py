@@ -12,7 +12,8 @@ from constructs import Construct
 from infra.api.user_pool import UserPool
 from infra.data_stores import data_bucket, data_secret, data_table
 from infra.environments import Environment, OwnPool, Webhook
-from infra.names import LIVE_INDEX, notification_secret_name, secret_name
+from infra.names import LIVE_INDEX, notification_secret_name, secret_name, stateful_stack
+from infra.own_account import place
 
 PROVIDERS = ("anthropic", "openai")
 NO_KEY_YET = "unset"
@@ -25,7 +26,8 @@ class StatefulStack(Stack):
     def __init__(self, scope: Construct, environment: Environment) -> None:
         super().__init__(
             scope,
-            f"Acta-{environment.name}-Stateful",
+            stateful_stack(environment.name),
+            env=place(environment),
             termination_protection=environment.deletion_protection,
             description=f"Acta ({environment.name}): sessions, files, keys and users",
         )

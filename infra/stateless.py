@@ -21,6 +21,7 @@ from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
 from infra.names import READS_VERSION, notification_secrets, stateless_stack, tenant_functions, tool_secrets
 from infra.notifications import create_delivery, feed_notify
+from infra.own_account import place
 from infra.rollout.gradual import GradualRollOut
 from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
@@ -41,6 +42,7 @@ class StatelessStack(Stack):
         super().__init__(
             scope,
             stateless_stack(environment.name),
+            env=place(environment),
             description=f"Acta ({environment.name}): functions, state machine and API",
         )
         stream_arn = stateful.stream_arn

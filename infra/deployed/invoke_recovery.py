@@ -34,15 +34,15 @@ def local_client(endpoint_url: str, credentials: Mapping[str, Any]) -> Any:
     )
 
 
-def account_client() -> Any:
-    """A Lambda client with the account, region and credentials of the caller's AWS configuration.
+def account_client(region: str) -> Any:
+    """A Lambda client with the account and credentials of the caller's AWS configuration.
 
     Raises RecoveryFailed where that configuration is not complete.
     """
     from botocore.exceptions import BotoCoreError
 
     try:
-        return make_client("lambda", read_seconds=READ_SECONDS, attempts=ATTEMPTS)
+        return make_client("lambda", read_seconds=READ_SECONDS, attempts=ATTEMPTS, region_name=region)
     except BotoCoreError as error:
         raise RecoveryFailed(str(error)) from None
 

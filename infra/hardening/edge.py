@@ -18,7 +18,7 @@ from constructs import Construct
 from infra.environments import Environment
 from infra.hardening.firewall import Firewall
 from infra.log_retention import retention
-from infra.names import origin_secret_name
+from infra.names import edge_stack, origin_secret_name
 from infra.options import EDGE_REGION, Domain, Edge
 from shared.api.request.origin import ADDRESS_HEADER, SECRET_HEADER
 
@@ -43,8 +43,8 @@ class EdgeStack(Stack):
     def __init__(self, scope: Construct, environment: Environment, edge: Edge, origin: Domain) -> None:
         super().__init__(
             scope,
-            f"Acta-{environment.name}-Edge",
-            env=Where(region=EDGE_REGION),
+            edge_stack(environment.name),
+            env=Where(account=environment.account, region=EDGE_REGION),
             termination_protection=environment.deletion_protection,
             description=f"Acta ({environment.name}): CloudFront and its firewall",
         )

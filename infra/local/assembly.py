@@ -27,8 +27,13 @@ class Assembly:
     context: Mapping[str, str]
 
     @classmethod
-    def of_sources(cls, context: Mapping[str, str], root: Path = ROOT, cache: Path = CACHE) -> "Assembly":
-        digest = hashlib.sha256(f"{sys.version_info[:2]} {sys.platform} {sorted(context.items())}\n".encode())
+    def of_sources(
+        cls, context: Mapping[str, str], root: Path = ROOT, cache: Path = CACHE, environment: str = ""
+    ) -> "Assembly":
+        """`environment`: all that is known of it, as text, where it does not stand in the sources alone."""
+        digest = hashlib.sha256(
+            f"{sys.version_info[:2]} {sys.platform} {sorted(context.items())}{environment}\n".encode()
+        )
         for path in source_files(root):
             digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())

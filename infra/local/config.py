@@ -51,7 +51,7 @@ EMULATOR_OPTIONS = {
 """Variables that are options of the emulator, for tests (`infra/local/emulator/README.md`)."""
 OWN_VARIABLES = frozenset(
     (*EMULATOR_OPTIONS, "ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL",
-     "ACTA_TOKEN", "ACTA_STATE", NOTIFY_SECRET)
+     "ACTA_TOKEN", "ACTA_STATE", "ACTA_ENVIRONMENTS", NOTIFY_SECRET)
 )  # fmt: skip
 ONLY_FOR: Mapping[str, FunctionName] = {
     **dict.fromkeys(PROVIDER_VARIABLES, "step"),

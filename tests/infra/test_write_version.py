@@ -68,7 +68,7 @@ def test_releases_that_do_not_read_each_other_are_not_deployed_over_each_other(r
 
 def test_who_deploys_is_told_the_version_and_why(capsys: pytest.CaptureFixture[str]) -> None:
     assert choose_write_version(PROD, Stacks(PREVIOUS)).version == PREVIOUS
-    said = capsys.readouterr().out
+    said = capsys.readouterr().err
     assert f"schema version {PREVIOUS}" in said
 
 

@@ -15,7 +15,7 @@ from acta.cli.commands.grammar import (
     option,
 )
 
-ENVIRONMENTS = click.Choice(("dev", "staging", "prod"))
+ENVIRONMENT = option("--env", required=True, metavar="NAME", help="one of infra/environments.py, such as dev")
 TWELVE_HOURS = 43_200
 MOST_SECONDS = 999_999_999
 
@@ -66,9 +66,25 @@ OPERATIONS = (
     Command(
         "deploy",
         "operations.deploy:deploy",
-        "Deploy into your AWS account with the CDK.",
-        option("--env", required=True, type=ENVIRONMENTS),
-        flag("--yes", help="do not ask before security-sensitive changes"),
+        "Deploy into your AWS account with the CDK: says what will change, and asks.",
+        ENVIRONMENT,
+        flag("--yes", help="do not ask, for CI"),
+        epilog="Exit codes: 0 it is deployed, 1 cdk failed or the answer was no, 2 wrong use or refused.",
+    ),
+    Command(
+        "diff",
+        "operations.deploy:diff",
+        "Show what a deployment would change.",
+        ENVIRONMENT,
+        flag("--exit-code", help="exit with 1 where something would change"),
+        JSON,
+    ),
+    Command(
+        "outputs",
+        "operations.outputs:outputs",
+        "Show where a deployed environment's API, issuer and other things are.",
+        ENVIRONMENT,
+        JSON,
     ),
     Command(
         "models",
@@ -117,7 +133,7 @@ OPERATIONS = (
         "Check what this machine has and what is missing.",
         STATE,
         flag("--repair", help="continue sessions that stand still"),
-        option("--env", type=ENVIRONMENTS, help="in AWS (default: the local stack)"),
+        option("--env", metavar="NAME", help="in AWS (default: the local stack)"),
         option(
             "--failed-since",
             metavar="2h",

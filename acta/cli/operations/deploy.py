@@ -1,50 +1,94 @@
-"""`acta deploy`: deploys into an AWS account with the CDK, at this terminal."""
+"""`acta deploy` and `acta diff`: deploys into an AWS account with the CDK, and says before what would change."""
 
-import os
-import subprocess
+import json
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import one_line
+from acta.cli.operations.cdk_app import CdkFailed, check_tools, synthesised
+from acta.cli.operations.next_commands import next_commands
+from acta.cli.operations.target import Target, target, warn_unpinned
+from acta.cli.terminal.text import echo, one_line
+from infra.deployed.account import client_in
+from infra.deployed.changes import Changes
 from infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
 from infra.deployed.write_version import Choice, ReleaseTooFar, choose
-from infra.environments import Environment, select
-from infra.local.cdk import ToolMissing, cdk_environ, require_cdk
-from infra.local.toolchain import CDK, ROOT
+from infra.environments import Environment
 
-NO_CREDENTIALS = (
-    "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
-    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-)
+NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown what will change"
 
 
 def deploy(arguments: Namespace) -> int:
-    """Credentials, account and region are those of the caller's AWS environment.
-
-    The output of cdk goes straight to the terminal, where it may ask, and where it says what went wrong.
-    """
+    """Exit code 1 where cdk fails or the answer is no. Raises CliError."""
+    if not arguments.yes and not sys.stdin.isatty():
+        raise CliError(NOBODY_TO_ASK)
+    check_tools()
+    chosen = target(arguments.env)
+    warn_unpinned(chosen)
+    require_concurrency(chosen.environment, client_in(chosen.caller.region, "lambda"))
+    choice = choose_write_version(chosen.environment, client_in(chosen.caller.region, "cloudformation"))
+    app = synthesised(chosen, {"write_version": str(choice.version)})
+    found = app.changes()
     try:
-        require_cdk(os.environ)
-    except ToolMissing as error:
-        raise CliError(str(error)) from None
-    require_credentials()
-    environment = select(arguments.env)
-    require_concurrency(environment)
-    choice = choose_write_version(environment)
-    command = [str(CDK), "deploy", "--all", "-c", f"env={environment.name}", "--no-notices"]
-    command += ["-c", f"write_version={choice.version}"]
-    if arguments.yes:
-        command += ["--require-approval", "never"]
-    code = subprocess.call(command, cwd=ROOT, env=cdk_environ(os.environ))
-    if code:
-        print(f"acta: cdk deploy failed with exit code {code}; its own words are above", file=sys.stderr)
-        return exit_codes.SESSION_FAILED
+        app.show(found)
+        if not differs(found):
+            echo("Nothing to deploy: the account has all of it.")
+            return exit_codes.OK
+        if not arguments.yes and not confirmed(chosen):
+            echo("Nothing was deployed.")
+            return exit_codes.SESSION_FAILED
+        app.deploy()
+    except CdkFailed as error:
+        return _failed(error)
     if choice.next_step:
-        print(choice.next_step)
+        echo(choice.next_step)
+    for line in next_commands(chosen, is_first=all(each.state == "new" for each in found.values())):
+        echo(line)
     return exit_codes.OK
+
+
+def diff(arguments: Namespace) -> int:
+    """Exit code 1 where something differs and `--exit-code` is given, or where cdk fails. Raises CliError."""
+    check_tools()
+    chosen = target(arguments.env)
+    choice = choose_write_version(chosen.environment, client_in(chosen.caller.region, "cloudformation"))
+    app = synthesised(chosen, {"write_version": str(choice.version)})
+    found = app.changes()
+    if arguments.json:
+        print(json.dumps(as_json(chosen, found)))
+    else:
+        try:
+            app.show(found)
+        except CdkFailed as error:
+            return _failed(error)
+    return exit_codes.SESSION_FAILED if arguments.exit_code and differs(found) else exit_codes.OK
+
+
+def differs(found: Mapping[str, Changes]) -> bool:
+    return any(each.state != "same" for each in found.values())
+
+
+def as_json(chosen: Target, found: Mapping[str, Changes]) -> dict[str, Any]:
+    return {
+        "environment": chosen.environment.name,
+        "account": chosen.caller.account,
+        "region": chosen.caller.region,
+        "differs": differs(found),
+        "stacks": {name: each._asdict() for name, each in found.items()},
+    }
+
+
+def confirmed(chosen: Target) -> bool:
+    question = (
+        f"Deploy {chosen.environment.name} to account {chosen.caller.account}, {chosen.caller.region}? [y/N] "
+    )
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
 
 
 def choose_write_version(environment: Environment, client: Any = None) -> Choice:
@@ -56,7 +100,9 @@ def choose_write_version(environment: Environment, client: Any = None) -> Choice
         choice = choose(environment, client)
     except ReleaseTooFar as error:
         raise CliError(str(error)) from None
-    print(f"writes schema version {choice.version}: {one_line(choice.reason, 300)}", flush=True)
+    print(
+        f"writes schema version {choice.version}: {one_line(choice.reason, 300)}", file=sys.stderr, flush=True
+    )
     return choice
 
 
@@ -77,14 +123,6 @@ def require_concurrency(environment: Environment, client: Any = None) -> None:
         )
 
 
-def require_credentials() -> None:
-    """Raises CliError. Checked first, because bundling takes minutes."""
-    from botocore.exceptions import BotoCoreError
-    from botocore.session import Session
-
-    try:
-        found = Session().get_credentials()
-    except BotoCoreError as error:
-        raise CliError(f"the AWS credentials cannot be used: {one_line(str(error), 300)}") from None
-    if found is None:
-        raise CliError(NO_CREDENTIALS)
+def _failed(error: CdkFailed) -> int:
+    print(f"acta: {error}", file=sys.stderr)
+    return exit_codes.SESSION_FAILED

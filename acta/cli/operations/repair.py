@@ -10,8 +10,8 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.local_token import LOCAL_TENANT
-from acta.cli.operations.deploy import require_credentials
 from acta.cli.operations.repair_failed import Recovery, repair_failed
+from acta.cli.operations.target import target
 from acta.cli.terminal.text import one_line
 from infra.deployed.invoke_recovery import (
     ALL_SESSIONS,
@@ -96,9 +96,9 @@ def recovery_of(arguments: Namespace) -> Recovery:
 def lambda_client(arguments: Namespace) -> Any:
     """For the AWS account of --env, or for the local stack. Raises CliError."""
     if arguments.env:
-        require_credentials()
+        region = target(arguments.env).caller.region
         try:
-            return account_client()
+            return account_client(region)
         except RecoveryFailed as failure:
             raise CliError(one_line(str(failure), 300)) from None
     try:

@@ -1,0 +1,23 @@
+"""What to do once an environment is deployed: the next commands, to be pasted."""
+
+from collections.abc import Iterator
+
+from acta.cli.operations.target import Target
+from infra.environments import OwnPool
+from infra.names import secret_name
+
+KEY_OF = "anthropic"
+
+
+def next_commands(chosen: Target, *, is_first: bool) -> Iterator[str]:
+    """Lines for a person. `is_first`: nothing was deployed before."""
+    environment, region = chosen.environment, chosen.caller.region
+    if environment.is_local:
+        return
+    yield "Next:"
+    if is_first:
+        yield f"  aws secretsmanager put-secret-value --region {region} \\"
+        yield f"      --secret-id {secret_name(environment.name, KEY_OF)} --secret-string file://key.txt"
+    if isinstance(environment.auth, OwnPool):
+        yield f"  acta outputs --env {environment.name}   # the API's address, and the issuer of its tokens"
+    yield '  ACTA_API_URL=… ACTA_TOKEN=… acta run "List my files"'

@@ -1,0 +1,95 @@
+"""The environment that a command with `--env` is about, and the AWS account behind it."""
+
+import os
+import sys
+from typing import Any, NamedTuple
+
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import echo, one_line
+from infra.deployed.account import AccountUnknown, Caller, WrongAccount, caller
+from infra.environments import Environment, UnusableValue, select
+from infra.own_environments import every_environment
+
+NO_CREDENTIALS = (
+    "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
+    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+)
+LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
+
+
+class Target(NamedTuple):
+    environment: Environment
+    caller: Caller
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """Of this process, with the environment's region."""
+        return {**os.environ, "AWS_REGION": self.caller.region, "AWS_DEFAULT_REGION": self.caller.region}
+
+
+def environment_named(name: str) -> Environment:
+    """Of `infra/environments.py` or the operator's own file. Raises CliError."""
+    try:
+        among = every_environment(os.environ)
+        in_aws = {key: each for key, each in among.items() if not each.is_local or _asks_a_local_aws()}
+        if name not in in_aws:
+            raise CliError(
+                f"no environment is called {one_line(name)}: there are {', '.join(in_aws)}; a new one is an entry in "
+                "infra/environments.py (docs/deploy.md)"
+            )
+        return select(name, in_aws)
+    except UnusableValue as error:
+        raise CliError(one_line(str(error), 500)) from None
+
+
+def target(name: str, client: Any = None) -> Target:
+    """Says on standard error whose account it is. `client`: a botocore STS client; None: the caller's.
+
+    Raises CliError where there are no credentials, or those of another account than the environment's.
+    """
+    environment = environment_named(name)
+    if client is None:
+        require_credentials()
+    try:
+        found = caller(environment, client)
+    except WrongAccount as error:
+        raise CliError(str(error)) from None
+    except AccountUnknown as error:
+        raise CliError(
+            f"AWS did not say whose credentials these are ({one_line(str(error), 300)}): sign in again, or set "
+            "AWS_REGION"
+        ) from None
+    print(
+        f"environment {environment.name}: account {found.account}, region {found.region}, as {found.arn}",
+        file=sys.stderr,
+    )
+    return Target(environment, found)
+
+
+def warn_unpinned(chosen: Target) -> None:
+    """A command that changes an account says so where nothing would keep it from changing another one."""
+    if chosen.environment.account is not None or chosen.environment.is_local:
+        return
+    echo(
+        f"Environment {chosen.environment.name} is pinned to no account. In infra/environments.py give it\n"
+        f'    account="{chosen.caller.account}", region="{chosen.caller.region}"\n'
+        "and it is never deployed anywhere else."
+    )
+
+
+def require_credentials() -> None:
+    """Raises CliError. Checked first, because bundling takes minutes."""
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session
+
+    try:
+        found = Session().get_credentials()
+    except BotoCoreError as error:
+        raise CliError(f"the AWS credentials cannot be used: {one_line(str(error), 300)}") from None
+    if found is None:
+        raise CliError(NO_CREDENTIALS)
+
+
+def _asks_a_local_aws() -> bool:
+    """Environments of the local kind can be deployed to an emulator alone, which the shell then names."""
+    return os.environ.get("AWS_ENDPOINT_URL", "").startswith(LOOPBACK)

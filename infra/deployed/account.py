@@ -1,0 +1,53 @@
+"""The AWS account that a command works on, and whether it is the one that the environment is pinned to."""
+
+from typing import Any, NamedTuple
+
+from infra.environments import Environment
+from shared.adapters.aws.clients import Service, make_client
+from shared.adapters.aws.errors import AwsRefused
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
+
+
+class WrongAccount(ValueError):
+    """The caller's account is not the environment's. The message says what can be done."""
+
+
+class AccountUnknown(RuntimeError):
+    """AWS did not say who the caller is. The message names AWS's error."""
+
+
+class Caller(NamedTuple):
+    """`account`: twelve digits. `arn`: who it is, as AWS names them."""
+
+    account: str
+    region: str
+    arn: str
+
+
+def caller(environment: Environment, client: Any = None) -> Caller:
+    """Who the AWS credentials of this shell belong to, in the environment's region or else the shell's. `client`: a
+    botocore STS client; None: one with those credentials.
+
+    Raises AccountUnknown; WrongAccount where the environment is pinned to another account.
+    """
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        if client is None:
+            client = client_in(environment.region, "sts")
+        answer = Service("sts", client).call("get_caller_identity")
+    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
+        raise AccountUnknown(str(error)) from None
+    found = Caller(answer["Account"], environment.region or client.meta.region_name, answer["Arn"])
+    if environment.account not in (None, found.account):
+        raise WrongAccount(
+            f"environment {environment.name!r} belongs to account {environment.account}, and these credentials to "
+            f"{found.account} ({found.arn}): sign in to {environment.account}, such as with AWS_PROFILE=…, or choose "
+            "another environment"
+        )
+    return found
+
+
+def client_in(region: str | None, service: str) -> Any:
+    """A botocore client with the shell's credentials. `region` None: the shell's."""
+    return make_client(service, region_name=region)

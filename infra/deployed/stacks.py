@@ -1,0 +1,108 @@
+"""The stacks of an environment as they stand in the account: their state, outputs and templates."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from infra.deployed.account import client_in
+from infra.deployed.write_version import NEVER_CREATED
+from infra.environments import Environment
+from infra.names import edge_stack, sessions_stack, stateful_stack, stateless_stack
+from infra.options import EDGE_REGION
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
+
+Template = Mapping[str, Any]
+EXPORTED = "Exports"
+"""Outputs that begin so are the CDK's, for other stacks."""
+
+
+class StacksUnknown(RuntimeError):
+    """The stacks could not be read. The message names AWS's error."""
+
+
+@dataclass(frozen=True)
+class DeployedStack:
+    """`status`: CloudFormation's. `outputs`: those for people. `protected`: CloudFormation does not delete it."""
+
+    name: str
+    region: str
+    status: str
+    protected: bool = False
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def names_of(environment: Environment) -> tuple[str, ...]:
+    """In the order in which they are made."""
+    name = environment.name
+    names = (stateful_stack(name), sessions_stack(name), stateless_stack(name))
+    return (*names, edge_stack(name)) if environment.edge is not None else names
+
+
+class CloudFormation:
+    """`client`: a botocore client of the environment's region, and of every other one; None: those of the caller."""
+
+    def __init__(self, region: str, client: Any = None) -> None:
+        self._region = region
+        self._client = client
+
+    def deployed(self, environment: Environment) -> tuple[DeployedStack, ...]:
+        """Those of its stacks that are there. Raises StacksUnknown."""
+        found = (self.stack(name, self._region_of(environment, name)) for name in names_of(environment))
+        return tuple(each for each in found if each is not None)
+
+    def stack(self, name: str, region: str) -> DeployedStack | None:
+        """None: it is not there, or never came about. Raises StacksUnknown."""
+        answer = self._call(region, "describe_stacks", StackName=name)
+        if answer is None:
+            return None
+        (stack,) = answer["Stacks"]
+        if stack["StackStatus"] in NEVER_CREATED:
+            return None
+        outputs = {
+            each["OutputKey"]: each["OutputValue"]
+            for each in stack.get("Outputs", ())
+            if not each["OutputKey"].startswith(EXPORTED)
+        }
+        return DeployedStack(
+            name=name,
+            region=region,
+            status=stack["StackStatus"],
+            protected=bool(stack.get("EnableTerminationProtection")),
+            outputs=outputs,
+            tags={each["Key"]: each["Value"] for each in stack.get("Tags", ())},
+        )
+
+    def template(self, stack: DeployedStack) -> Template:
+        """As it was deployed. Raises StacksUnknown."""
+        answer = self._call(stack.region, "get_template", StackName=stack.name, TemplateStage="Original")
+        body = answer["TemplateBody"] if answer is not None else {}
+        if isinstance(body, str):
+            try:
+                body = json.loads(body)
+            except ValueError:
+                raise StacksUnknown(
+                    f"{stack.name}: its template is not JSON; somebody else wrote it"
+                ) from None
+        found: Template = body
+        return found
+
+    def _region_of(self, environment: Environment, stack: str) -> str:
+        return EDGE_REGION if stack == edge_stack(environment.name) else self._region
+
+    def _call(self, region: str, operation: str, **parameters: Any) -> Any:
+        """None: there is no such stack."""
+        from botocore.exceptions import BotoCoreError
+
+        try:
+            client = self._client or client_in(region, "cloudformation")
+            return Service("cloudformation", client).call(operation, **parameters)
+        except AwsRefused as refused:
+            if refused.code == "ValidationError":  # its name for: there is no such stack
+                return None
+            raise StacksUnknown(str(refused)) from None
+        except (AwsDenied, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
+            raise StacksUnknown(str(error)) from None

@@ -1,0 +1,93 @@
+"""What a deployment would change follows from the templates alone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from infra.deployed.changes import Changes, changes
+from infra.deployed.stacks import CloudFormation, StacksUnknown
+from infra.environments import DEV
+
+OLD = {"Resources": {"Kept": {"Type": "A"}, "Changed": {"Type": "A"}, "Gone": {"Type": "A"}}}
+
+
+def refusal(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": "no"}}, "DescribeStacks")
+
+
+class Account:
+    """A CloudFormation client. `stacks`: by name, as `describe_stacks` has them, with `Template` beside."""
+
+    def __init__(self, stacks: Mapping[str, Mapping[str, Any]], refuses: str = "") -> None:
+        self._stacks = stacks
+        self._refuses = refuses
+
+    def describe_stacks(self, StackName: str) -> Any:  # noqa: N803
+        if self._refuses:
+            raise refusal(self._refuses)
+        if StackName not in self._stacks:
+            raise refusal("ValidationError")
+        return {"Stacks": [self._stacks[StackName]]}
+
+    def get_template(self, StackName: str, TemplateStage: str) -> Any:  # noqa: N803
+        assert TemplateStage == "Original"
+        return {"TemplateBody": self._stacks[StackName]["Template"]}
+
+
+def stack(status: str = "UPDATE_COMPLETE", template: Any = None, **outputs: str) -> dict[str, Any]:
+    given = [{"OutputKey": name, "OutputValue": value} for name, value in outputs.items()]
+    return {"StackStatus": status, "Outputs": given, "Template": template or OLD}
+
+
+def test_a_stack_that_is_not_there_is_new_with_all_it_has() -> None:
+    assert changes(OLD, None) == Changes("new", added=("Kept", "Changed", "Gone"))
+
+
+def test_the_same_template_is_no_change() -> None:
+    assert changes(OLD, {**OLD}) == Changes("same")
+
+
+def test_what_is_added_removed_and_changed_is_named() -> None:
+    new = {"Resources": {"Kept": {"Type": "A"}, "Changed": {"Type": "B"}, "Added": {"Type": "A"}}}
+    assert changes(new, OLD) == Changes("changed", ("Added",), ("Gone",), ("Changed",))
+
+
+def test_a_changed_output_alone_is_a_change() -> None:
+    assert changes({**OLD, "Outputs": {"Url": {}}}, OLD) == Changes("changed")
+
+
+def test_deployed_are_the_stacks_that_came_about_with_their_outputs_for_people() -> None:
+    account = Account(
+        {
+            "Acta-dev-Stateful": stack(ExportsOutputRefTable="t"),
+            "Acta-dev-Sessions": stack("ROLLBACK_COMPLETE"),
+            "Acta-dev-Stateless": stack(ApiUrl="https://api"),
+            "Acta-prod-Stateless": stack(),
+        }
+    )
+    found = CloudFormation("eu-west-1", account).deployed(DEV)
+    assert [(each.name, dict(each.outputs)) for each in found] == [
+        ("Acta-dev-Stateful", {}),
+        ("Acta-dev-Stateless", {"ApiUrl": "https://api"}),
+    ]
+
+
+@pytest.mark.parametrize("body", [OLD, '{"Resources": {}}'])
+def test_a_template_is_read_as_it_was_sent(body: Any) -> None:
+    cloudformation = CloudFormation("eu-west-1", Account({"Acta-dev-Stateful": stack(template=body)}))
+    (found,) = cloudformation.deployed(DEV)
+    assert "Resources" in cloudformation.template(found)
+
+
+def test_a_template_of_somebody_else_s_is_not_compared() -> None:
+    cloudformation = CloudFormation("eu-west-1", Account({"Acta-dev-Stateful": stack(template="a: b")}))
+    (found,) = cloudformation.deployed(DEV)
+    with pytest.raises(StacksUnknown, match="not JSON"):
+        cloudformation.template(found)
+
+
+def test_who_may_not_read_the_stacks_is_told_so() -> None:
+    with pytest.raises(StacksUnknown, match="AccessDenied"):
+        CloudFormation("eu-west-1", Account({}, refuses="AccessDenied")).deployed(DEV)
