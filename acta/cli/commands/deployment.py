@@ -20,7 +20,7 @@ TWELVE_HOURS = 43_200
 MOST_SECONDS = 999_999_999
 
 TENANT: Sequence[click.Parameter] = (
-    option("--env", type=ENVIRONMENTS, help="in AWS (default: the local stack)"),
+    option("--env", metavar="NAME", help="in AWS (default: the local stack)"),
     option("--tenant", required=True, metavar="T", help="whose data"),
     STATE,
 )

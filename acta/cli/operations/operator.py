@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deploy import require_credentials
+from acta.cli.operations.target import target
 from acta.cli.terminal.text import one_line
 from infra.deployed.tenants.stores import NotDeployed, TenantStores, account_stores, local_stores
 from infra.local.credentials import Credentials, NoCredentials
@@ -19,8 +19,8 @@ def stores_of(arguments: Namespace) -> TenantStores:
     """Of --env, or of the local stack. Raises CliError."""
     with aws_errors():
         if arguments.env:
-            require_credentials()
-            return account_stores(arguments.env)
+            chosen = target(arguments.env)
+            return account_stores(chosen.environment.name, chosen.caller.region)
         try:
             state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
             running, credentials = state.running(), Credentials.from_file(state.credentials)

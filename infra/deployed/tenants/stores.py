@@ -106,9 +106,9 @@ READ_SECONDS = 60
 ATTEMPTS = 5
 
 
-def account_stores(environment: str) -> TenantStores:
-    """With account, region and credentials of the caller's AWS configuration. Raises NotDeployed, and what AWS says."""
-    return _stores(environment)
+def account_stores(environment: str, region: str) -> TenantStores:
+    """With account and credentials of the caller's AWS configuration. Raises NotDeployed, and what AWS says."""
+    return _stores(environment, region_name=region)
 
 
 def local_stores(endpoint_url: str, credentials: Mapping[str, Any]) -> TenantStores:
