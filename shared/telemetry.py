@@ -7,13 +7,20 @@ cost a fifth of a cold start (ADR 59).
 import gc
 import os
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger, Metrics
 
+from shared.domain.errors import Fenced, TransientError
 from shared.domain.session.commit import Position
+from shared.embedded_metrics import Unit, embedded
 from shared.invocation_meter import METER, ms_since_start
+from shared.tenant_hash import tenant_hash
+
+if TYPE_CHECKING:
+    from shared.engine_event import EngineEvent
 
 KEY_REFUSED_METRIC = "KeysRefused"
 """Counts turns of `step` whose provider refused the key or the quota (`infra/alarms.py`)."""
@@ -21,6 +28,12 @@ NOT_RECORDED_METRIC = "NotRecorded"
 """Counts requests that the audit trail does not have, or not how they ended or who sent them (`infra/alarms.py`)."""
 SESSIONS_HIDDEN_METRIC = "SessionsHidden"
 """Counts requests for somebody else's private session, which are answered 404 (`infra/alarms.py`)."""
+FAILURE_METRICS: dict[str, Unit] = {"Failures": "Count", "Retries": "Count", "ProviderErrors": "Count"}
+"""Of each failed invocation of the engine: all, those that it tries again, those that a model's provider was in the way
+of. `Failures` also by `error`, the name of the class.
+"""
+PROVIDER = "PROVIDER_"
+"""How codes of errors of providers begin."""
 Handler = Callable[[dict[str, Any], Any], Any]
 
 # An invocation may have no metric of its own.
@@ -35,10 +48,9 @@ class Telemetry:
         gc.freeze()  # what was imported stays as long as the process, so the collector need not look at it
         gc.enable()
         service = os.environ.get("POWERTOOLS_SERVICE_NAME", f"acta-{function}")
+        self._namespace = os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")
         self.logger = Logger(service=service, location=None)
-        self.metrics = Metrics(
-            service=service, namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")
-        )
+        self.metrics = Metrics(service=service, namespace=self._namespace)
 
     def watch(self, handler: Handler) -> Handler:
         """The Lambda's entry point around `handler`; events, results and error texts are not recorded."""
@@ -74,6 +86,29 @@ class Telemetry:
     def session_hidden(self) -> None:
         """What the alarms `SessionsHidden` count."""
         self.metrics.add_metric(name=SESSIONS_HIDDEN_METRIC, unit="Count", value=1)
+
+    @contextmanager
+    def work(self, name: str, step: "EngineEvent") -> Iterator[None]:
+        """Work of the engine: a line where it begins, and one more where it fails. That one has the metrics of
+        failures, so work that goes well costs nothing more.
+        """
+        ids = step.ids
+        self.logger.append_keys(tenant_hash=tenant_hash(step.at.tenant))  # also to the lines in between
+        self.logger.info(name, extra=ids)
+        try:
+            yield
+        except Fenced:  # somebody else goes on: nothing failed
+            self.logger.info("overtaken", extra=ids)
+            raise
+        except Exception as error:
+            is_provider = str(getattr(error, "code", "")).startswith(PROVIDER)
+            retried = isinstance(error, TransientError)
+            counts = {"Failures": 1, "Retries": int(retried), "ProviderErrors": int(is_provider)}
+            metrics = embedded(self._namespace, FAILURE_METRICS)
+            by_error = embedded(self._namespace, {"Failures": "Count"}, [["error"]])
+            metrics["_aws"]["CloudWatchMetrics"] += by_error["_aws"]["CloudWatchMetrics"]
+            self.failure(error, **ids, **counts, **metrics)
+            raise
 
     def failure(self, error: BaseException, **ids: object) -> None:
         """An unexpected error: its class and the line that raised it, not its text (it may quote a body)."""

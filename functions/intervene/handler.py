@@ -24,8 +24,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 def _work(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = engine_event(event)
-    _api.telemetry.logger.info("engine", extra=step.ids)
-    with bound_to(step.at.tenant):
+    with _api.telemetry.work("engine", step), bound_to(step.at.tenant):
         return _do(step)
 
 

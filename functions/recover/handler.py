@@ -31,6 +31,7 @@ from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUn
 from shared.domain.frozen_model import FrozenModel
 from shared.ports.log import SessionName
 from shared.telemetry import Telemetry
+from shared.tenant_hash import tenant_hash
 
 SPARE_MILLISECONDS = 15_000
 """The longest that one session takes, with every request repeated."""
@@ -96,7 +97,8 @@ def _recover_ended(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
     except (PoisonedSession, SchemaUnknown) as error:  # the same event would meet the same
         telemetry.failure(error, at=ended.session_id)
         outcome = "unreadable"
-    telemetry.logger.info("execution ended", extra={"session_id": ended.session_id, "outcome": outcome})
+    ids = {"session_id": ended.session_id, **_hashed(ended.tenant)}
+    telemetry.logger.info("execution ended", extra={**ids, "outcome": outcome})
     return {"outcome": outcome}
 
 
@@ -192,8 +194,13 @@ def _repair(deps: Dependencies, wanted: OneSession) -> dict[str, Any]:
         outcome = repair(deps.repository, deps.workflow, wanted.tenant, wanted.session_id, deps.limits)
     except CallerError as refusal:
         return {"refused": {"code": refusal.code, "message": str(refusal)}}
-    telemetry.logger.info("repaired", extra={"session_id": wanted.session_id, "outcome": outcome})
+    ids = {"session_id": wanted.session_id, **_hashed(wanted.tenant)}
+    telemetry.logger.info("repaired", extra={**ids, "outcome": outcome})
     return {"outcome": outcome}
+
+
+def _hashed(tenant: str | None) -> dict[str, str]:
+    return {} if tenant is None else {"tenant_hash": tenant_hash(tenant)}
 
 
 handler = telemetry.watch(handle)

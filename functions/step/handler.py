@@ -7,7 +7,7 @@ from functions.step.dependencies import models_deps, step_deps
 from shared.agent.turn.fused_turns import take_turns
 from shared.bound_tenant import bound_to
 from shared.domain.errors import Refused
-from shared.engine_event import engine_event, seconds_for_work
+from shared.engine_event import EngineEvent, engine_event, seconds_for_work
 from shared.settings import settings
 from shared.telemetry import Handler, Telemetry
 
@@ -16,7 +16,11 @@ telemetry = Telemetry("step")
 
 def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     step = engine_event(event)
-    telemetry.logger.info("step", extra=step.ids)
+    with telemetry.work("step", step):
+        return _take_turns(step, context)
+
+
+def _take_turns(step: EngineEvent, context: Any) -> dict[str, object]:
     timeout = seconds_for_work(context.get_remaining_time_in_millis())
     match step.op:
         case "plan" | "think":

@@ -15,8 +15,7 @@ telemetry = Telemetry("tool")
 
 def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     step = engine_event(event)
-    telemetry.logger.info("tool", extra=step.ids)
-    with bound_to(step.at.tenant):
+    with telemetry.work("tool", step), bound_to(step.at.tenant):
         _do(step, context)
     return {}
 

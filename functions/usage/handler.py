@@ -1,11 +1,12 @@
 """Adds what sessions have used to the usage of their tenants, as the table's stream tells of commits (ADR 67).
 
-What is raised makes the stream bring the same commits again. Only counts are logged.
+What is raised makes the stream bring the same commits again. What is logged: `lines.py`.
 """
 
 from typing import Any
 
 from functions.usage.dependencies import Dependencies, dependencies
+from functions.usage.lines import Lines
 from shared.adapters.dynamodb.usage.store import committed_in
 from shared.agent.usage.fold import fold
 from shared.telemetry import Telemetry
@@ -19,9 +20,9 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def count(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
     """Raises StoreThrottled, StoreUnavailable, AwsDenied."""
-    folded = fold(deps.store, deps.pseudonyms, committed_in(event))
-    if folded.sessions or folded.unread:
-        telemetry.logger.info("counted", extra=folded._asdict())
+    lines = Lines(telemetry.logger)
+    folded = fold(deps.store, deps.pseudonyms, committed_in(event), lines.tell)
+    lines.counted(folded)
     return folded._asdict()
 
 

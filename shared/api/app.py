@@ -25,7 +25,7 @@ from shared.api.arguments import Arguments
 from shared.api.limiter import Limiter
 from shared.api.recorder import Missing, Recorder
 from shared.api.request.identity import Caller, claimed
-from shared.api.request.incoming import Request, read_request
+from shared.api.request.incoming import Request, read_request, request_id
 from shared.api.response import errors
 from shared.api.response.envelope import Response
 from shared.api.response.rate_limit import POLICY
@@ -39,10 +39,12 @@ from shared.domain.errors import (
     TransientError,
     Unauthorized,
 )
+from shared.domain.ids import SESSION, is_id
 from shared.domain.session.visibility import Viewer
 from shared.ports.audit import Audit
 from shared.settings import Settings
 from shared.telemetry import Handler, Telemetry
+from shared.tenant_hash import tenant_hash
 
 REFUSED = (401, 403)
 RouteHandler = Callable[..., Response]
@@ -127,7 +129,7 @@ class Api:
     def _handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         self._request = None
         response = self._with_limits(self._answered(event, lambda: self._dispatch(event)))
-        self._count(response.status)
+        self._log_answer(event, response)
         return response.to_gateway()
 
     def _answered(self, event: dict[str, Any], act: Callable[[], Response]) -> Response:
@@ -195,22 +197,52 @@ class Api:
         for somebody's private session is told 404 and stands here all the same.
         """
         ids: dict[str, str] = dict(error.ids) if isinstance(error, NotYours) else {}
+        ids["request_id"] = request_id(event)
         if isinstance(error, SessionHidden) and self._request is not None:
             ids["session_id"] = self._request.variables.get("session_id", "")
+        ids |= self._pseudonyms(event)
+        self.telemetry.logger.warning("refused", extra={"code": code, "route": event.get("routeKey"), **ids})
+
+    def _pseudonyms(self, event: dict[str, Any]) -> Mapping[str, str]:
         tenant, user = claimed(event, self.settings.tenant_claim)
         if self._audit is not None and (tenant or user):
             with suppress(TransientError):
                 of = self._audit.pseudonyms.of
-                ids |= {"who": of(tenant, user), "tenant": of(tenant, "")}
-        self.telemetry.logger.warning("refused", extra={"code": code, "route": event.get("routeKey"), **ids})
+                return {"who": of(tenant, user), "tenant": of(tenant, "")}
+        return {}
 
     def _not_recorded(self, error: Exception, missing: Missing) -> None:
         self.telemetry.not_recorded(error, self._route, missing)
 
-    def _count(self, status: int) -> None:
+    def _log_answer(self, event: dict[str, Any], response: Response) -> None:
+        """One line for each request, refused or not. `request_id`: the gateway's, which its access log has, too."""
+        status = response.status
         self.telemetry.metrics.add_metric("ServerErrors", MetricUnit.Count, int(status >= 500))
         self.telemetry.metrics.add_metric("ClientErrors", MetricUnit.Count, int(400 <= status < 500))
-        self.telemetry.logger.info("answered", extra={"route": self._route, "status": status})
+        told = {
+            "route": self._route,
+            "status": status,
+            "code": response.code,
+            "request_id": request_id(event),
+            **self._about(response),
+        }
+        request = self._request
+        if 400 <= status < 500 and request is not None and request.route.action is not None:
+            told |= {"who": self._pseudonyms(event).get("who")}  # the trail has needed the key already
+        known = {name: value for name, value in told.items() if value}
+        self.telemetry.logger.info("answered", extra=known)
+
+    def _about(self, response: Response) -> Mapping[str, str]:
+        """The session that the request is about, and whose request it is."""
+        request = self._request
+        if request is None or request.caller is None:
+            return {}
+        made = response.data.get("session_id") if isinstance(response.data, Mapping) else None
+        session_id = request.variables.get("session_id") or (made if isinstance(made, str) else "")
+        return {
+            "session_id": session_id if is_id(SESSION, session_id) else "",  # a path may say anything
+            "tenant_hash": tenant_hash(request.caller.tenant),
+        }
 
     @property
     def _route(self) -> str:

@@ -14,3 +14,19 @@ def make_id(prefix: str, milliseconds: int, randomness: bytes) -> str:
     value = (milliseconds << 80) | int.from_bytes(randomness[:10])
     digits = "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))
     return f"{prefix}_{digits}"
+
+
+def made_at(made_id: str) -> int | None:
+    """The milliseconds since 1970 in an id. None: it is no id of this form."""
+    digits = made_id.partition("_")[2]
+    if len(digits) != 26 or any(digit not in _ALPHABET for digit in digits):
+        return None
+    value = 0
+    for digit in digits:
+        value = value << 5 | _ALPHABET.index(digit)
+    return value >> 80
+
+
+def is_id(prefix: str, text: str) -> bool:
+    """Whether the text has the form of an id with this prefix, and so says nothing else."""
+    return text.startswith(f"{prefix}_") and made_at(text) is not None

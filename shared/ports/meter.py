@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from shared.domain.session.commit import Commit
 from shared.domain.session.head import Head
 from shared.domain.spending.usage import Amounts, Counted, Dimension, RowKey, Rows
 from shared.domain.spending.used import Used
@@ -62,6 +63,12 @@ class UsageStore(Protocol):
 
     def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
         """The heads after these commits, strongly consistent. Left out: what is gone or cannot be read."""
+        ...
+
+    def commits(self, partition: Partition, numbers: Sequence[int]) -> Sequence[Commit]:
+        """The session's commits of these numbers, newest first, strongly consistent. Left out: what is gone or cannot
+        be read.
+        """
         ...
 
     def left(self, partition: Partition) -> tuple[str, Counted] | None:

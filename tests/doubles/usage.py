@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from shared.adapters.storage.documents import to_commit
+from shared.domain.session.commit import Commit
 from shared.domain.session.head import Head
 from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
 from shared.ports.meter import Committed, Fold, FoldLost, Partition
@@ -40,6 +41,13 @@ class MemoryUsage:
             if stored is not None and each.partition not in self._table.deleted:
                 heads[each] = to_commit(stored.version, stored.body).head
         return heads
+
+    def commits(self, partition: Partition, numbers: Sequence[int]) -> Sequence[Commit]:
+        if partition in self._table.deleted:
+            return []
+        stored = self._table.commits.get(partition, {})
+        wanted = sorted((number for number in numbers if number in stored), reverse=True)
+        return [to_commit(stored[number].version, stored[number].body) for number in wanted]
 
     def left(self, partition: Partition) -> tuple[str, Counted] | None:
         left = self._table.left.get(partition)

@@ -169,6 +169,18 @@ OPERATIONS = (
         "and differs was left as it is, or was deleted within the hour, 2 wrong use or refused.",
     ),
     Command(
+        "logs",
+        "operations.logs:logs",
+        "Tell what the functions logged about a session, oldest first. With --env: needs AWS credentials, and no token "
+        "where the session is named by its whole id.",
+        argument("id", "SESSION"),
+        option("--since", metavar="2h", help="only what is as new as that (m, h, d; default: all of it)"),
+        flag("--follow", help="go on with what comes, until Ctrl-C"),
+        flag("--all", help="also each reading of the session that went well"),
+        flag("--json", help="print each line as one line of JSON"),
+        *CONNECTION,
+    ),
+    Command(
         "completion",
         "completion:completion",
         "Print what makes a shell complete the words of `acta`.",

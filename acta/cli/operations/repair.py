@@ -59,12 +59,12 @@ def repair(arguments: Namespace) -> int:
     return exit_codes.SESSION_FAILED if answer["unreadable"] or answer["unanswered"] else exit_codes.OK
 
 
-def ago(how_long: str, now: datetime) -> datetime:
+def ago(how_long: str, now: datetime, option: str = "--failed-since") -> datetime:
     """`how_long`: such as 90m, 2h or 1d. Raises CliError."""
     units = {"m": "minutes", "h": "hours", "d": "days"}
     found = re.fullmatch(r"([1-9][0-9]{0,4})([mhd])", how_long)
     if found is None:
-        raise CliError(f"--failed-since is a time such as 90m, 2h or 1d, not {one_line(how_long, 40)}")
+        raise CliError(f"{option} is a time such as 90m, 2h or 1d, not {one_line(how_long, 40)}")
     return now - timedelta(**{units[found[2]]: int(found[1])})
 
 

@@ -235,7 +235,13 @@ def begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps
         change.head.progress.hint if change.head.run is None else ""
     )  # a fork is told where it comes from
     change.set(
-        run=Run(run_id=run_id, first=change.number, max_steps=max_steps, goal_id=message_id),
+        run=Run(
+            run_id=run_id,
+            first=change.number,
+            max_steps=max_steps,
+            goal_id=message_id,
+            before=None if change.head.run is None else change.head.used_so_far,
+        ),
         goal=text[:MAX_GOAL_CHARS],
         result=None,
         error=None,

@@ -6,10 +6,11 @@ A write is made on the condition that nobody has counted the session meanwhile: 
 another order change nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from shared.agent.usage.ended_runs import Progressed, progressed
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.head import Head
 from shared.domain.spending.usage import NOTHING, Amounts, Counted, RowKey, Rows, counted, difference, hour_of
@@ -22,6 +23,9 @@ MAX_ACTIONS = 90
 """Items of one write. DynamoDB takes 100, and one session needs at most about 40."""
 ATTEMPTS = 5
 """Times that others may be faster."""
+
+
+Tell = Callable[[Progressed], None]
 
 
 class Folded(NamedTuple):
@@ -44,13 +48,22 @@ class _Read(NamedTuple):
     leaves: bool = False
 
 
-def fold(store: UsageStore, pseudonyms: Pseudonyms, commits: Iterable[Committed]) -> Folded:
-    """Raises what the store and the pseudonyms raise; then all of it may be done again."""
+def fold(
+    store: UsageStore,
+    pseudonyms: Pseudonyms,
+    commits: Iterable[Committed],
+    tell: Tell = lambda progressed: None,
+) -> Folded:
+    """`tell`: is called with what was added of each session, once it is stored. So it is called once for each stretch
+    of a session's commits, or not at all where the worker dies just then.
+
+    Raises what the store and the pseudonyms raise; then all of it may be done again.
+    """
     done = Folded()
     for tenant, newest in _by_tenant(commits).items():
         read_until: list[datetime] = []
         for part in _parts(list(newest.items())):
-            folded, until = _fold_part(store, pseudonyms, dict(part))
+            folded, until = _fold_part(store, pseudonyms, dict(part), tell)
             done = done.plus(folded)
             read_until += until
         if read_until:
@@ -79,7 +92,10 @@ def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[Partition, 
 
 
 def _fold_part(
-    store: UsageStore, pseudonyms: Pseudonyms, commits: Mapping[Partition, tuple[Committed, ...]]
+    store: UsageStore,
+    pseudonyms: Pseudonyms,
+    commits: Mapping[Partition, tuple[Committed, ...]],
+    tell: Tell,
 ) -> tuple[Folded, list[datetime]]:
     """With the times up to which each session is counted."""
     heads = store.heads([each for several in commits.values() for each in several])
@@ -89,7 +105,7 @@ def _fold_part(
     unread = sum(1 for each in read.values() if not each.counts)
     for _ in range(ATTEMPTS):
         try:
-            folded = _add(store, read)._replace(unread=unread)
+            folded = _add(store, read, tell)._replace(unread=unread)
             return folded, [each.counts[-1].at for each in read.values() if each.counts]
         except FoldLost:
             continue
@@ -118,10 +134,10 @@ def _read(
     return _Read((*(each for each in found if each.number < last.number), last), leaves=True)
 
 
-def _add(store: UsageStore, read: Mapping[Partition, _Read]) -> Folded:
+def _add(store: UsageStore, read: Mapping[Partition, _Read], tell: Tell) -> Folded:
     """Raises FoldLost; what was written before stays, and is not added again."""
     before = store.counted([partition for partition, each in read.items() if each.counts])
-    done, batch = Folded(), _Batch()
+    done, batch = Folded(), _Batch(tell)
     for partition, each in read.items():
         last = before.get(partition)
         if last is None and partition in before:
@@ -130,10 +146,13 @@ def _add(store: UsageStore, read: Mapping[Partition, _Read]) -> Folded:
         if not rows:
             continue
         fold = Fold(partition, 0 if last is None else last.number, each.counts[-1], each.leaves)
+        what = progressed(
+            store, partition, last, each.counts[-1]
+        )  # before the write: what raises is done again
         if not batch.takes(rows):
             done = done.plus(batch.write(store))
-            batch = _Batch()
-        batch.add(fold, rows)
+            batch = _Batch(tell)
+        batch.add(fold, rows, what)
     return done.plus(batch.write(store))
 
 
@@ -149,7 +168,9 @@ def _differences(last: Counted | None, counts: Iterable[Counted]) -> Rows:
 class _Batch:
     """Sessions of one tenant that are written together."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._told: list[Progressed] = []
         self._folds: list[Fold] = []
         self._rows: dict[RowKey, Amounts] = {}
 
@@ -157,8 +178,9 @@ class _Batch:
         actions = 2 * (len(self._folds) + 1) + len(self._rows.keys() | rows.keys())
         return not self._folds or actions <= MAX_ACTIONS
 
-    def add(self, fold: Fold, rows: Rows) -> None:
+    def add(self, fold: Fold, rows: Rows, what: Progressed) -> None:
         self._folds.append(fold)
+        self._told.append(what)
         for key, more in rows.items():
             self._rows[key] = self._rows.get(key, NOTHING).plus(more)
 
@@ -166,4 +188,6 @@ class _Batch:
         if not self._folds:
             return Folded()
         store.add(self._folds, self._rows)
+        for each in self._told:
+            self._tell(each)
         return Folded(sessions=len(self._folds), writes=1)

@@ -84,6 +84,11 @@ def file_path(raw: str) -> str:
     return path
 
 
+def request_id(event: Mapping[str, Any]) -> str:
+    """The gateway's, by which its access log names the request; empty where something else calls."""
+    return str((event.get("requestContext") or {}).get("requestId") or "")
+
+
 def _path(event: Mapping[str, Any]) -> str:
     """As the gateway names it, without a named stage's prefix."""
     path, stage = str(event["rawPath"]), event["requestContext"].get("stage", "$default")

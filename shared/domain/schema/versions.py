@@ -39,6 +39,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Policy": frozenset({"approver_must_differ"}),
             "Progress": frozenset({"wrong_answers"}),
             "Result": frozenset({"answer_data"}),
+            "Run": frozenset({"before"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd", "fused"}),
             "ToolDefinition": frozenset({"approver_role", "approver_must_differ"}),
         }

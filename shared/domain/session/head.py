@@ -140,6 +140,18 @@ class Restarts(StoredModel):
     count: int = 0
 
 
+class UsedBefore(StoredModel):
+    """What the session had used when a run began: what the run itself uses is the difference.
+
+    `tokens`: input and output. `cost_usd` None: it was not known. `asked`, `waited_ms`: as in `Done`.
+    """
+
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    asked: int = 0
+    waited_ms: int = 0
+
+
 class Run(StoredModel):
     """The work on one goal.
 
@@ -147,7 +159,8 @@ class Run(StoredModel):
     planning ones too, and is part of their commit keys. `first`: the number of the commit that the current turn began
     with. `events`: an upper bound of the events in the execution's history. `goal_id`: the id of the message that began
     the run. `max_steps`: `Head.max_steps`; a message that comes at the limit raises it (`_grant_steps` in
-    `shared/agent/turn/after_thinking.py`).
+    `shared/agent/turn/after_thinking.py`). `before`: what the session had used before; None: it is the session's first
+    run, or the version before was written.
     """
 
     run_id: str
@@ -159,6 +172,7 @@ class Run(StoredModel):
     events: int = 0
     goal_id: str = ""
     restarts: Restarts = Field(default_factory=Restarts)
+    before: UsedBefore | None = None
 
 
 class Usage(StoredModel):
@@ -438,6 +452,15 @@ class Head(VersionedModel):
                 return "failed"
             case _:
                 return "executing"
+
+    @property
+    def used_so_far(self) -> UsedBefore:
+        """In all runs."""
+        done = (self.tally or Tally()).done
+        usage = self.usage
+        return UsedBefore(
+            tokens=usage.total_tokens, cost_usd=usage.cost_usd, asked=done.asked, waited_ms=done.waited_ms
+        )
 
     @property
     def unfinished_calls(self) -> tuple[OpenCall, ...]:

@@ -12,12 +12,14 @@ from shared.adapters.dynamodb.transaction import FREE, ConditionFailed, delete, 
 from shared.adapters.dynamodb.usage import items
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
+from shared.domain.session.commit import Commit
 from shared.domain.session.head import Head
 from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
 from shared.ports.clock import Clock
 from shared.ports.meter import Committed, Fold, FoldLost, Partition
 
 APPEARED = "INSERT"
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH = 100
 """BatchGetItem's limit."""
 ATTEMPTS = 8
@@ -54,13 +56,15 @@ class DynamoUsage:
         names = {_text(key := items.commit_key(each)): (each, key) for each in commits}
         heads: dict[Committed, Head] = {}
         for item in self._get([key for _, key in names.values()]):
-            if table_items.is_tombstone(item):
-                continue
-            try:
-                heads[names[_text(item)][0]] = table_items.item_commit(item).head
-            except (PoisonedSession, SchemaUnknown):  # a later commit of it has all that this one counted
-                continue
+            commit = _read(item)
+            if commit is not None:  # else a later commit of it has all that this one counted
+                heads[names[_text(item)][0]] = commit.head
         return heads
+
+    def commits(self, partition: Partition, numbers: Sequence[int]) -> Sequence[Commit]:
+        keys = [items.commit_key(Committed(partition, number, BEGINNING)) for number in numbers]
+        found = (commit for item in self._get(keys) if (commit := _read(item)) is not None)
+        return sorted(found, key=lambda commit: -commit.number)
 
     def left(self, partition: Partition) -> tuple[str, Counted] | None:
         answer = self._dynamodb.call(
@@ -159,6 +163,16 @@ class DynamoUsage:
                 self._clock.back_off(pause)
                 pause *= 2
                 wanted = [*rest, *wanted]
+
+
+def _read(item: table_items.Item) -> Commit | None:
+    """None: it is emptied, damaged or a later release's."""
+    if table_items.is_tombstone(item):
+        return None
+    try:
+        return table_items.item_commit(item)
+    except (PoisonedSession, SchemaUnknown):
+        return None
 
 
 def _text(item: table_items.Item) -> tuple[str, str]:

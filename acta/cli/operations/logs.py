@@ -1,0 +1,156 @@
+"""`acta logs`: what the functions of a deployment logged about a session, as one story, oldest first."""
+
+import json
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.connection import connect
+from acta.cli.exit_codes import CliError
+from acta.cli.naming import FULL, session_named
+from acta.cli.operations.deploy import require_credentials
+from acta.cli.operations.log_words import happened
+from acta.cli.operations.repair import ago
+from acta.cli.terminal.text import echo, one_line
+from infra.deployed.session_logs import (
+    LogLine,
+    LogsUnreadable,
+    account_client,
+    local_client,
+    read_lines,
+)
+from infra.environments import ENVIRONMENTS, Environment, UnusableValue, select
+from infra.local.credentials import Credentials, NoCredentials
+from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
+from shared.domain.ids import made_at
+
+LOOK_SECONDS = 3.0
+LATE = timedelta(seconds=30)
+"""A line may come so much later than the time that it was written at."""
+ENVIRONMENT = "local"
+
+Read = Callable[[datetime], Iterable[LogLine]]
+"""The lines since a time."""
+
+
+def logs(arguments: Namespace) -> int:
+    session_id = named(arguments)
+    since = began(arguments, session_id)
+    environment = environment_of(arguments)
+    client = client_of(arguments)
+
+    def read(after: datetime) -> Iterable[LogLine]:
+        try:
+            return read_lines(client, environment.name, environment.functions, session_id, after)
+        except LogsUnreadable as error:
+            raise CliError(f"the logs cannot be read: {one_line(str(error), 300)}") from None
+
+    show = show_json if arguments.json else show_line
+    wanted = (lambda line: True) if arguments.all else is_part_of_the_story
+    shown = tell(read, since, show, wanted)
+    if arguments.follow:
+        follow(read, since, show, wanted, shown)
+    elif not shown:
+        print(
+            f"no function has logged anything about {session_id} since {since:%Y-%m-%d %H:%M} UTC",
+            file=sys.stderr,
+        )
+    return exit_codes.OK
+
+
+def named(arguments: Namespace) -> str:
+    """The session's whole id. Only a part of it, or `last`, is looked up. Raises CliError and ClientError."""
+    return (
+        str(arguments.id) if FULL.fullmatch(arguments.id) else session_named(connect(arguments), arguments.id)
+    )
+
+
+def environment_of(arguments: Namespace) -> Environment:
+    """Raises CliError."""
+    try:
+        return select(arguments.env or ENVIRONMENT)
+    except UnusableValue:
+        known = ", ".join(name for name in ENVIRONMENTS if name != ENVIRONMENT)
+        raise CliError(f"--env is one of {known}, not {one_line(arguments.env, 40)}") from None
+
+
+def began(arguments: Namespace, session_id: str) -> datetime:
+    """From when on it is read: what --since says, else when the session's id was made. Raises CliError."""
+    if arguments.since:
+        return ago(arguments.since, datetime.now(UTC), "--since")
+    milliseconds = made_at(session_id)
+    if milliseconds is None:
+        raise CliError(f"{one_line(session_id)} is no id of a session")
+    return datetime.fromtimestamp(milliseconds / 1_000, UTC) - LATE
+
+
+def client_of(arguments: Namespace) -> Any:
+    """For the AWS account of --env, or for the local stack. Raises CliError."""
+    if arguments.env:
+        require_credentials()
+        try:
+            return account_client()
+        except LogsUnreadable as failure:
+            raise CliError(one_line(str(failure), 300)) from None
+    try:
+        state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
+        running, credentials = state.running(), Credentials.from_file(state.credentials)
+    except (NoStack, NoCredentials) as error:
+        raise CliError(f"{error}, or give --env") from None
+    return local_client(running.aws_endpoint_url, credentials.as_arguments())
+
+
+def tell(
+    read: Read,
+    since: datetime,
+    show: Callable[[LogLine], None],
+    wanted: Callable[[LogLine], bool],
+    known: frozenset[tuple[str, ...]] = frozenset(),
+) -> frozenset[tuple[str, ...]]:
+    """Shows what is not known yet. Returns what is known then."""
+    lines = [line for line in read(since) if line.key not in known and wanted(line)]
+    for line in lines:
+        show(line)
+    return known | {line.key for line in lines}
+
+
+def follow(
+    read: Read,
+    since: datetime,
+    show: Callable[[LogLine], None],
+    wanted: Callable[[LogLine], bool],
+    known: frozenset[tuple[str, ...]],
+    pause: Callable[[float], None] = time.sleep,
+) -> None:
+    """Until it is interrupted."""
+    while True:
+        pause(LOOK_SECONDS)
+        since = max(since, datetime.now(UTC) - 10 * LATE)
+        known = tell(read, since, show, wanted, known)
+
+
+def is_part_of_the_story(line: LogLine) -> bool:
+    """Not a read that went well: who follows a session reads it all the time."""
+    fields = line.fields
+    is_read = str(fields.get("route", "")).startswith("GET ")
+    return not (fields.get("message") == "answered" and is_read and int(fields.get("status", 500)) < 400)
+
+
+def show_line(line: LogLine) -> None:
+    at = line.at.astimezone(UTC)
+    echo(f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1_000:03d}  {line.function:<9}  {happened(line.fields)}")
+
+
+def show_json(line: LogLine) -> None:
+    echo(json.dumps(as_json(line)))
+
+
+def as_json(line: LogLine) -> Mapping[str, Any]:
+    fields = {name: value for name, value in line.fields.items() if name != "_aws"}
+    place = {"at": line.at.isoformat(timespec="milliseconds"), "function": line.function}
+    return {**place, **fields, **place}

@@ -1,0 +1,97 @@
+"""What `usage` logs: a line for each finished run, and one for each batch, both with metrics in them (ADR 77).
+
+Dimensions are the environment (the namespace) and how runs ended, which comes out of fixed sets.
+"""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from shared.adapters.storage.keys import part_text
+from shared.agent.usage.ended_runs import EndedRun, Progressed
+from shared.agent.usage.fold import Folded
+from shared.domain.spending.usage import NOTHING, Amounts
+from shared.embedded_metrics import Unit, embedded
+from shared.tenant_hash import tenant_hash
+
+RUN_METRICS: dict[str, Unit] = {
+    "RunsEnded": "Count",
+    "RunTokens": "Count",
+    "RunCostUsd": "None",
+    "RunSeconds": "Seconds",
+    "RunTurns": "Count",
+}
+"""Of each finished run. `RunsEnded` also by `end`."""
+BATCH_METRICS: dict[str, Unit] = {
+    "RunsStarted": "Count",
+    "PlansCreated": "Count",
+    "PlansCompleted": "Count",
+    "QuestionsAsked": "Count",
+    "QuestionsClosed": "Count",
+    "ToolCalls": "Count",
+    "ToolsFailed": "Count",
+    "ModelCalls": "Count",
+    "Tokens": "Count",
+    "CostUsd": "None",
+    "Unread": "Count",
+}
+"""Of what all sessions of a batch did since they were counted before."""
+
+
+class Lines:
+    """One batch of the stream."""
+
+    def __init__(self, logger: Logger) -> None:
+        self._logger = logger
+        self._namespace = os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")
+        self._more = NOTHING
+
+    def tell(self, progressed: Progressed) -> None:
+        for run in progressed.ended:
+            self._logger.info("run finished", extra=self._run(run))
+        if progressed.unread:
+            partition = progressed.partition
+            tenant = part_text(partition.tenant) or partition.tenant
+            ids = {"session_id": partition.session, "tenant_hash": tenant_hash(tenant)}
+            self._logger.info("run finished", extra={**ids, "state": "unread", "runs": progressed.unread})
+        before = progressed.before.amounts if progressed.before is not None else NOTHING
+        self._more = self._more.plus(progressed.now.amounts.minus(before))
+
+    def counted(self, folded: Folded) -> None:
+        """The end of the batch."""
+        if folded.sessions or folded.unread:
+            values = {**_sums(self._more), "Unread": folded.unread}
+            metrics = embedded(self._namespace, BATCH_METRICS)
+            self._logger.info("counted", extra={**folded._asdict(), **values, **metrics})
+
+    def _run(self, run: EndedRun) -> dict[str, Any]:
+        values = {
+            "RunsEnded": 1,
+            "RunTokens": run.tokens,
+            "RunCostUsd": run.cost_usd,
+            "RunSeconds": run.seconds,
+            "RunTurns": run.turns,
+        }
+        known = {name: value for name, value in values.items() if value is not None}
+        told = run._asdict() | {"ended_at": run.at.isoformat()}
+        tenant, _ = told.pop("tenant"), told.pop("at")
+        metrics = embedded(self._namespace, {name: RUN_METRICS[name] for name in known})
+        by_end = embedded(self._namespace, {"RunsEnded": "Count"}, [["end"]])
+        metrics["_aws"]["CloudWatchMetrics"] += by_end["_aws"]["CloudWatchMetrics"]
+        return {**told, "end": run.end, "tenant_hash": tenant_hash(tenant), **known, **metrics}
+
+
+def _sums(more: Amounts) -> dict[str, float]:
+    return {
+        "RunsStarted": more.runs,
+        "PlansCreated": more.plans,
+        "PlansCompleted": more.plans_completed,
+        "QuestionsAsked": more.asked,
+        "QuestionsClosed": more.answered + more.expired + more.withdrawn,
+        "ToolCalls": more.tools_ok + more.tools_failed,
+        "ToolsFailed": more.tools_failed,
+        "ModelCalls": more.calls,
+        "Tokens": more.fresh + more.cached + more.output,
+        "CostUsd": round(more.microdollars / 1_000_000, 6),
+    }

@@ -1,0 +1,99 @@
+"""What the functions of a deployment have logged about a session, read from CloudWatch Logs."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from infra.names import function_name
+from infra.sizing import FunctionName
+from shared.adapters.aws.clients import make_client
+
+READ_SECONDS = 30
+ATTEMPTS = 8
+"""CloudWatch Logs lets an account search five times a second in some regions, and throttles what is beyond."""
+TIMESTAMP = "%Y-%m-%d %H:%M:%S,%f%z"
+"""As the functions write it."""
+
+
+class LogsUnreadable(RuntimeError):
+    """The message is one line for a person."""
+
+
+class LogLine(NamedTuple):
+    """`at`: when it was written. `fields`: of a line that is JSON, else the text under `message`. `key`: tells lines
+    apart, and is the same when one is read again.
+    """
+
+    at: datetime
+    function: str
+    fields: Mapping[str, Any]
+    key: tuple[str, ...]
+
+
+def local_client(endpoint_url: str, credentials: Mapping[str, Any]) -> Any:
+    """For the local AWS at `endpoint_url`. `credentials`: arguments of `boto3.client`."""
+    return make_client(
+        "logs",
+        read_seconds=READ_SECONDS,
+        attempts=1,
+        endpoint_url=endpoint_url,
+        region_name="us-east-1",
+        **credentials,
+    )
+
+
+def account_client() -> Any:
+    """For the account and region of the caller's AWS configuration. Raises LogsUnreadable."""
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        return make_client("logs", read_seconds=READ_SECONDS, attempts=ATTEMPTS)
+    except BotoCoreError as error:
+        raise LogsUnreadable(str(error)) from None
+
+
+def read_lines(
+    client: Any, environment: str, functions: Sequence[FunctionName], session_id: str, since: datetime
+) -> list[LogLine]:
+    """The lines of all these functions that have the id in them, oldest first. Raises LogsUnreadable."""
+    found = {
+        line.key: line
+        for function in functions
+        for line in _of_function(client, environment, function, session_id, since)
+    }
+    return sorted(found.values(), key=lambda line: (line.at, line.key))
+
+
+def _of_function(
+    client: Any, environment: str, function: FunctionName, session_id: str, since: datetime
+) -> Iterator[LogLine]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    group = f"/aws/lambda/{function_name(environment, function)}"
+    pages = client.get_paginator("filter_log_events").paginate(
+        logGroupName=group, filterPattern=f'"{session_id}"', startTime=round(since.timestamp() * 1_000)
+    )
+    try:
+        for page in pages:
+            yield from (_line(function, event) for event in page["events"])
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ResourceNotFoundException":  # a function that never ran
+            raise LogsUnreadable(f"{group}: {error.response['Error']['Code']}") from None
+    except BotoCoreError as error:
+        raise LogsUnreadable(f"{group}: {error}") from None
+
+
+def _line(function: FunctionName, event: Mapping[str, Any]) -> LogLine:
+    message = str(event["message"]).rstrip("\n")
+    at = datetime.fromtimestamp(event["timestamp"] / 1_000, UTC)
+    try:
+        fields = json.loads(message)
+    except ValueError:
+        fields = None
+    if not isinstance(fields, dict):
+        fields = {"message": message}
+    with suppress(ValueError):  # else CloudWatch's own time is close enough
+        at = datetime.strptime(str(fields.get("timestamp")), TIMESTAMP).astimezone(UTC)
+    return LogLine(at, function, fields, (str(event["timestamp"]), function, message))
