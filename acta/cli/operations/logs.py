@@ -13,9 +13,9 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.naming import FULL, session_named
-from acta.cli.operations.deploy import require_credentials
 from acta.cli.operations.log_words import happened
 from acta.cli.operations.repair import ago
+from acta.cli.operations.target import require_credentials
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.session_logs import (
     LogLine,
