@@ -44,12 +44,12 @@ def local_client(endpoint_url: str, credentials: Mapping[str, Any]) -> Any:
     )
 
 
-def account_client() -> Any:
-    """For the account and region of the caller's AWS configuration. Raises LogsUnreadable."""
+def account_client(region: str) -> Any:
+    """With the account and credentials of the caller's AWS configuration. Raises LogsUnreadable."""
     from botocore.exceptions import BotoCoreError
 
     try:
-        return make_client("logs", read_seconds=READ_SECONDS, attempts=ATTEMPTS)
+        return make_client("logs", read_seconds=READ_SECONDS, attempts=ATTEMPTS, region_name=region)
     except BotoCoreError as error:
         raise LogsUnreadable(str(error)) from None
 

@@ -15,7 +15,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.naming import FULL, session_named
 from acta.cli.operations.log_words import happened
 from acta.cli.operations.repair import ago
-from acta.cli.operations.target import require_credentials
+from acta.cli.operations.target import target
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.session_logs import (
     LogLine,
@@ -24,7 +24,7 @@ from infra.deployed.session_logs import (
     local_client,
     read_lines,
 )
-from infra.environments import ENVIRONMENTS, Environment, UnusableValue, select
+from infra.environments import LOCAL, Environment
 from infra.local.credentials import Credentials, NoCredentials
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from shared.domain.ids import made_at
@@ -32,7 +32,6 @@ from shared.domain.ids import made_at
 LOOK_SECONDS = 3.0
 LATE = timedelta(seconds=30)
 """A line may come so much later than the time that it was written at."""
-ENVIRONMENT = "local"
 
 Read = Callable[[datetime], Iterable[LogLine]]
 """The lines since a time."""
@@ -41,8 +40,7 @@ Read = Callable[[datetime], Iterable[LogLine]]
 def logs(arguments: Namespace) -> int:
     session_id = named(arguments)
     since = began(arguments, session_id)
-    environment = environment_of(arguments)
-    client = client_of(arguments)
+    client, environment = where(arguments)
 
     def read(after: datetime) -> Iterable[LogLine]:
         try:
@@ -70,15 +68,6 @@ def named(arguments: Namespace) -> str:
     )
 
 
-def environment_of(arguments: Namespace) -> Environment:
-    """Raises CliError."""
-    try:
-        return select(arguments.env or ENVIRONMENT)
-    except UnusableValue:
-        known = ", ".join(name for name in ENVIRONMENTS if name != ENVIRONMENT)
-        raise CliError(f"--env is one of {known}, not {one_line(arguments.env, 40)}") from None
-
-
 def began(arguments: Namespace, session_id: str) -> datetime:
     """From when on it is read: what --since says, else when the session's id was made. Raises CliError."""
     if arguments.since:
@@ -89,12 +78,12 @@ def began(arguments: Namespace, session_id: str) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1_000, UTC) - LATE
 
 
-def client_of(arguments: Namespace) -> Any:
-    """For the AWS account of --env, or for the local stack. Raises CliError."""
+def where(arguments: Namespace) -> tuple[Any, Environment]:
+    """A client for the AWS account of --env, or for the local stack, and which environment that is. Raises CliError."""
     if arguments.env:
-        require_credentials()
+        chosen = target(arguments.env)
         try:
-            return account_client()
+            return account_client(chosen.caller.region), chosen.environment
         except LogsUnreadable as failure:
             raise CliError(one_line(str(failure), 300)) from None
     try:
@@ -102,7 +91,7 @@ def client_of(arguments: Namespace) -> Any:
         running, credentials = state.running(), Credentials.from_file(state.credentials)
     except (NoStack, NoCredentials) as error:
         raise CliError(f"{error}, or give --env") from None
-    return local_client(running.aws_endpoint_url, credentials.as_arguments())
+    return local_client(running.aws_endpoint_url, credentials.as_arguments()), LOCAL
 
 
 def tell(

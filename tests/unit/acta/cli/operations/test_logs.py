@@ -157,4 +157,4 @@ def test_without_a_stack_or_with_another_environment_one_line_says_what_to_do(
     assert main(["logs", SESSION_ID, "--env", "nowhere"]) == 2
     first, second = capsys.readouterr().err.splitlines()
     assert "or give --env" in first
-    assert "one of dev, staging, prod" in second
+    assert "no environment is called nowhere" in second
