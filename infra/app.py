@@ -6,6 +6,7 @@ Context values, each given as `-c name=value`:
     retry_base_seconds    another retry base for this deployment, a whole number of seconds
     write_version         the schema version to write, where it is not the environment's; `acta deploy` chooses it
     notifications         any value: the local environment sends notifications to the developer's webhook
+    traces                any value: the local environment sends spans to the developer's endpoint
 """
 
 import os
@@ -62,6 +63,8 @@ def main() -> None:
             environment = environment.with_write_version(str(version))
         if app.node.try_get_context("notifications") is not None:
             environment = environment.with_notifications()
+        if app.node.try_get_context("traces") is not None:
+            environment = environment.with_traces()
     except UnusableValue as unusable:
         sys.exit(str(unusable))
     add_stacks(app, environment)

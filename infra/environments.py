@@ -131,6 +131,24 @@ class LocalWebhook:
     is_listening: bool = False
 
 
+@dataclass(frozen=True)
+class Otlp:
+    """Spans are POSTed to `url`, the whole address of an OTLP/HTTP endpoint, https and at a public address, such as
+    `https://otlp.example.com/v1/traces`. `headers_secret`: the name of a secret in Secrets Manager whose text is a JSON
+    object of headers, such as `{"Authorization": "Bearer …"}`; None: the endpoint needs none.
+    """
+
+    url: str
+    headers_secret: str | None = None
+
+
+@dataclass(frozen=True)
+class LocalOtlp:
+    """URL and headers are variables of the local stack. Without them `is_listening` is False and nothing is sent."""
+
+    is_listening: bool = False
+
+
 ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
 """Names of functions have the environment in them. With a part `tool` they could be those of another one's tools."""
 LONGEST_NAME = 32
@@ -224,6 +242,8 @@ class Environment:
     notify_hosts: tuple[str, ...] = ()
     """Hosts that webhooks of tenants and sessions may have, exact names, `host` or `host:port`. Empty: there are
     none."""
+    traces: Otlp | LocalOtlp | None = None
+    """Where the spans of sessions go (docs/traces.md). None: nowhere, and no function or queue is deployed."""
     console_url: str | None = None
     """The base URL of a console of the operator's, which notifications link to: `<base>/sessions/{id}`, and of an
     intervention `<base>/sessions/{id}/interventions/{iid}`."""
@@ -349,6 +369,12 @@ class Environment:
             raise UnusableValue("notifications of an environment in AWS are set in infra/environments.py")
         return replace(self, notifications=LocalWebhook(is_listening=True))
 
+    def with_traces(self) -> "Environment":
+        """This local environment sending spans. Raises UnusableValue for an environment in AWS."""
+        if not self.is_local:
+            raise UnusableValue("traces of an environment in AWS are set in infra/environments.py")
+        return replace(self, traces=LocalOtlp(is_listening=True))
+
     @property
     def roles_have_no_spaces(self) -> bool:
         """A Cognito group's name has none. The local issuer is taken for one whose names may have some."""
@@ -373,8 +399,9 @@ class Environment:
 
     @property
     def functions(self) -> tuple[FunctionName, ...]:
-        """The functions it has: `notify` only where notifications are sent."""
+        """The functions it has: `notify` only where notifications are sent, `traces` only where spans are."""
         left_out = {"notify"} if self.notifications is None and not self.notify_hosts else set()
+        left_out |= {"traces"} if self.traces is None else set()
         return tuple(name for name in get_args(FunctionName) if name not in left_out)
 
 
@@ -412,6 +439,7 @@ LOCAL = Environment(
     open_rate_limit=100,
     open_burst_limit=1_000,
     notifications=LocalWebhook(),
+    traces=LocalOtlp(),
     retry_base_seconds=1,
     write_version=CURRENT,
     turns_per_step=1,

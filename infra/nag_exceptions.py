@@ -31,7 +31,7 @@ STATELESS: Mapping[str, str] = MappingProxyType(
     {
         "L1": "Python 3.13 on purpose: 3.14 starts slower today.",
         "SF1": "The log holds errors only: Step Functions keeps the history of each execution.",
-        "SQS3": "A notification is of no use after six hours; an alarm is raised much earlier.",
+        "SQS3": "A notification is of no use after six hours, a span after a day; alarms are raised much earlier.",
         "APIG4": "Only /healthz and the catch-all route are open; a function without rights answers them.",
     }
 )

@@ -6,7 +6,17 @@ from types import MappingProxyType
 from typing import Literal
 
 FunctionName = Literal[
-    "start", "status", "step", "tool", "intervene", "admin", "notify", "usage", "recover", "fallback"
+    "start",
+    "status",
+    "step",
+    "tool",
+    "intervene",
+    "admin",
+    "notify",
+    "usage",
+    "traces",
+    "recover",
+    "fallback",
 ]
 GATEWAY_TIMEOUT = 29
 """Seconds. An HTTP API ends an integration after 30."""
@@ -46,6 +56,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
         "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "notify": Sizing(memory=256, timeout=30),
         "usage": Sizing(memory=256, timeout=60),
+        "traces": Sizing(memory=256, timeout=60),
         "recover": Sizing(memory=512, timeout=60),
         "fallback": Sizing(memory=256, timeout=10),
     }

@@ -27,6 +27,7 @@ from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
 from infra.stateful import StatefulStack
 from infra.stream import reads_stream
+from infra.traces.queue import create_traces, feed_traces
 from infra.usage import feed_usage
 from shared.domain.schema.versions import CURRENT
 from shared.settings import PREFIX
@@ -47,6 +48,7 @@ class StatelessStack(Stack):
         )
         stream_arn = stateful.stream_arn
         delivery = create_delivery(self, environment, stream_arn)
+        traces = create_traces(self, environment)
         resources = Resources(
             table=stateful.table,
             bucket=stateful.bucket,
@@ -61,6 +63,7 @@ class StatelessStack(Stack):
                 "secretsmanager", "secret", notification_secrets(environment.name)
             ),
             delivery=delivery,
+            traces=traces,
             stream=reads_stream(stream_arn),
         )
         made = {name: ActaFunction(self, name, environment, resources) for name in environment.functions}
@@ -72,6 +75,8 @@ class StatelessStack(Stack):
         if delivery.queue is not None:
             feed_notify(self, environment, called["notify"], stream_arn, delivery.queue)
         feed_usage(self, environment, called["usage"], stream_arn)
+        if traces.queue is not None:
+            feed_traces(self, environment, called["traces"], traces.queue)
         engine = StateMachine(self, environment, functions, called)
         call_recovery(self, called["recover"], engine.machine)
         issuer = self._issuer(environment, stateful.user_pool)

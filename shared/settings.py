@@ -152,6 +152,14 @@ class Settings(BaseModel):
     notify_console_url: str = ""
     """The base URL of a console, which notifications link to as well. Empty: there is none."""
 
+    traces_url: str = ""
+    """The whole URL of the OTLP/HTTP endpoint that spans are sent to, with https unless local. Empty: none."""
+    traces_queue_url: str = ""
+    """The queue of commits that become spans. Empty: the environment exports no traces."""
+    traces_secret_name: str = ""
+    """The name of the secret with the endpoint's headers, a JSON object. Locally the object itself is
+    ACTA_TRACES_HEADERS."""
+
     max_message_chars: Annotated[int, Field(ge=1, le=500_000)] = 10_000
     max_file_bytes: Annotated[int, Field(ge=1, le=4_194_304)] = 4_194_304
     max_output_tokens: Annotated[int, Field(ge=1)] = 4_096
@@ -293,7 +301,7 @@ class Settings(BaseModel):
         _check_size(value, info)
         return value
 
-    @field_validator("notify_webhook_url", "notify_api_url", "notify_console_url")
+    @field_validator("notify_webhook_url", "notify_api_url", "notify_console_url", "traces_url")
     @classmethod
     def _plain_url(cls, value: str, info: ValidationInfo) -> str:
         try:
@@ -333,6 +341,19 @@ class Settings(BaseModel):
     def tells_tenants(self) -> bool:
         """Whether webhooks of tenants and sessions are possible at all."""
         return bool(self.notify_hosts or self.notify_allow)
+
+    @property
+    def traces_hosts(self) -> str:
+        """The one host that spans may go to."""
+        parts = urlsplit(self.traces_url)
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        port = parts.port or (80 if parts.scheme == "http" else 443)
+        return f"{host}:{port}" if host else ""
+
+    @property
+    def traces_allow(self) -> str:
+        """A local stack's receiver is on the same machine."""
+        return self.traces_hosts if self.env == "local" else ""
 
     @property
     def allowed(self) -> AllowedModels:

@@ -34,6 +34,8 @@ of. `Failures` also by `error`, the name of the class.
 """
 PROVIDER = "PROVIDER_"
 """How codes of errors of providers begin."""
+SPANS_LOST_METRIC = "SpansLost"
+"""Counts spans that nobody will get (`infra/alarms.py`)."""
 Handler = Callable[[dict[str, Any], Any], Any]
 
 # An invocation may have no metric of its own.
@@ -82,6 +84,11 @@ class Telemetry:
         ids = {"route": route, "error": type(error).__name__, "missing": missing}
         self.logger.error("not recorded in the audit trail", extra=ids)
         self.metrics.add_metric(name=NOT_RECORDED_METRIC, unit="Count", value=1)
+
+    def spans_lost(self, count: int, why: str) -> None:
+        """A line, and what the alarm `SpansLost` counts. A commit that was not read counts as one span."""
+        self.logger.warning("spans lost", extra={"spans": count, "why": why})
+        self.metrics.add_metric(name=SPANS_LOST_METRIC, unit="Count", value=count)
 
     def session_hidden(self) -> None:
         """What the alarms `SessionsHidden` count."""

@@ -35,7 +35,7 @@ KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene"
 """Functions that ask people about calls, or say who is asked."""
 KNOW_RECEIVERS: frozenset[FunctionName] = frozenset(("start", "admin", "notify"))
 """Functions that check which hosts webhooks of tenants may have."""
-CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "recover"))
+CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
 """Functions that nobody waits for."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 STS = {"AWS_STS_REGIONAL_ENDPOINTS": "regional"}
@@ -179,6 +179,10 @@ class ActaFunction(Construct):
             }
         if GRANTS[name].notifications:
             values |= resources.delivery.settings
+        if GRANTS[name].hands_over:
+            values |= resources.traces.hand_over_settings
+        if GRANTS[name].traces:
+            values |= resources.traces.settings
         Settings.model_validate(values)
         return {f"{PREFIX}{field.upper()}": _text(value) for field, value in values.items()}
 

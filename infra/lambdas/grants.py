@@ -99,6 +99,8 @@ class Grants:
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
     - `load`: reads how much of the account's concurrency is in use
     - `tenant_functions`: invokes the functions behind tools of kind `lambda`, those of this environment
+    - `hands_over`, `traces`: puts commits on the queue of those that become spans; takes them from there, and reads the
+      receiver's headers (`infra/traces/queue.py`)
     - `notifications`: the stream, the queue and the receiver (`infra/notifications.py`)
     """
 
@@ -120,6 +122,8 @@ class Grants:
     load: bool = False
     tenant_functions: bool = False
     notifications: bool = False
+    hands_over: bool = False
+    traces: bool = False
 
 
 GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
@@ -180,7 +184,9 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # of a session that is over its newest commit.
         "notify": Grants(by_tenant=False, table=READ, notifications=True),
         # The stream says which commits there are. It reads their heads, and writes to tenants' usage alone (ADR 67).
-        "usage": Grants(by_tenant=False, table=GET_SEVERAL, usage=COUNT, pseudonyms=True),
+        "usage": Grants(by_tenant=False, table=GET_SEVERAL, usage=COUNT, pseudonyms=True, hands_over=True),
+        # Reads the commits that `usage` hands over, and writes nothing.
+        "traces": Grants(by_tenant=False, table=frozenset({"dynamodb:BatchGetItem"}), traces=True),
         # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once
         # more.
         "recover": Grants(

@@ -33,6 +33,7 @@ from infra.lambdas.grants import (
 from infra.names import LIVE_INDEX
 from infra.notifications import Delivery
 from infra.sizing import FunctionName
+from infra.traces.queue import Traces
 from shared.domain.schema.versions import CURRENT
 
 WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys": "false"}}
@@ -56,6 +57,7 @@ class Resources:
     tool_secret_arns: str
     receiver_secret_arns: str
     delivery: Delivery
+    traces: Traces
     stream: iam.PolicyStatement
 
 
@@ -174,6 +176,10 @@ def _for_deployment(
         yield _allow("Bedrock", INVOKE_CLAUDE, models, profiles)
     if grants.notifications:
         yield from resources.delivery.statements
+    if grants.hands_over:
+        yield from resources.traces.hands_over
+    if grants.traces:
+        yield from resources.traces.statements
     if grants.load:
         # Neither action has resources.
         yield _allow("Load", MEASURE, "*")

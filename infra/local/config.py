@@ -35,6 +35,8 @@ DEPLOYED_FIELDS = frozenset(
         "openai_secret",
         "notify_topic_arn",
         "notify_secret_name",
+        "traces_queue_url",
+        "traces_secret_name",
         "status_function",
         "status_concurrency",
     )
@@ -44,6 +46,7 @@ REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given", 
 NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 NOTIFY_TENANTS = ("ACTA_NOTIFY_HOSTS", "ACTA_NOTIFY_ALLOW")
 NOTIFY_API_URL = "ACTA_NOTIFY_API_URL"
+TRACES_URL, TRACES_HEADERS = "ACTA_TRACES_URL", "ACTA_TRACES_HEADERS"
 EMULATOR_OPTIONS = {
     "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
     "ACTA_AWS_INVOCATION_CHECK_URL": "invocation-check",
@@ -51,11 +54,12 @@ EMULATOR_OPTIONS = {
 """Variables that are options of the emulator, for tests (`infra/local/emulator/README.md`)."""
 OWN_VARIABLES = frozenset(
     (*EMULATOR_OPTIONS, "ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL",
-     "ACTA_TOKEN", "ACTA_STATE", "ACTA_ENVIRONMENTS", NOTIFY_SECRET)
+     "ACTA_TOKEN", "ACTA_STATE", "ACTA_ENVIRONMENTS", NOTIFY_SECRET, TRACES_HEADERS)
 )  # fmt: skip
 ONLY_FOR: Mapping[str, FunctionName] = {
     **dict.fromkeys(PROVIDER_VARIABLES, "step"),
     **dict.fromkeys((NOTIFY_URL, NOTIFY_SECRET, NOTIFY_API_URL), "notify"),
+    **dict.fromkeys((TRACES_URL, TRACES_HEADERS), "traces"),
 }
 """The one function that gets the variable: for every secret, and for URLs, which may hold one."""
 KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
@@ -106,8 +110,8 @@ class LocalConfig:
         return cls(
             provider=provider(settings.provider, environ),
             model=settings.model,
-            lambda_env=(*present, *given, *([NOTIFY_SECRET] if NOTIFY_URL in given else [])),
-            context={**retry_context(environ), **notify_context(environ)},
+            lambda_env=(*present, *given, *secrets_of(given, environ)),
+            context={**retry_context(environ), **notify_context(environ), **traces_context(environ)},
             aws_port=port(environ),
             lambda_endpoint=endpoint(environ),
             emulator_options=emulator_options(environ),
@@ -164,6 +168,17 @@ def retry_context(environ: Mapping[str, str]) -> Mapping[str, str]:
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise SettingsError(f"ACTA_RETRY_BASE_SECONDS must be a whole number of seconds from 1, not {text!r}")
     return {"retry_base_seconds": text}
+
+
+def secrets_of(given: Mapping[str, str], environ: Mapping[str, str]) -> list[str]:
+    """Names of the variables that go with a URL which is given."""
+    signs = [NOTIFY_SECRET] if NOTIFY_URL in given else []
+    return [*signs, *([TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else [])]
+
+
+def traces_context(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Spans are exported if there is a URL to send them to."""
+    return {"traces": "on"} if environ.get(TRACES_URL) else {}
 
 
 def notify_context(environ: Mapping[str, str]) -> Mapping[str, str]:

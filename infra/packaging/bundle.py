@@ -27,8 +27,9 @@ KEPT = 6
 RECIPE = "5"
 """Part of every key. Raise it when the way bundles are built changes."""
 
-LOCKS = {"step": "step.txt"}
-"""Function -> its lock under `requirements/`; all others share `SHARED_LOCK`. Only `step` has the providers' SDKs."""
+LOCKS = {"step": "step.txt", "traces": "traces.txt"}
+"""Function -> its lock under `requirements/`; all others share `SHARED_LOCK`. Only `step` has the providers' SDKs, and
+only `traces` OpenTelemetry's wire format."""
 SHARED_LOCK = "functions.txt"
 
 OPTIONAL = {

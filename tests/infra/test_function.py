@@ -10,7 +10,9 @@ from infra.sizing import FunctionName
 from shared.settings import PREFIX, Settings
 from tests.infra.conftest import Synthesised, synthesised
 
-FUNCTIONS: tuple[str, ...] = tuple(name for name in get_args(FunctionName) if name != "notify")
+FUNCTIONS: tuple[str, ...] = tuple(
+    name for name in get_args(FunctionName) if name not in ("notify", "traces")
+)
 """Those that every environment has."""
 
 

@@ -17,7 +17,8 @@ FILE = re.compile(rf"(?<![\w/.<{{-])(?:{'|'.join(map(re.escape, FOLDERS))})/[\w.
 TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NOT_SETTINGS = re.compile(
-    r"ACTA_(TEST_\w+|API_URL|ENVIRONMENTS|TOKEN|STATE|AWS_\w+|LAMBDA_AWS_ENDPOINT_URL|NOTIFY_SECRET|RETRY_BASE_SECONDS)"
+    r"ACTA_(TEST_\w+|API_URL|ENVIRONMENTS|TOKEN|STATE|AWS_\w+|LAMBDA_AWS_ENDPOINT_URL|NOTIFY_SECRET"
+    r"|TRACES_HEADERS|RETRY_BASE_SECONDS)"
 )
 """Read by the command line, the local stack or the tests."""
 

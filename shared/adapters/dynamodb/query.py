@@ -1,13 +1,20 @@
-"""Queries that several stores make: reading on where one Query ended, and a session's newest commit."""
+"""Requests that several stores make: reading on after a Query, items by their keys, a session's newest commit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
+from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
+from shared.ports.clock import Clock
 
 Answer = dict[str, Any]
+BATCH = 100
+"""BatchGetItem's limit."""
+ATTEMPTS = 8
+PAUSE_SECONDS = 0.05
+"""Doubled after each attempt that left keys unprocessed."""
 
 
 def query(
@@ -50,3 +57,27 @@ def newest_commit(dynamodb: Service, table: str, pk: str, *, consistent: bool) -
         ExpressionAttributeValues={":pk": {"S": pk}, ":commits": {"S": items.COMMIT}},
     )["Items"]
     return items.item_commit(found[0]) if found and not items.is_tombstone(found[0]) else None
+
+
+def batch_get(
+    dynamodb: Service, clock: Clock, table: str, keys: Iterable[items.Item]
+) -> Iterator[items.Item]:
+    """Those that are there, strongly consistent, in any order. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
+    wanted = list(keys)
+    pause, attempt = PAUSE_SECONDS, 0
+    while wanted:
+        batch, wanted = wanted[:BATCH], wanted[BATCH:]
+        answer = dynamodb.call(
+            "batch_get_item", RequestItems={table: {"Keys": batch, "ConsistentRead": True}}
+        )
+        yield from answer.get("Responses", {}).get(table, [])
+        rest = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+        if len(rest) < len(batch):  # what did not fit into one answer is no throttling
+            pause, attempt = PAUSE_SECONDS, 0
+        if rest:
+            attempt += 1
+            if attempt == ATTEMPTS:
+                raise StoreThrottled("batch_get_item: keys were left unprocessed")
+            clock.back_off(pause)
+            pause *= 2
+            wanted = [*rest, *wanted]

@@ -1,5 +1,5 @@
-"""Which URLs tools of kind `http` may call, and tenants' webhooks may have: allowed hosts, https, and public addresses
-only (design §7, §8).
+"""Which URLs tools of kind `http` may call, tenants' webhooks may have, and spans may go to: allowed hosts, https, and
+public addresses only (design §7, §8).
 
 A host is looked up once for each request, and the connection goes to the address that was checked. So it does not help
 an attacker to let the name resolve to another address a moment later.
@@ -36,6 +36,7 @@ class HostSettings(NamedTuple):
 
 FOR_TOOLS = HostSettings("http_tool_hosts", "http_tool_allow")
 FOR_NOTIFICATIONS = HostSettings("notify_hosts", "notify_allow")
+FOR_TRACES = HostSettings("traces_hosts", "traces_allow")
 
 
 class Target(NamedTuple):

@@ -46,3 +46,8 @@ def _is_known(provider: str | None, model: str) -> bool:
         return True  # it has one model, whatever it is called
     families = FAMILIES.values() if provider is None else (FAMILIES.get(provider, ""),)
     return any(re.fullmatch(family, model) for family in families)
+
+
+def provider_of(model: str) -> str:
+    """The provider whose own models are called like that; empty: none that is known."""
+    return next((provider for provider in FAMILIES if _is_known(provider, model)), "")

@@ -70,7 +70,7 @@ USAGE = re.compile(r"usage of .*|ends of .*|counts of a session")
 """Items that `usage` alone writes, by a grant of its own."""
 LEASES = {"requests taken", "places for long polls"}
 """Items that some may update and not put."""
-READS = {"dynamodb:GetItem", "dynamodb:Query"}
+READS = {"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
 
 
 def rows(*head: str) -> Iterator[list[str]]:

@@ -29,6 +29,7 @@ FUNCTIONS = (
     "admin",
     "notify",
     "usage",
+    "traces",
     "recover",
     "fallback",
 )

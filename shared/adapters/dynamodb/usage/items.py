@@ -67,9 +67,9 @@ def committed(pk: str, sk: str, at: datetime) -> Committed | None:
     return Committed(Partition(tenant, session), int(sk.removeprefix(COMMIT)), at)
 
 
-def commit_key(commit: Committed) -> Item:
-    pk = f"T#{commit.partition.tenant}{SESSION}{commit.partition.session}"
-    return {"pk": {"S": pk}, "sk": {"S": number_sk(commit.number)}}
+def commit_key(partition: Partition, number: int) -> Item:
+    pk = f"T#{partition.tenant}{SESSION}{partition.session}"
+    return {"pk": {"S": pk}, "sk": {"S": number_sk(number)}}
 
 
 def counted_key(partition: Partition) -> Item:

@@ -7,11 +7,11 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as table_items
-from shared.adapters.dynamodb.query import query
+from shared.adapters.dynamodb.query import batch_get, query
 from shared.adapters.dynamodb.transaction import FREE, ConditionFailed, delete, put, transact
 from shared.adapters.dynamodb.usage import items
 from shared.adapters.storage.keys import key_part
-from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
+from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import Head
 from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
@@ -19,12 +19,6 @@ from shared.ports.clock import Clock
 from shared.ports.meter import Committed, Fold, FoldLost, Partition
 
 APPEARED = "INSERT"
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-BATCH = 100
-"""BatchGetItem's limit."""
-ATTEMPTS = 8
-PAUSE_SECONDS = 0.05
-"""Doubled after each attempt that left keys unprocessed."""
 
 
 def committed_in(event: Mapping[str, Any]) -> Iterator[Committed]:
@@ -53,7 +47,7 @@ class DynamoUsage:
         return {names[_text(item)][0]: items.item_counted(item) for item in found}
 
     def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
-        names = {_text(key := items.commit_key(each)): (each, key) for each in commits}
+        names = {_text(key := items.commit_key(each.partition, each.number)): (each, key) for each in commits}
         heads: dict[Committed, Head] = {}
         for item in self._get([key for _, key in names.values()]):
             commit = _read(item)
@@ -62,7 +56,7 @@ class DynamoUsage:
         return heads
 
     def commits(self, partition: Partition, numbers: Sequence[int]) -> Sequence[Commit]:
-        keys = [items.commit_key(Committed(partition, number, BEGINNING)) for number in numbers]
+        keys = [items.commit_key(partition, number) for number in numbers]
         found = (commit for item in self._get(keys) if (commit := _read(item)) is not None)
         return sorted(found, key=lambda commit: -commit.number)
 
@@ -145,24 +139,7 @@ class DynamoUsage:
         return None
 
     def _get(self, keys: Iterable[table_items.Item]) -> Iterator[table_items.Item]:
-        wanted = list(keys)
-        pause, attempt = PAUSE_SECONDS, 0
-        while wanted:
-            batch, wanted = wanted[:BATCH], wanted[BATCH:]
-            answer = self._dynamodb.call(
-                "batch_get_item", RequestItems={self._table: {"Keys": batch, "ConsistentRead": True}}
-            )
-            yield from answer.get("Responses", {}).get(self._table, [])
-            rest = answer.get("UnprocessedKeys", {}).get(self._table, {}).get("Keys", [])
-            if len(rest) < len(batch):  # what did not fit into one answer is no throttling
-                pause, attempt = PAUSE_SECONDS, 0
-            if rest:
-                attempt += 1
-                if attempt == ATTEMPTS:
-                    raise StoreThrottled("batch_get_item: keys were left unprocessed")
-                self._clock.back_off(pause)
-                pause *= 2
-                wanted = [*rest, *wanted]
+        return batch_get(self._dynamodb, self._clock, self._table, keys)
 
 
 def _read(item: table_items.Item) -> Commit | None:

@@ -1,0 +1,98 @@
+"""The queue between `usage`, which hears of new commits, and `traces`, which sends their spans outside (ADR 78).
+
+The table's stream has two readers at most, and a receiver of spans that is slow must not hold up either of them. So
+`usage` puts the names of the commits on a queue, and `traces` takes them from there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from aws_cdk import ArnFormat, Duration, RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.environments import Environment, LocalOtlp, Otlp
+
+TAKE = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
+KEPT = Duration.days(4)
+"""Longer than `GIVEN_UP_AFTER` in `functions/traces/handler.py`: what is given up is given up and counted there."""
+RETRY_PAUSE = Duration.minutes(6)
+"""The queue's visibility timeout: six times the function's timeout. Source: AWS Lambda developer guide, "Using Lambda
+with Amazon SQS"."""
+LOCAL_RETRY_PAUSE = Duration.seconds(2)
+MESSAGES_AT_ONCE = 10
+MAX_CONCURRENCY = 2
+"""Invocations at the same time: the least that Lambda takes. A receiver that hangs uses up no more of the account's."""
+
+
+@dataclass(frozen=True)
+class Traces:
+    """`queue` None: nothing is exported. Settings by field name; statements for the roles of `usage` and `traces`."""
+
+    queue: sqs.IQueue | None = None
+    hand_over_settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    hands_over: tuple[iam.PolicyStatement, ...] = ()
+    statements: tuple[iam.PolicyStatement, ...] = ()
+
+
+def create_traces(scope: Stack, environment: Environment) -> Traces:
+    """Creates the queue in `scope`. Empty where nothing is exported."""
+    if environment.traces is None:
+        return Traces()
+    queue = sqs.Queue(
+        scope,
+        "TraceQueue",
+        queue_name=f"acta-{environment.name}-traces",
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        enforce_ssl=not environment.is_local,
+        visibility_timeout=LOCAL_RETRY_PAUSE if environment.is_local else RETRY_PAUSE,
+        retention_period=KEPT,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+    hands_over = iam.PolicyStatement(
+        sid="TraceQueue", actions=["sqs:SendMessage"], resources=[queue.queue_arn]
+    )
+    takes = iam.PolicyStatement(sid="TraceQueue", actions=list(TAKE), resources=[queue.queue_arn])
+    named = {"traces_queue_url": queue.queue_url}
+    settings = dict(named)
+    statements: tuple[iam.PolicyStatement, ...] = (takes,)
+    match environment.traces:
+        case LocalOtlp(is_listening):
+            if not is_listening:
+                return Traces(queue, {}, named, (hands_over,), statements)
+        case Otlp(url, headers_secret):
+            settings |= {"traces_url": url}
+            if headers_secret is not None:
+                settings |= {"traces_secret_name": headers_secret}
+                statements = (*statements, _may_read(scope, headers_secret))
+    return Traces(queue, named, settings, (hands_over,), statements)
+
+
+def feed_traces(
+    scope: Construct, environment: Environment, function: lambda_.IFunction, queue: sqs.IQueue
+) -> None:
+    """Lets the queue call `function`, which is `traces`."""
+    lambda_.EventSourceMapping(
+        scope,
+        "TracesMapping",
+        target=function,
+        event_source_arn=queue.queue_arn,
+        batch_size=MESSAGES_AT_ONCE,
+        max_concurrency=MAX_CONCURRENCY,
+        report_batch_item_failures=True,
+        enabled=environment.traces != LocalOtlp(is_listening=False),
+    )
+
+
+def _may_read(scope: Stack, name: str) -> iam.PolicyStatement:
+    """By name: an operator makes the secret. Secrets Manager adds six characters to the name."""
+    arn = scope.format_arn(
+        service="secretsmanager",
+        resource="secret",
+        resource_name=f"{name}-??????",
+        arn_format=ArnFormat.COLON_RESOURCE_NAME,
+    )
+    return iam.PolicyStatement(sid="TraceHeaders", actions=["secretsmanager:GetSecretValue"], resources=[arn])

@@ -1,0 +1,25 @@
+"""Sends the spans of commits to a receiver outside (ADR 78)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from shared.domain.traces.spans_of import spans_of
+from shared.ports.outside.traces import CommitName, CommitReader, SpanReceiver
+
+
+class Exported(NamedTuple):
+    """`spans`: that the receiver took. `lost`: that nobody will get: those it refused, and one for each commit that was
+    deleted before it was read or is damaged.
+    """
+
+    spans: int = 0
+    lost: int = 0
+
+
+def export(reader: CommitReader, receiver: SpanReceiver, names: Sequence[CommitName]) -> Exported:
+    """Raises what the reader and the receiver raise; then all of it may be done again."""
+    wanted = set(names)
+    commits = reader.read(tuple(wanted))
+    spans = [span for commit in commits for span in spans_of(commit)]
+    refused = receiver.send(spans) if spans else 0
+    return Exported(len(spans) - refused, len(wanted) - len(commits) + refused)

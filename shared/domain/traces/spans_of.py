@@ -1,0 +1,207 @@
+"""The spans that a commit makes: OpenTelemetry's conventions for generative AI, without any content (ADR 78).
+
+    invoke_agent {agent}        the run, when it ends
+        plan {agent}            a planning turn, with its calls of the model below it
+            chat {model}
+        chat {model}            each further call of a model, those that failed too
+        execute_tool {tool}     each call of a tool
+        intervention {type}     the time in which people were asked, up to their decision
+
+Source: OpenTelemetry, "Semantic Conventions for GenAI agent and framework spans" and "… generative client AI spans",
+status Development. What they have no name for is called `acta.…`. All of it is in the commit: times, tokens, names.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from shared.domain.ids import RUN, made_at
+from shared.domain.rules.allowed_models import provider_of
+from shared.domain.session.commit import Commit, StepRecord
+from shared.domain.session.conversation import AssistantEntry
+from shared.domain.traces.span import RunName, Span, SpanKind, Value
+
+PROVIDERS = {"anthropic": "anthropic", "openai": "openai", "bedrock": "aws.bedrock", "offline": "offline"}
+"""Acta's names of providers -> the conventions' ones, where they have one."""
+MODEL_KINDS = ("plan", "llm")
+
+
+def spans_of(commit: Commit) -> tuple[Span, ...]:
+    """In the order in which they ended, the run's last. Empty: nothing was done, as with a message that was stored."""
+    run_id = run_of(commit)
+    if run_id is None:
+        return ()
+    making = _Making(commit, RunName(commit.head.tenant, commit.head.session_id, run_id))
+    return (*making.model_calls(), *making.tool_calls(), *making.questions(), *making.run())
+
+
+def run_of(commit: Commit) -> str | None:
+    """The run that the commit belongs to. A call may end when the session's next run has begun; the key says whose it
+    was. None: the session has had no run.
+    """
+    first = commit.key.partition("/")[0]
+    if first.startswith(f"{RUN}_"):
+        return first
+    return commit.head.run.run_id if commit.head.run is not None else None
+
+
+class _Making:
+    def __init__(self, commit: Commit, run: RunName) -> None:
+        self._commit = commit
+        self._run = run
+
+    def model_calls(self) -> Iterator[Span]:
+        step, failed = self._commit.step, self._commit.failed_attempts
+        answered = step if step is not None and step.kind in MODEL_KINDS else None
+        planned = answered is not None and answered.kind == "plan"
+        parent = self._run.span_id(self._commit.number, "plan") if planned else self._run.root_id
+        for place, attempt in enumerate(failed):
+            yield self._chat(f"attempt/{place}", attempt, parent, provider_of(attempt.name or ""))
+        if answered is None:
+            return
+        replied = next((each for each in self._commit.entries if isinstance(each, AssistantEntry)), None)
+        provider = replied.provider if replied is not None else ""
+        yield self._chat("chat", answered, parent, provider or provider_of(answered.name or ""))
+        if planned:
+            yield self._plan(answered, failed)
+
+    def _chat(self, part: str, row: StepRecord, parent: bytes, provider: str) -> Span:
+        model = row.name or ""
+        attributes: dict[str, Value] = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": model,
+            **({"gen_ai.provider.name": PROVIDERS.get(provider, provider)} if provider else {}),
+            "acta.attempt": row.attempt,
+        }
+        if row.error is None:
+            attributes |= {
+                "gen_ai.usage.input_tokens": row.input_tokens,
+                "gen_ai.usage.output_tokens": row.output_tokens,
+                "gen_ai.usage.cache_read.input_tokens": row.cached_input_tokens,
+            }
+            if row.cost_usd is not None:
+                attributes["acta.cost_usd"] = row.cost_usd
+        return self._of_row(part, f"chat {model}".rstrip(), row, attributes, parent, kind="client")
+
+    def _plan(self, row: StepRecord, failed: tuple[StepRecord, ...]) -> Span:
+        agent = self._commit.head.agent_id
+        attributes: dict[str, Value] = {
+            "gen_ai.operation.name": "plan",
+            "gen_ai.agent.id": agent,
+            "gen_ai.agent.name": agent,
+        }
+        began = min((row.started_at, *(each.started_at for each in failed)))
+        return self._span("plan", f"plan {agent}", began, row.completed_at, attributes, self._run.root_id)
+
+    def tool_calls(self) -> Iterator[Span]:
+        """One for each row of the step log. A call that ended without one, because a person said how, or because it was
+        not run, has its event alone; then nothing says how long it took.
+        """
+        row, at = self._commit.step, self._commit.at
+        ended = [event.data for event in self._commit.events if event.type == "tool.finished"]
+        if row is not None and row.kind == "tool":
+            call_id = self._commit.key.split("/")[1] if self._commit.key.count("/") == 2 else ""
+            attributes = self._of_tool(row.name or "", call_id) | {"acta.attempt": row.attempt}
+            yield self._of_row("tool", f"execute_tool {row.name}", row, attributes, self._run.root_id)
+            return
+        for data in ended:
+            name, call_id = str(data.get("name", "")), str(data.get("call_id", ""))
+            attributes = self._of_tool(name, call_id) | {"acta.not_timed": True}
+            error = "" if data.get("ok") else "TOOL_ERROR"
+            yield self._span(
+                f"tool/{call_id}", f"execute_tool {name}", at, at, attributes, self._run.root_id, error=error
+            )
+
+    def _of_tool(self, name: str, call_id: str) -> dict[str, Value]:
+        return {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": name,
+            "gen_ai.tool.type": "function",
+            **({"gen_ai.tool.call.id": call_id} if call_id else {}),
+        }
+
+    def questions(self) -> Iterator[Span]:
+        row = self._commit.step
+        if row is None or row.kind != "intervention":
+            return
+        attributes: dict[str, Value] = {"acta.intervention.type": row.name or ""}
+        for event in self._commit.events:
+            if event.type in ("intervention.resolved", "intervention.expired"):
+                attributes["acta.intervention.id"] = str(event.data.get("intervention_id", ""))
+                attributes["acta.intervention.option"] = str(event.data.get("option", ""))
+                attributes["acta.intervention.expired"] = event.type == "intervention.expired"
+        yield self._of_row("intervention", f"intervention {row.name}", row, attributes, self._run.root_id)
+
+    def run(self) -> Iterator[Span]:
+        """The root, when the run has ended."""
+        head, run = self._commit.head, self._commit.head.run
+        ended = next((event.data for event in self._commit.events if event.type == "run.finished"), None)
+        if ended is None or run is None:
+            return
+        made = made_at(run.run_id)
+        began = (
+            datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=made)
+            if made is not None
+            else self._commit.at
+        )
+        attributes: dict[str, Value] = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.id": head.agent_id,
+            "gen_ai.agent.name": head.agent_id,
+            "acta.run.state": head.state,
+            "acta.run.turns": run.turn,
+            "acta.run.generations": run.generation,
+        }
+        if head.result is not None:
+            attributes |= {"acta.run.reason": head.result.reason, "acta.run.goal_met": head.result.goal_met}
+        error = head.error.code if head.error is not None else ""
+        root = self._span(
+            "run", f"invoke_agent {head.agent_id}", began, self._commit.at, attributes, b"", error=error
+        )
+        yield root._replace(span_id=self._run.root_id)
+
+    def _of_row(
+        self,
+        part: str,
+        name: str,
+        row: StepRecord,
+        attributes: dict[str, Value],
+        parent: bytes,
+        *,
+        kind: SpanKind = "internal",
+    ) -> Span:
+        numbered = attributes | {"acta.step": row.step_number}
+        error = row.error or ""
+        return self._span(
+            part, name, row.started_at, row.completed_at, numbered, parent, kind=kind, error=error
+        )
+
+    def _span(
+        self,
+        part: str,
+        name: str,
+        start: datetime,
+        end: datetime,
+        attributes: dict[str, Value],
+        parent: bytes,
+        *,
+        kind: SpanKind = "internal",
+        error: str = "",
+    ) -> Span:
+        """Clocks of two machines may put the end before the start; then it took no time."""
+        everywhere: dict[str, Value] = {
+            "gen_ai.conversation.id": self._run.session_id,
+            "acta.run.id": self._run.run_id,
+            "acta.commit": self._commit.number,
+            **({"error.type": error} if error else {}),
+        }
+        return Span(
+            trace_id=self._run.trace_id,
+            span_id=self._run.span_id(self._commit.number, part),
+            parent_id=parent,
+            name=name,
+            kind=kind,
+            start=start,
+            end=max(start, end),
+            attributes=attributes | everywhere,
+            error=error,
+        )

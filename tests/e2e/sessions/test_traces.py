@@ -1,0 +1,93 @@
+"""Traces of a deployment: an endpoint gets a session's whole tree, each span once, however often it had to be asked."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from tests.doubles.otlp import OtlpEndpoint, attributes
+from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.person import PATIENCE_SECONDS, Person
+from tests.e2e.support.traced import exporting
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[OtlpEndpoint]:
+    with OtlpEndpoint() as served:
+        yield served
+
+
+@pytest.fixture(scope="module", autouse=True)
+def exported(behind: Behind, endpoint: OtlpEndpoint) -> Iterator[None]:
+    with exporting(behind, endpoint.url):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def receiving(endpoint: OtlpEndpoint) -> Iterator[None]:
+    yield
+    endpoint.status = 200
+
+
+def tree(endpoint: OtlpEndpoint, session_id: str, spans: int) -> dict[bytes, Span]:
+    """As soon as there are so many of the session, or as they are when patience ends."""
+    endpoint.wait_for(lambda: len(endpoint.once(session_id)) >= spans, PATIENCE_SECONDS)
+    return endpoint.once(session_id)
+
+
+def expected(person: Person, session_id: str) -> Counter[str]:
+    """The names of the spans that the step log calls for."""
+    names = Counter({"invoke_agent default": 1})
+    for row in person.items(f"/v1/sessions/{session_id}/steps"):
+        if row["kind"] == "tool":
+            names[f"execute_tool {row['name']}"] += 1
+        elif row["kind"] in ("plan", "llm"):
+            names[f"chat {row['name']}"] += 1
+            names["plan default"] += row["kind"] == "plan"
+        else:
+            names[f"intervention {row['name']}"] += 1
+    return names
+
+
+def is_whole(found: dict[bytes, Span]) -> bool:
+    """One root, and every other span's parent is there."""
+    roots = [span for span in found.values() if not span.parent_span_id]
+    return len(roots) == 1 and all(
+        span.parent_span_id in found for span in found.values() if span is not roots[0]
+    )
+
+
+def test_the_tree_of_a_session_arrives_whole(endpoint: OtlpEndpoint, admit: Admit) -> None:
+    ann = admit()
+    session_id = ann.start("Write a short note about the sea")
+    seen = ann.finished(session_id)
+    names = expected(ann, session_id)
+    found = tree(endpoint, session_id, names.total())
+    assert Counter(span.name for span in found.values()) == names
+    assert is_whole(found)
+    assert len({span.trace_id for span in found.values()}) == 1
+    chats = [attributes(span.attributes) for span in found.values() if span.name.startswith("chat")]
+    assert (
+        sum(int(str(each["gen_ai.usage.output_tokens"])) for each in chats)
+        == seen.session["usage"]["output_tokens"]
+    )
+    assert "sea" not in str(found), "no word of the conversation"
+
+
+def test_an_endpoint_that_was_away_gets_all_of_it_when_it_is_back(
+    endpoint: OtlpEndpoint, admit: Admit
+) -> None:
+    ann = admit()
+    endpoint.status = 503
+    asked = endpoint.asked
+    session_id = ann.start("Write a short note about rain")
+    ann.finished(session_id)
+    assert endpoint.wait_for(lambda: endpoint.asked > asked, PATIENCE_SECONDS), "it was tried"
+    assert endpoint.once(session_id) == {}
+    endpoint.status = 200
+    names = expected(ann, session_id)
+    found = tree(endpoint, session_id, names.total())
+    assert Counter(span.name for span in found.values()) == names
+    assert is_whole(found)
