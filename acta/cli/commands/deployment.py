@@ -181,6 +181,23 @@ OPERATIONS = (
         *CONNECTION,
     ),
     Command(
+        "erase",
+        "operations.erase:erase",
+        "Erase a tenant, or one person in it, with your AWS credentials.",
+        *TENANT,
+        option(
+            "--user", metavar="SUB", help="only what is this person's, as the identity provider names them"
+        ),
+        option(
+            "--confirm",
+            metavar="NAME",
+            help="for scripts: the name of the tenant, or of the person, once more",
+        ),
+        JSON,
+        epilog="Exit codes: 0 nothing is left, 2 wrong use or refused, 5 sessions were deleted a moment ago: run it "
+        "again after the time that is told.",
+    ),
+    Command(
         "completion",
         "completion:completion",
         "Print what makes a shell complete the words of `acta`.",

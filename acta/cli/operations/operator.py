@@ -8,25 +8,30 @@ from pathlib import Path
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import target
 from acta.cli.terminal.text import one_line
-from infra.deployed.tenants.stores import NotDeployed, TenantStores, account_stores, local_stores
+from infra.deployed.tenants.stores import Account, NotDeployed, TenantStores
 from infra.local.credentials import Credentials, NoCredentials
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
 
+def account_of(arguments: Namespace) -> Account:
+    """Of --env, or the local stack's. Raises CliError."""
+    if arguments.env:
+        chosen = target(arguments.env)
+        return Account(chosen.environment.name, {"region_name": chosen.caller.region})
+    try:
+        state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
+        running, credentials = state.running(), Credentials.from_file(state.credentials)
+    except (NoStack, NoCredentials) as error:
+        raise CliError(f"{error}, or give --env") from None
+    return Account.local(running.aws_endpoint_url, credentials.as_arguments())
+
+
 def stores_of(arguments: Namespace) -> TenantStores:
-    """Of --env, or of the local stack. Raises CliError."""
+    """Raises CliError."""
     with aws_errors():
-        if arguments.env:
-            chosen = target(arguments.env)
-            return account_stores(chosen.environment.name, chosen.caller.region)
-        try:
-            state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
-            running, credentials = state.running(), Credentials.from_file(state.credentials)
-        except (NoStack, NoCredentials) as error:
-            raise CliError(f"{error}, or give --env") from None
-        return local_stores(running.aws_endpoint_url, credentials.as_arguments())
+        return account_of(arguments).stores()
 
 
 @contextmanager

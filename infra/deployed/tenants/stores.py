@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from infra.names import READS_VERSION, stateless_stack
+from infra.deployed.outputs import OutputsUnknown, stack_outputs
+from infra.names import READS_VERSION
 from shared.adapters.aws.clients import Service, make_client
-from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
@@ -31,7 +31,8 @@ class NotDeployed(RuntimeError):
 
 class Names(NamedTuple):
     """Of what the deployment stores in. `environment`: its name. `session_bucket`: of texts of sessions; those of
-    releases before may be in `bucket`, too.
+    releases before may be in `bucket`, too. `state_machine`: its ARN. `issuer`: of the environment's own user pool;
+    empty: it has none.
     """
 
     environment: str
@@ -39,6 +40,8 @@ class Names(NamedTuple):
     bucket: str
     session_bucket: str
     audit_table: str
+    state_machine: str = ""
+    issuer: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,42 +109,37 @@ READ_SECONDS = 60
 ATTEMPTS = 5
 
 
-def account_stores(environment: str, region: str) -> TenantStores:
-    """With account and credentials of the caller's AWS configuration. Raises NotDeployed, and what AWS says."""
-    return _stores(environment, region_name=region)
+class Account(NamedTuple):
+    """An AWS account in which an environment is deployed. `where`: arguments of `boto3.client`; what is not in
+    it is as in the caller's AWS configuration.
+    """
 
+    environment: str
+    where: Mapping[str, Any] = {}
 
-def local_stores(endpoint_url: str, credentials: Mapping[str, Any]) -> TenantStores:
-    """Of the local AWS at `endpoint_url`. `credentials`: arguments of `boto3.client`."""
-    return _stores("local", endpoint_url=endpoint_url, region_name="us-east-1", **credentials)
+    @classmethod
+    def local(cls, endpoint_url: str, credentials: Mapping[str, Any]) -> "Account":
+        """The local AWS at this URL."""
+        return cls("local", {"endpoint_url": endpoint_url, "region_name": "us-east-1", **credentials})
 
+    def client(self, service: str) -> Any:
+        return make_client(service, read_seconds=READ_SECONDS, attempts=ATTEMPTS, **self.where)
 
-def _stores(environment: str, **where: Any) -> TenantStores:
-    def client(service: str) -> Any:
-        return make_client(service, read_seconds=READ_SECONDS, attempts=ATTEMPTS, **where)
-
-    names = deployed_names(environment, client("cloudformation"))
-    return TenantStores(names, client("dynamodb"), client("s3"))
+    def stores(self) -> TenantStores:
+        """Raises NotDeployed, and what AWS says."""
+        names = deployed_names(self.environment, self.client("cloudformation"))
+        return TenantStores(names, self.client("dynamodb"), self.client("s3"))
 
 
 def deployed_names(environment: str, cloudformation: Any) -> Names:
-    """From the outputs of the environment's stack. Raises NotDeployed, and what AWS answers else.
+    """From the outputs of the environment's stack. Raises NotDeployed.
 
     A command of one release must not write what the deployed one cannot read.
     """
     try:
-        found = Service("cloudformation", cloudformation).call(
-            "describe_stacks", StackName=stateless_stack(environment)
-        )
-    except AwsRefused as refused:
-        if refused.code == "ValidationError":  # its name for: there is no such stack
-            raise NotDeployed(
-                f"{stateless_stack(environment)} is not in this account and region: deploy it first"
-            ) from None
-        raise
-    outputs: Mapping[str, str] = {
-        each["OutputKey"]: each["OutputValue"] for each in found["Stacks"][0].get("Outputs", ())
-    }
+        outputs = stack_outputs(environment, cloudformation)
+    except OutputsUnknown as error:
+        raise NotDeployed(str(error)) from None
     if int(outputs.get(READS_VERSION, 0)) < CURRENT:
         raise NotDeployed(
             f"{environment!r} runs a release that cannot read what this command writes: use the command of that release"
@@ -152,4 +150,6 @@ def deployed_names(environment: str, cloudformation: Any) -> Names:
         outputs["BucketName"],
         outputs["SessionBucketName"],
         outputs["AuditTableName"],
+        outputs["StateMachineArn"],
+        outputs.get("Issuer", ""),
     )

@@ -46,8 +46,8 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
         beside = (items.partial_key(tenant, session_id), items.attempts_key(tenant, session_id))
         tombstones += [{**key, "ttl": ttl} for key in beside]
     gone += interventions.values()
-    _write(dynamodb, table, clock, ({"DeleteRequest": {"Key": key}} for key in gone))
-    _write(dynamodb, table, clock, ({"PutRequest": {"Item": item}} for item in tombstones))
+    write_in_batches(dynamodb, table, clock, ({"DeleteRequest": {"Key": key}} for key in gone))
+    write_in_batches(dynamodb, table, clock, ({"PutRequest": {"Item": item}} for item in tombstones))
 
 
 def _partition(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
@@ -67,7 +67,8 @@ def _partition(dynamodb: Service, table: str, tenant: str, session_id: str) -> I
         yield from answer["Items"]
 
 
-def _write(dynamodb: Service, table: str, clock: Clock, requests: Iterable[dict[str, Any]]) -> None:
+def write_in_batches(dynamodb: Service, table: str, clock: Clock, requests: Iterable[dict[str, Any]]) -> None:
+    """`requests`: as of BatchWriteItem, any number. Raises StoreThrottled, and what else AWS says."""
     left = iter(requests)
     while batch := list(islice(left, BATCH)):
         pause = PAUSE_SECONDS

@@ -64,10 +64,11 @@ def _is_there(s3: Service, bucket: str, key: str) -> bool:
     return any(each["Key"] == key for each in found)
 
 
-def erase_prefix(s3: Service, bucket: str, prefix: str) -> None:
+def erase_prefix(s3: Service, bucket: str, prefix: str) -> int:
     """Erases all objects under a prefix, every version and delete marker of them, up to 1,000 with each request. In a
-    bucket without versions an object is its only one. Raises StoreThrottled, StoreUnavailable.
+    bucket without versions an object is its only one. Returns how many. Raises StoreThrottled, StoreUnavailable.
     """
+    erased = 0
     while True:
         found = s3.call("list_object_versions", Bucket=bucket, Prefix=prefix)
         versions = [
@@ -75,7 +76,8 @@ def erase_prefix(s3: Service, bucket: str, prefix: str) -> None:
             for each in (*found.get("Versions", ()), *found.get("DeleteMarkers", ()))
         ]
         if not versions:
-            return
+            return erased
         answer = s3.call("delete_objects", Bucket=bucket, Delete={"Objects": versions, "Quiet": True})
         if answer.get("Errors"):
             raise StoreUnavailable(f"delete_objects: {answer['Errors'][0].get('Code', 'Unknown')}")
+        erased += len(versions)

@@ -33,3 +33,11 @@ def test_a_tenant_is_backed_up_and_restored_into_another(
     assert [one["session_id"] for one in other.items("/v1/sessions")] == [session]
     repeated = acta("restore", *state, "--tenant", other.tenant, "--from", place)
     assert "1 there already" in repeated.out
+
+    unsaid = acta("erase", *state, "--tenant", other.tenant)
+    assert (unsaid.code, len(unsaid.err.splitlines())) == (2, 1)
+    erased = acta("erase", *state, "--tenant", other.tenant, "--confirm", other.tenant, "--json")
+    assert erased.code == 5, erased.err
+    assert json.loads(erased.out)["removed"]["sessions"] == 1
+    assert (other.items("/v1/sessions"), other.files()) == ([], set())
+    assert ann.files(), "another tenant has lost its files"

@@ -1,0 +1,52 @@
+"""`acta erase`: everything of a tenant, or of one person in it, is removed for good."""
+
+import json
+import sys
+from argparse import Namespace
+from datetime import UTC
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.operator import account_of, aws_errors
+from acta.cli.terminal.text import echo, one_line
+from infra.deployed.tenants.erase import Receipt, erase_tenant, erase_user, eraser_of
+
+
+def erase(arguments: Namespace) -> int:
+    """Exit code `WAITING` where it has to be run again. Raises CliError."""
+    tenant, user = arguments.tenant, arguments.user
+    with aws_errors():
+        eraser = eraser_of(account_of(arguments))
+        _confirm(user or tenant, arguments.confirm)
+        receipt = erase_tenant(eraser, tenant) if user is None else erase_user(eraser, tenant, user)
+    if arguments.json:
+        until = None if receipt.until is None else receipt.until.isoformat()
+        echo(
+            json.dumps({"removed": dict(receipt.removed), "again_after": until, "wrote_to": receipt.wrote_to})
+        )
+    else:
+        _show(receipt, user or tenant)
+    return exit_codes.OK if receipt.until is None else exit_codes.WAITING
+
+
+def _confirm(name: str, given: str | None) -> None:
+    """Raises CliError unless the name is given once more, in the option or at the terminal."""
+    if given is None and sys.stdin.isatty() and sys.stdout.isatty():
+        try:
+            given = input(f"This cannot be undone. Type {one_line(name)} to erase it: ")
+        except EOFError:
+            given = ""
+    if given is None:
+        raise CliError("without a terminal --confirm gives the name of what is erased once more")
+    if given != name:
+        raise CliError("that is another name; nothing was erased")
+
+
+def _show(receipt: Receipt, name: str) -> None:
+    removed = ", ".join(f"{number} {kind}" for kind, number in receipt.removed.items() if number)
+    echo(f"erased of {one_line(name)}: {removed or 'nothing was there'}")
+    for session_id in receipt.wrote_to:
+        echo(f"{one_line(session_id)} of somebody else has messages of theirs: acta erase leaves it")
+    if receipt.until is not None:
+        at = receipt.until.astimezone(UTC).strftime("%H:%M:%S")
+        echo(f"workers of deleted sessions may still live: run the same command again after {at} UTC")

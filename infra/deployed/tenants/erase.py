@@ -1,0 +1,263 @@
+"""Erases all that a deployment stores of a tenant, or of one person in it.
+
+The audit trail stays: who did what, this erasure included, has no content, and a restored table is told by it what has
+to be erased again. What is deleted may be repeated: a command that was interrupted is run again, and goes on.
+
+A session that was at work may have a worker that is late. So of one that is deleted now its emptied keys stay, and a
+note, until no such worker lives; the same command, run again after that, removes them with all that such a worker has
+left.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any, NamedTuple
+
+from infra.deployed.tenants.people import PoolUsers, pool_of
+from infra.deployed.tenants.stores import Account, TenantStores
+from shared.adapters.audit.trail import DynamoTrail
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.step_functions import StepFunctionsWorkflow
+from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb.delete_session_items import write_in_batches
+from shared.adapters.s3.objects import erase_prefix
+from shared.adapters.storage.keys import (
+    FILES,
+    SESSIONS,
+    notification_secrets_prefix,
+    tenant_pk,
+    tenant_prefix,
+    tool_secrets_prefix,
+)
+from shared.agent.lifecycle.delete import delete
+from shared.agent.session.repository import SessionRepository
+from shared.agent.session.requester import Requester
+from shared.domain.audit.record import AuditRecord
+from shared.domain.definitions.memory import Memory
+from shared.domain.errors import PoisonedSession, SessionNotFound
+from shared.domain.ids import AUDIT
+from shared.domain.private_files import private_folder
+from shared.ports.log import TOMBSTONE_LIFE, IndexEntry
+from shared.ports.workflow import Workflow
+
+OPERATOR = "operator"
+"""In the audit trail: CloudTrail has who that was."""
+ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
+WORKERS_LIVE = timedelta(minutes=20)
+"""Longer than a worker lives that began before a deletion (`Settings.erase_again_seconds`)."""
+PAGE = 100
+
+
+class Eraser(NamedTuple):
+    """`secrets`: Secrets Manager. `users`: of Acta's own pool; None: there is none."""
+
+    stores: TenantStores
+    workflow: Workflow
+    secrets: Service
+    users: PoolUsers | None = None
+
+
+class Receipt(NamedTuple):
+    """What was removed, by kind: `users`, `sessions`, `objects` (files and texts, each version), `secrets`, `memories`,
+    `items` of the table. `until`: when the command has to be run again, for what is left of sessions that were deleted
+    a moment ago; None: nothing is left. `wrote_to`: ids of others' sessions that have words of the person, which stay.
+    """
+
+    removed: Mapping[str, int]
+    until: datetime | None = None
+    wrote_to: tuple[str, ...] = ()
+
+
+def eraser_of(account: Account) -> Eraser:
+    """Raises NotDeployed, and what AWS says."""
+    stores = account.stores()
+    pool = pool_of(stores.names.issuer)
+    return Eraser(
+        stores,
+        StepFunctionsWorkflow(stores.names.state_machine, account.client("stepfunctions")),
+        Service("secretsmanager", account.client("secretsmanager")),
+        None if pool is None else PoolUsers(pool, account.client("cognito-idp")),
+    )
+
+
+def erase_tenant(eraser: Eraser, tenant: str) -> Receipt:
+    """Raises what AWS raises; then it may be repeated."""
+    stores, removed = eraser.stores, Counter[str]()
+    _record(stores, tenant, ERASE_TENANT, {})
+    if eraser.users is not None:  # first, so that nobody begins anything new
+        removed["users"] = eraser.users.remove(tenant)
+    for entry in list(_sessions(stores, tenant)):
+        removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
+    for kind, bucket in _places(stores):
+        removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
+    removed["secrets"] = _delete_secrets(eraser, tenant)
+    removed["items"], until = delete_items(stores, tenant)
+    return Receipt(removed, until)
+
+
+def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
+    """`user`: the subject of their tokens. Removes them from the pool, their sessions, private or not, their private
+    files, and the memories that they wrote or that are for them alone. Raises what AWS raises; then it may be repeated.
+    """
+    stores, removed = eraser.stores, Counter[str]()
+    if eraser.users is not None:
+        removed["users"] = eraser.users.remove(tenant, user)
+    wrote_to: list[str] = []
+    for entry in list(_sessions(stores, tenant)):
+        people = _askers(stores, entry)
+        if people[:1] == (user,):
+            removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
+        elif user in people:
+            wrote_to.append(entry.session_id)
+    folder = f"{tenant_prefix(FILES, tenant)}{private_folder(user)}/"
+    removed["objects"] = erase_prefix(stores.objects, stores.names.bucket, folder)
+    for memory in list(_memories(stores, tenant)):
+        if user in (memory.only_for, memory.source.user):
+            _record(stores, tenant, "memory.delete", {"memory_id": memory.memory_id})
+            stores.memories.delete(tenant, memory)
+            removed["memories"] += 1
+    return Receipt(removed, wrote_to=tuple(wrote_to))
+
+
+def _places(stores: TenantStores) -> Iterator[tuple[str, str]]:
+    """Kinds of objects, and the buckets that may have some."""
+    yield FILES, stores.names.bucket
+    for bucket in stores.text_buckets:
+        yield SESSIONS, bucket
+
+
+def _sessions(stores: TenantStores, tenant: str) -> Iterator[IndexEntry]:
+    cursor: str | None = None
+    while True:
+        page = stores.index.sessions(tenant, states=(), agent_id=None, limit=PAGE, cursor=cursor)
+        yield from page.entries
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _memories(stores: TenantStores, tenant: str) -> Iterator[Memory]:
+    cursor: str | None = None
+    while True:
+        page = stores.memories.list(tenant, agent_id=None, kind=None, limit=PAGE, cursor=cursor)
+        yield from page.memories
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
+    """Who started the session, and who has written to it. Of one that cannot be read what its listing says."""
+    try:
+        commit = stores.log.latest(entry.tenant, entry.session_id)
+    except PoisonedSession:
+        return () if entry.listed is None else (entry.listed.created_by,)
+    return () if commit is None else (commit.head.created_by, *(commit.head.writers or ()))
+
+
+def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
+    """As over the API: it is cancelled where it runs, and erased once more when no worker of it can live. How many."""
+    stores = eraser.stores
+    _record(stores, tenant, SESSION_DELETE, {"session_id": session_id})
+    repository = SessionRepository(stores.log, stores.blobs, stores.clock)
+    requester = Requester(tenant, OPERATOR)
+    try:
+        delete(repository, eraser.workflow, stores.log, stores.index, stores.blobs, requester, session_id)
+    except SessionNotFound:  # somebody else has deleted it meanwhile
+        return 0
+    return 1
+
+
+def _delete_secrets(eraser: Eraser, tenant: str) -> int:
+    removed = 0
+    environment = eraser.stores.names.environment
+    for prefix in (
+        tool_secrets_prefix(environment, tenant),
+        notification_secrets_prefix(environment, tenant),
+    ):
+        more: dict[str, str] = {}
+        while True:
+            answer = eraser.secrets.call(
+                "list_secrets", Filters=[{"Key": "name", "Values": [prefix]}], **more
+            )
+            for each in answer["SecretList"]:
+                if each["Name"].startswith(prefix) and "DeletedDate" not in each:
+                    eraser.secrets.call(
+                        "delete_secret", SecretId=each["Name"], ForceDeleteWithoutRecovery=True
+                    )
+                    removed += 1
+            if "NextToken" not in answer:
+                break
+            more = {"NextToken": answer["NextToken"]}
+    return removed
+
+
+def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | None]:
+    """Removes all items of the tenant, wherever they are in the table. Returns how many, and when what stops late
+    workers of sessions that were deleted a moment ago is needed no more; None: there is nothing of that.
+    """
+    now, until, removed = stores.clock.now(), None, 0
+    for keys in _pages(tenant_items(stores, tenant)):
+        gone = []
+        for item in keys:
+            needed = _needed_until(item)
+            if needed is not None and needed > now:
+                until = needed if until is None else max(until, needed)
+            else:
+                gone.append({"DeleteRequest": {"Key": {"pk": item["pk"], "sk": item["sk"]}}})
+        write_in_batches(stores.table, stores.names.table, stores.clock, gone)
+        removed += len(gone)
+    return removed, until
+
+
+def tenant_items(stores: TenantStores, tenant: str) -> Iterator[items.Item]:
+    """Keys of all items of the tenant. Looks through the whole table: what no listing names is found, too."""
+    request: dict[str, Any] = {
+        "TableName": stores.names.table,
+        "ConsistentRead": True,
+        "FilterExpression": "pk = :one OR begins_with(pk, :many)",
+        "ExpressionAttributeValues": {
+            ":one": {"S": tenant_pk(tenant)},
+            ":many": {"S": f"{tenant_pk(tenant)}#"},
+        },
+        "ProjectionExpression": "pk, sk, z, live_at, live, #ttl",
+        "ExpressionAttributeNames": {"#ttl": "ttl"},
+    }
+    while True:
+        answer = stores.table.call("scan", **request)
+        yield from answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return
+        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def _needed_until(item: items.Item) -> datetime | None:
+    """Of what is left of a deleted session: until then a worker of it may live. None: it is not needed."""
+    sk = item["sk"]["S"]
+    if sk == items.ERASURE and "live" in item:
+        return items.item_live(item).at + WORKERS_LIVE
+    is_emptied = (sk.startswith(items.COMMIT) or sk in (items.RUNNING_TEXT, items.MARKER)) and "z" not in item
+    if is_emptied and "ttl" in item:
+        return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC) - TOMBSTONE_LIFE + WORKERS_LIVE
+    return None
+
+
+def _pages(found: Iterator[items.Item]) -> Iterator[list[items.Item]]:
+    while page := list(islice(found, PAGE)):
+        yield page
+
+
+def _record(stores: TenantStores, tenant: str, action: str, details: Mapping[str, str]) -> None:
+    """Before it is done: a restored table is told by it what has to be erased again."""
+    now = stores.clock.now()
+    record = AuditRecord(
+        audit_id=stores.clock.new_id(AUDIT),
+        at=now,
+        ended_at=now,
+        who=OPERATOR,
+        action=action,
+        details=details,
+        outcome="done",
+    )
+    DynamoTrail(stores.names.audit_table, client=stores.dynamodb).put(tenant, record)
