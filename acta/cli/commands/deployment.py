@@ -147,7 +147,7 @@ OPERATIONS = (
     ),
     Command(
         "backup",
-        "operations.backup:backup",
+        "operations.stored.backup:backup",
         "Back up a tenant with your AWS credentials: definitions, sessions, files.",
         *TENANT,
         option("--to", required=True, metavar="PLACE", help="a new directory, or s3://bucket/prefix"),
@@ -157,7 +157,7 @@ OPERATIONS = (
     ),
     Command(
         "restore",
-        "operations.backup:restore",
+        "operations.stored.backup:restore",
         "Restore a backup into a tenant. Sessions come back ended.",
         *TENANT,
         option("--from", "source", required=True, metavar="PLACE", help="a directory, or s3://bucket/prefix"),
@@ -182,7 +182,7 @@ OPERATIONS = (
     ),
     Command(
         "erase",
-        "operations.erase:erase",
+        "operations.stored.erase:erase",
         "Erase a tenant, or one person in it, with your AWS credentials.",
         *TENANT,
         option(

@@ -7,7 +7,7 @@ from datetime import UTC
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.operator import account_of, aws_errors
+from acta.cli.operations.stored.operator import account_of, aws_errors
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.tenants.erase import Receipt, erase_tenant, erase_user, eraser_of
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.operator import aws_errors, stores_of
+from acta.cli.operations.stored.operator import aws_errors, stores_of
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.tenants.back_up import back_up
 from infra.deployed.tenants.backup_format import LIST, BackupUnusable
