@@ -5,6 +5,7 @@ Context values, each given as `-c name=value`:
     env                   required: the name of the environment (`infra/environments.py`)
     retry_base_seconds    another retry base for this deployment, a whole number of seconds
     write_version         the schema version to write, where it is not the environment's; `acta deploy` chooses it
+    roll_out              `at_once`, whatever the environment says; `acta deploy` chooses it after a rollback
     notifications         any value: the local environment sends notifications to the developer's webhook
     traces                any value: the local environment sends spans to the developer's endpoint
 """
@@ -61,6 +62,9 @@ def main() -> None:
         version = app.node.try_get_context("write_version")
         if version is not None:
             environment = environment.with_write_version(str(version))
+        way = app.node.try_get_context("roll_out")
+        if way is not None:
+            environment = environment.with_roll_out(str(way))
         if app.node.try_get_context("notifications") is not None:
             environment = environment.with_notifications()
         if app.node.try_get_context("traces") is not None:

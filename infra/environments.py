@@ -363,6 +363,12 @@ class Environment:
             raise UnusableValue(f"write_version is {PREVIOUS} or {CURRENT} in this release, not {version!r}")
         return replace(self, write_version=int(version))
 
+    def with_roll_out(self, way: str) -> "Environment":
+        """This environment taking the release into use at once. Raises UnusableValue for any other word."""
+        if way != "at_once":
+            raise UnusableValue(f"roll_out is at_once or left out, not {way!r}")
+        return replace(self, roll_out=AT_ONCE)
+
     def with_notifications(self) -> "Environment":
         """This local environment with notifications switched on. Raises UnusableValue for an environment in AWS."""
         if not self.is_local:

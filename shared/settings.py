@@ -101,6 +101,11 @@ class Settings(BaseModel):
 
     write_version: Annotated[int, Field(ge=PREVIOUS, le=CURRENT)] = CURRENT
     """The schema version that is written. The previous one as long as Lambdas of the release before may run."""
+    release: str = ""
+    """What the release is called (`infra/rollout/release.py`). Read by whoever rolls back, from the versions of the
+    functions, as the next one is."""
+    reads_version: int = CURRENT
+    """The newest schema version that the release knows."""
 
     offline: bool = False
     """The offline stand-in is in the zip of `step`. Agents may name it, and it answers where no provider has a key."""

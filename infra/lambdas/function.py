@@ -25,8 +25,10 @@ from infra.names import (
     service_name,
 )
 from infra.packaging.asset import code_of
+from infra.rollout.release import release_of
 from infra.sizing import FunctionName
 from shared.domain.limits.tenant_limits import TenantLimits
+from shared.domain.schema.versions import CURRENT
 from shared.settings import PREFIX, Settings
 
 KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
@@ -127,6 +129,8 @@ class ActaFunction(Construct):
             "longest_model_seconds": environment.longest_model_seconds,
             "longest_tool_seconds": environment.longest_tool_seconds,
             "write_version": environment.write_version,
+            "release": release_of(environment),
+            "reads_version": CURRENT,
             "weather": environment.weather,
             "origin_hashes": environment.origin_hashes,
             **environment.caps.settings,

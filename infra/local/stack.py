@@ -17,6 +17,7 @@ from infra.local.config import ONLY_FOR, LocalConfig
 from infra.local.credentials import Credentials
 from infra.local.deploy import Deployment, deploy
 from infra.local.emulator_process import NEVER, EmulatorProcess
+from infra.local.former_releases import keep_release, take_newest
 from infra.local.issuer import Issuer
 from infra.local.loopback import HOST
 from infra.local.progress import Progress, Silent
@@ -159,8 +160,13 @@ class LocalStack:
         synthesis = Commands(cdk_environ(environ), self.state.log)
         aws = Commands(local_aws_environ(environ, self.aws_endpoint_url, self.credentials), self.state.log)
         self.commands = [synthesis, aws]
+        lambdas = local_client(self.aws_endpoint_url, self.credentials.as_arguments())
+        if last is not None:
+            keep_release(lambdas)
         deployed = deploy(assembly, synthesis, aws, self.state.path, self.url, self.progress)
         deployed.to_file(self.state.deployment)
+        if last is not None:
+            take_newest(lambdas)
         phase = "wait for the API"
         self.progress.begin(phase)
         deadline = time.monotonic() + READY_SECONDS

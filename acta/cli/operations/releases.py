@@ -1,0 +1,172 @@
+"""`acta releases` and `acta rollback`: what a deployment can go back to, and the way there."""
+
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.deploy import require_credentials
+from acta.cli.operations.operator import aws_errors
+from acta.cli.operations.repair_failed import World, asks_at_terminal
+from acta.cli.terminal.text import echo, one_line
+from infra.deployed.outputs import callers_client
+from infra.deployed.releases import Deployed, NotPossible, Release, choose, look, move, require_rest
+from infra.local.credentials import Credentials, NoCredentials
+from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
+from infra.sizing import FunctionName
+from shared.adapters.aws.clients import make_client
+from shared.adapters.aws.errors import AwsRefused
+
+WHAT_STAYS = (
+    "This takes back the functions and their settings. What stays: the state machine, the API's routes, rights, "
+    "alarms, the product's prompts, and everything that was stored."
+)
+
+
+class Clients(NamedTuple):
+    """botocore clients of a deployment's account. `environment`: its name."""
+
+    environment: str
+    lambdas: Any
+    cloudformation: Any
+
+
+def releases(arguments: Namespace) -> int:
+    """Raises CliError."""
+    return list_releases(clients_of(arguments), as_json=arguments.json)
+
+
+def rollback(arguments: Namespace) -> int:
+    """Exit code `WAITING` where nobody said yes. Raises CliError."""
+    world = World(asks_at_terminal())
+    return roll_back(
+        clients_of(arguments), arguments.to, yes=arguments.yes, as_json=arguments.json, world=world
+    )
+
+
+def list_releases(clients: Clients, *, as_json: bool) -> int:
+    deployed = looked_at(clients)
+    if as_json:
+        echo(json.dumps([in_json(deployed, each) for each in deployed.releases]))
+        return exit_codes.OK
+    for each in deployed.releases:
+        echo(line_of(deployed, each))
+    if deployed.shifting:
+        echo(f"being taken into use: {', '.join(deployed.shifting)} have two versions")
+    if not deployed.releases:
+        echo("no release is kept here: the functions were deployed by one that does not say its name")
+    return exit_codes.OK
+
+
+def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, world: World) -> int:
+    """`to`: the release's name; None: the one before what is live. Raises CliError."""
+    deployed = looked_at(clients)
+    target = chosen(clients, deployed, to)
+    if deployed.is_live(target):
+        return told(target, [], f"{target.name} is live already", as_json=as_json)
+    if not yes and not confirmed(world, clients.environment, target):
+        return exit_codes.WAITING
+    moved = moved_to(clients, deployed, target, in_silence=as_json)
+    words = f"{target.name} is live; sessions go on with it from their next call on"
+    return told(target, moved, words, as_json=as_json)
+
+
+def moved_to(
+    clients: Clients, deployed: Deployed, target: Release, *, in_silence: bool
+) -> list[FunctionName]:
+    """The functions whose alias was moved. Raises CliError."""
+    moved: list[FunctionName] = []
+    with aws_errors():
+        try:
+            for name in move(deployed, target, clients.lambdas):
+                moved.append(name)
+                if not in_silence:
+                    echo(f"{name}: version {target.versions[name]}")
+        except AwsRefused as refused:
+            if refused.code != "PreconditionFailedException":
+                raise
+            raise CliError(
+                f"somebody else moves aliases just now; {len(moved)} were moved: look with `acta releases`, then run "
+                "the same command again"
+            ) from None
+    return moved
+
+
+def told(target: Release, moved: list[FunctionName], words: str, *, as_json: bool) -> int:
+    if as_json:
+        echo(json.dumps({"release": target.name, "moved": moved}))
+    else:
+        echo(words)
+    return exit_codes.OK
+
+
+def looked_at(clients: Clients) -> Deployed:
+    with aws_errors():
+        try:
+            return look(clients.environment, clients.lambdas)
+        except NotPossible as error:
+            raise CliError(one_line(str(error), 400)) from None
+
+
+def chosen(clients: Clients, deployed: Deployed, to: str | None) -> Release:
+    with aws_errors():
+        try:
+            require_rest(clients.environment, clients.cloudformation)
+            return choose(deployed, to)
+        except NotPossible as error:
+            raise CliError(one_line(str(error), 400)) from None
+
+
+def confirmed(world: World, environment: str, target: Release) -> bool:
+    echo(WHAT_STAYS)
+    if world.asks is not None and world.asks(f"Move {environment} to {target.name}? [y/N] "):
+        return True
+    echo("nothing was moved" if world.asks is not None else "nothing was moved: --yes moves it")
+    return False
+
+
+def line_of(deployed: Deployed, release: Release) -> str:
+    live = "live" if deployed.is_live(release) else "partly live" if release in live_ones(deployed) else ""
+    schema = f"writes schema {release.writes}, knows {release.reads}"
+    return f"{release.name}  {release.made_at[:16].replace('T', ' ')}  {schema}  {live}".rstrip()
+
+
+def live_ones(deployed: Deployed) -> list[Release]:
+    """Those of which an alias names a version."""
+    return [
+        each
+        for each in deployed.releases
+        if any(deployed.live[name] == version for name, version in each.versions.items())
+    ]
+
+
+def in_json(deployed: Deployed, release: Release) -> dict[str, Any]:
+    return {
+        "release": release.name,
+        "made_at": release.made_at,
+        "writes": release.writes,
+        "reads": release.reads,
+        "live": deployed.is_live(release),
+        "versions": dict(release.versions),
+    }
+
+
+def clients_of(arguments: Namespace) -> Clients:
+    """Of --env, or of the local stack. Raises CliError."""
+    with aws_errors():
+        if arguments.env:
+            require_credentials()
+            return Clients(arguments.env, callers_client("lambda"), callers_client("cloudformation"))
+        try:
+            state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
+            running, credentials = state.running(), Credentials.from_file(state.credentials)
+        except (NoStack, NoCredentials) as error:
+            raise CliError(f"{error}, or give --env") from None
+        here = {
+            "endpoint_url": running.aws_endpoint_url,
+            "region_name": "us-east-1",
+            **credentials.as_arguments(),
+        }
+        return Clients("local", make_client("lambda", **here), make_client("cloudformation", **here))

@@ -1,0 +1,254 @@
+"""Which releases a deployment still has versions of, which one is live, and the way from one to another.
+
+A release has one version of each function (ADR 76). Its variables say what it is called, which schema version it writes
+and which one it knows. To go back is to move every alias to the versions of an earlier release. That takes back the
+functions and their variables, and nothing else of the stack.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from infra.names import ALIAS, function_name, stateless_stack
+from infra.sizing import FunctionName
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.settings import PREFIX
+
+LATEST = "$LATEST"
+KEPT = 10
+"""Releases that a deployment has versions of. Lambda keeps 75 GB of code in a region; a release is some 50 MB."""
+BACKWARDS: tuple[FunctionName, ...] = (
+    "start", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "status", "fallback",
+)  # fmt: skip
+"""The order in which functions go back: those that begin work and write first, those that only read last. So nothing
+writes as the newer release once a reader is of the older one. Forward it is the other way round."""
+
+
+class NotPossible(Exception):
+    """The message says why the aliases stay where they are, and what to do."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """`versions`: function -> the version of it. `writes`, `reads`: schema versions, the one that is written and the
+    newest one that it knows. `made_at`: of its newest version, as AWS gives it.
+    """
+
+    name: str
+    versions: Mapping[FunctionName, str]
+    writes: int
+    reads: int
+    made_at: str
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """`releases`: newest first. `live`: function -> the version that its alias names. `shifting`: functions whose alias
+    names two versions. `revisions`: of the aliases.
+    """
+
+    environment: str
+    releases: Sequence[Release]
+    live: Mapping[FunctionName, str]
+    shifting: Sequence[FunctionName] = ()
+    revisions: Mapping[FunctionName, str] = field(default_factory=dict)
+
+    def is_live(self, release: Release) -> bool:
+        """Whether the aliases name the versions of this release, and of no other."""
+        return all(self.live[name] == version for name, version in release.versions.items())
+
+    @property
+    def newest_live(self) -> int:
+        """The index in `releases` of the newest one that an alias names; -1 where none of them is named."""
+        named = (
+            index
+            for index, release in enumerate(self.releases)
+            for name, version in release.versions.items()
+            if self.live[name] == version
+        )
+        return min(named, default=-1)
+
+    @property
+    def has_gone_back(self) -> bool:
+        """Whether an alias names an earlier version than the newest one."""
+        return bool(self.releases) and not self.is_live(self.releases[0])
+
+
+def look(environment: str, lambdas: Any) -> Deployed:
+    """`lambdas`: a botocore Lambda client. Raises NotPossible where the functions have no aliases, or none are there;
+    and what `Service.call` raises.
+    """
+    service = Service("lambda", lambdas)
+    found: dict[FunctionName, list[Mapping[str, Any]]] = {}
+    live: dict[FunctionName, str] = {}
+    revisions: dict[FunctionName, str] = {}
+    shifting: list[FunctionName] = []
+    for name in get_args(FunctionName):
+        versions = _versions(service, function_name(environment, name))
+        if not versions:
+            continue  # an environment without notifications has no function for them
+        alias = _alias(service, function_name(environment, name))
+        found[name], live[name] = versions, alias["FunctionVersion"]
+        revisions[name] = alias.get("RevisionId", "")
+        if (alias.get("RoutingConfig") or {}).get("AdditionalVersionWeights"):
+            shifting.append(name)
+    if not found:
+        raise NotPossible(f"there are no functions acta-{environment}-… in this account and region")
+    return Deployed(environment, _releases(found, live), live, shifting, revisions)
+
+
+def _versions(service: Service, function: str) -> list[Mapping[str, Any]]:
+    """Oldest first, `$LATEST` at the end. Empty: there is no such function."""
+    found: list[Mapping[str, Any]] = []
+    more: dict[str, str] = {}
+    try:
+        while True:
+            page = service.call("list_versions_by_function", FunctionName=function, **more)
+            found += page["Versions"]
+            if not page.get("NextMarker"):
+                break
+            more = {"Marker": page["NextMarker"]}
+    except AwsRefused as refused:
+        if refused.code == "ResourceNotFoundException":
+            return []
+        raise
+    return sorted(found, key=lambda each: (each["Version"] == LATEST, _number(each["Version"])))
+
+
+def _number(version: str) -> int:
+    return 0 if version == LATEST else int(version)
+
+
+def _alias(service: Service, function: str) -> Mapping[str, Any]:
+    try:
+        found: Mapping[str, Any] = service.call("get_alias", FunctionName=function, Name=ALIAS)
+    except AwsRefused as refused:
+        if refused.code == "ResourceNotFoundException":
+            raise NotPossible(
+                f"{function} has no alias {ALIAS}: it was deployed by a release that has none; deploy this one first"
+            ) from None
+        raise
+    return found
+
+
+def _releases(
+    found: Mapping[FunctionName, Sequence[Mapping[str, Any]]], live: Mapping[FunctionName, str]
+) -> list[Release]:
+    """`$LATEST` is one where the alias names it or nothing was published of it: locally, a deployment publishes
+    nothing.
+    """
+    versions: dict[str, dict[FunctionName, Mapping[str, Any]]] = {}
+    for name, several in found.items():
+        for each in several:
+            release = _variable(each, "release")
+            published = release in versions and name in versions[release]
+            if release and not (each["Version"] == LATEST and published and live[name] != LATEST):
+                versions.setdefault(release, {})[name] = each
+    made = [_release(name, of) for name, of in versions.items()]
+    return sorted(made, key=lambda each: each.made_at, reverse=True)
+
+
+def _release(name: str, versions: Mapping[FunctionName, Mapping[str, Any]]) -> Release:
+    return Release(
+        name,
+        {function: each["Version"] for function, each in versions.items()},
+        writes=max(int(_variable(each, "write_version") or 0) for each in versions.values()),
+        reads=min(int(_variable(each, "reads_version") or 0) for each in versions.values()),
+        made_at=max(each["LastModified"] for each in versions.values()),
+    )
+
+
+def _variable(version: Mapping[str, Any], name: str) -> str:
+    found: str = (version.get("Environment") or {}).get("Variables", {}).get(f"{PREFIX}{name.upper()}", "")
+    return found
+
+
+def choose(deployed: Deployed, to: str | None) -> Release:
+    """The release to move to: `to`, or the newest one that is older than what is live. Raises NotPossible."""
+    if deployed.shifting:
+        raise NotPossible(
+            f"a release is being taken into use just now ({', '.join(deployed.shifting)} have two versions). To take "
+            f"it back: aws cloudformation cancel-update-stack --stack-name {stateless_stack(deployed.environment)}"
+        )
+    if to is None:
+        older = deployed.releases[deployed.newest_live + 1 :]
+        if not older:
+            raise NotPossible(
+                "no earlier release is kept here: check out the release that you want and deploy it"
+            )
+        target = older[0]
+    else:
+        named = [each for each in deployed.releases if each.name == to]
+        if not named:
+            raise NotPossible(
+                f"no release {to!r} is kept here; `acta releases` lists those that are. Others can be deployed"
+            )
+        target = named[0]
+    _check_readable(deployed, target)
+    return target
+
+
+def _check_readable(deployed: Deployed, target: Release) -> None:
+    """Newer releases have stored what the older one has to go on with (design §6.7)."""
+    written = max(each.writes for each in deployed.releases[: deployed.releases.index(target) + 1])
+    if written > target.reads + 1:
+        raise NotPossible(
+            f"{target.name} reads schema version {target.reads + 1} at most, and {written} was written since: sessions "
+            "would stand still there. Mend what is wrong and deploy that"
+        )
+    if written > target.reads:
+        raise NotPossible(
+            f"schema version {written} was written since, and the stack keeps nothing any more that {target.name} "
+            "alone needs. It can read what is stored: check it out and run `acta deploy`, which brings all of it"
+        )
+
+
+def require_rest(environment: str, cloudformation: Any) -> None:
+    """`cloudformation`: a botocore client. Raises NotPossible while the stack is being changed, and what `Service.call`
+    raises.
+    """
+    name = stateless_stack(environment)
+    (stack,) = Service("cloudformation", cloudformation).call("describe_stacks", StackName=name)["Stacks"]
+    if stack["StackStatus"].endswith("_IN_PROGRESS"):
+        raise NotPossible(
+            f"the stack {name} is being changed just now ({stack['StackStatus']}). Wait until that is over, or take it "
+            f"back: aws cloudformation cancel-update-stack --stack-name {name}"
+        )
+
+
+def move(deployed: Deployed, target: Release, lambdas: Any) -> Iterator[FunctionName]:
+    """Moves the aliases one after the other and yields each function that was moved. What stands right is left alone,
+    so a move that broke off can be made again. A function that the release does not have stays as it is.
+
+    Raises what `Service.call` raises; AwsRefused with PreconditionFailedException where somebody else moved one.
+    """
+    service = Service("lambda", lambdas)
+    back = deployed.releases.index(target) > deployed.newest_live
+    for name in BACKWARDS if back else reversed(BACKWARDS):
+        version = target.versions.get(name)
+        if version is None or deployed.live.get(name) == version:
+            continue
+        service.call(
+            "update_alias",
+            FunctionName=function_name(deployed.environment, name),
+            Name=ALIAS,
+            FunctionVersion=version,
+            RoutingConfig={"AdditionalVersionWeights": {}},
+            RevisionId=deployed.revisions[name],
+        )
+        yield name
+
+
+def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:
+    """Deletes the versions of all releases but the `kept` newest ones, and says how many versions those were. One that
+    an alias names stays.
+    """
+    service, deleted = Service("lambda", lambdas), 0
+    for release in deployed.releases[kept:]:
+        for name, version in release.versions.items():
+            if version not in (LATEST, deployed.live[name]):
+                function = function_name(deployed.environment, name)
+                service.call("delete_function", FunctionName=function, Qualifier=version)
+                deleted += 1
+    return deleted

@@ -1,0 +1,53 @@
+"""What a release is called: the product's version, and a digest of all that its functions are made of.
+
+Every function has the name among its variables, so each release publishes a version of each function, and versions of
+one release can be found (`infra/deployed/releases.py`).
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from infra.environments import Environment
+from infra.options import AT_ONCE
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ("functions", "shared", "infra", "requirements")
+NOT_DEPLOYED = ("infra/local", "infra/deployed")
+DIGITS = 8
+
+
+def release_of(environment: Environment) -> str:
+    """Such as `0.1.0-3fa9c1d2`. Another schema version that is written, or another setting, is another release. The way
+    in which it is taken into use is not part of it.
+    """
+    text = f"{_sources()}\n{replace(environment, roll_out=AT_ONCE)!r}"
+    return f"{_product_version()}-{hashlib.sha256(text.encode()).hexdigest()[:DIGITS]}"
+
+
+@cache
+def _product_version() -> str:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    version: str = project["project"]["version"]
+    return version
+
+
+@cache
+def _sources() -> str:
+    digest = hashlib.sha256()
+    for path in _files():
+        digest.update(f"{path.relative_to(ROOT).as_posix()}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _files() -> Iterator[Path]:
+    left_out = [ROOT / name for name in NOT_DEPLOYED]
+    for source in SOURCES:
+        for path in sorted((ROOT / source).rglob("*")):
+            is_source = path.is_file() and "__pycache__" not in path.parts
+            if is_source and not any(path.is_relative_to(each) for each in left_out):
+                yield path
