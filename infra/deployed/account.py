@@ -1,11 +1,14 @@
 """The AWS account that a command works on, and whether it is the one that the environment is pinned to."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from infra.environments import Environment
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
+
+LOCAL_REGION = "us-east-1"
 
 
 class WrongAccount(ValueError):
@@ -51,3 +54,10 @@ def caller(environment: Environment, client: Any = None) -> Caller:
 def client_in(region: str | None, service: str) -> Any:
     """A botocore client with the shell's credentials. `region` None: the shell's."""
     return make_client(service, region_name=region)
+
+
+def local_client(service: str, endpoint_url: str, credentials: Mapping[str, Any]) -> Any:
+    """A botocore client for the local AWS. `credentials`: arguments of its clients."""
+    return make_client(
+        service, attempts=1, endpoint_url=endpoint_url, region_name=LOCAL_REGION, **credentials
+    )

@@ -13,13 +13,14 @@ from infra.names import ALIAS, function_name, stateless_stack
 from infra.sizing import FunctionName
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.settings import PREFIX
 
 LATEST = "$LATEST"
 KEPT = 10
 """Releases that a deployment has versions of. Lambda keeps 75 GB of code in a region; a release is some 50 MB."""
 BACKWARDS: tuple[FunctionName, ...] = (
-    "start", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "status", "fallback",
+    "start", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "traces", "status", "fallback",
 )  # fmt: skip
 """The order in which functions go back: those that begin work and write first, those that only read last. So nothing
 writes as the newer release once a reader is of the older one. Forward it is the other way round."""
@@ -27,6 +28,10 @@ writes as the newer release once a reader is of the older one. Forward it is the
 
 class NotPossible(Exception):
     """The message says why the aliases stay where they are, and what to do."""
+
+
+class MovedByAnother(Exception):
+    """Somebody else has moved an alias meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +226,7 @@ def move(deployed: Deployed, target: Release, lambdas: Any) -> Iterator[Function
     """Moves the aliases one after the other and yields each function that was moved. What stands right is left alone,
     so a move that broke off can be made again. A function that the release does not have stays as it is.
 
-    Raises what `Service.call` raises; AwsRefused with PreconditionFailedException where somebody else moved one.
+    Raises MovedByAnother, and what `Service.call` raises.
     """
     service = Service("lambda", lambdas)
     back = deployed.releases.index(target) > deployed.newest_live
@@ -229,15 +234,30 @@ def move(deployed: Deployed, target: Release, lambdas: Any) -> Iterator[Function
         version = target.versions.get(name)
         if version is None or deployed.live.get(name) == version:
             continue
-        service.call(
-            "update_alias",
-            FunctionName=function_name(deployed.environment, name),
-            Name=ALIAS,
-            FunctionVersion=version,
-            RoutingConfig={"AdditionalVersionWeights": {}},
-            RevisionId=deployed.revisions[name],
-        )
+        try:
+            service.call(
+                "update_alias",
+                FunctionName=function_name(deployed.environment, name),
+                Name=ALIAS,
+                FunctionVersion=version,
+                RoutingConfig={"AdditionalVersionWeights": {}},
+                RevisionId=deployed.revisions[name],
+            )
+        except AwsRefused as refused:
+            if refused.code == "PreconditionFailedException":
+                raise MovedByAnother from None
+            raise
         yield name
+
+
+def goes_at_once(environment: str, lambdas: Any) -> bool:
+    """Whether a deployment has to take its release into use at once: CloudFormation and CodeDeploy do not know that
+    aliases were moved back, and would begin the shift at a version that is not live. False where it cannot be known.
+    """
+    try:
+        return look(environment, lambdas).has_gone_back
+    except (NotPossible, AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable):
+        return False
 
 
 def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:

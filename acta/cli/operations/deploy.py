@@ -4,16 +4,19 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.cdk_app import CdkFailed, check_tools, synthesised
 from acta.cli.operations.next_commands import next_commands
+from acta.cli.operations.operator import aws_errors
 from acta.cli.operations.target import Target, target, warn_unpinned
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import client_in
 from infra.deployed.changes import Changes
+from infra.deployed.releases import NotPossible, forget_old, goes_at_once, look
 from infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
 from infra.deployed.write_version import Choice, ReleaseTooFar, choose
 from infra.environments import Environment
@@ -30,7 +33,7 @@ def deploy(arguments: Namespace) -> int:
     warn_unpinned(chosen)
     require_concurrency(chosen.environment, client_in(chosen.caller.region, "lambda"))
     choice = choose_write_version(chosen.environment, client_in(chosen.caller.region, "cloudformation"))
-    app = synthesised(chosen, {"write_version": str(choice.version)})
+    app = synthesised(chosen, {"write_version": str(choice.version), **roll_out(chosen)})
     found = app.changes()
     try:
         app.show(found)
@@ -41,6 +44,7 @@ def deploy(arguments: Namespace) -> int:
             echo("Nothing was deployed.")
             return exit_codes.SESSION_FAILED
         app.deploy()
+        forget_former_releases(chosen)
     except CdkFailed as error:
         return _failed(error)
     if choice.next_step:
@@ -55,7 +59,7 @@ def diff(arguments: Namespace) -> int:
     check_tools()
     chosen = target(arguments.env)
     choice = choose_write_version(chosen.environment, client_in(chosen.caller.region, "cloudformation"))
-    app = synthesised(chosen, {"write_version": str(choice.version)})
+    app = synthesised(chosen, {"write_version": str(choice.version), **roll_out(chosen)})
     found = app.changes()
     if arguments.json:
         print(json.dumps(as_json(chosen, found)))
@@ -89,6 +93,21 @@ def confirmed(chosen: Target) -> bool:
         return input(question).strip().lower() in ("y", "yes")
     except EOFError:
         return False
+
+
+def roll_out(chosen: Target) -> Mapping[str, str]:
+    """What the synthesis is told of how the release is taken into use."""
+    if not goes_at_once(chosen.environment.name, client_in(chosen.caller.region, "lambda")):
+        return {}
+    print("an earlier release is live here, so all functions go to the new one at once", file=sys.stderr)
+    return {"roll_out": "at_once"}
+
+
+def forget_former_releases(chosen: Target) -> None:
+    """All but those that can be gone back to. Where it may not, they stay, until somebody may."""
+    lambdas = client_in(chosen.caller.region, "lambda")
+    with suppress(CliError), aws_errors(), suppress(NotPossible):
+        forget_old(look(chosen.environment.name, lambdas), lambdas)
 
 
 def choose_write_version(environment: Environment, client: Any = None) -> Choice:

@@ -7,17 +7,24 @@ from typing import Any, NamedTuple
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deploy import require_credentials
 from acta.cli.operations.operator import aws_errors
 from acta.cli.operations.repair_failed import World, asks_at_terminal
+from acta.cli.operations.target import target
 from acta.cli.terminal.text import echo, one_line
-from infra.deployed.outputs import callers_client
-from infra.deployed.releases import Deployed, NotPossible, Release, choose, look, move, require_rest
+from infra.deployed.account import client_in, local_client
+from infra.deployed.releases import (
+    Deployed,
+    MovedByAnother,
+    NotPossible,
+    Release,
+    choose,
+    look,
+    move,
+    require_rest,
+)
 from infra.local.credentials import Credentials, NoCredentials
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from infra.sizing import FunctionName
-from shared.adapters.aws.clients import make_client
-from shared.adapters.aws.errors import AwsRefused
 
 WHAT_STAYS = (
     "This takes back the functions and their settings. What stays: the state machine, the API's routes, rights, "
@@ -84,9 +91,7 @@ def moved_to(
                 moved.append(name)
                 if not in_silence:
                     echo(f"{name}: version {target.versions[name]}")
-        except AwsRefused as refused:
-            if refused.code != "PreconditionFailedException":
-                raise
+        except MovedByAnother:
             raise CliError(
                 f"somebody else moves aliases just now; {len(moved)} were moved: look with `acta releases`, then run "
                 "the same command again"
@@ -157,16 +162,15 @@ def clients_of(arguments: Namespace) -> Clients:
     """Of --env, or of the local stack. Raises CliError."""
     with aws_errors():
         if arguments.env:
-            require_credentials()
-            return Clients(arguments.env, callers_client("lambda"), callers_client("cloudformation"))
+            chosen = target(arguments.env)
+            region = chosen.caller.region
+            return Clients(
+                chosen.environment.name, client_in(region, "lambda"), client_in(region, "cloudformation")
+            )
         try:
             state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
             running, credentials = state.running(), Credentials.from_file(state.credentials)
         except (NoStack, NoCredentials) as error:
             raise CliError(f"{error}, or give --env") from None
-        here = {
-            "endpoint_url": running.aws_endpoint_url,
-            "region_name": "us-east-1",
-            **credentials.as_arguments(),
-        }
-        return Clients("local", make_client("lambda", **here), make_client("cloudformation", **here))
+        here = (running.aws_endpoint_url, credentials.as_arguments())
+        return Clients("local", local_client("lambda", *here), local_client("cloudformation", *here))
