@@ -11,7 +11,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.cdk_app import CdkFailed, check_tools, synthesised
 from acta.cli.operations.next_commands import next_commands
-from acta.cli.operations.operator import aws_errors
+from acta.cli.operations.stored.operator import aws_errors
 from acta.cli.operations.target import Target, target, warn_unpinned
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import client_in
