@@ -1,6 +1,6 @@
 """Commands about who you are at a deployment in AWS, and who else may use it."""
 
-from acta.cli.commands.grammar import JSON, Command, flag, option
+from acta.cli.commands.grammar import JSON, Command, Group, argument, flag, option
 
 ENVIRONMENT = option("--env", metavar="NAME", required=True, help="the environment, such as prod")
 LOGIN = Command(
@@ -25,5 +25,40 @@ LOGOUT = Command(
     option("--env", metavar="NAME", help="the environment (default: all of them)"),
     JSON,
 )
+USERS = Group(
+    "users",
+    "Who may sign in to an environment with Acta's own user pool (with your AWS credentials).",
+    Command(
+        "add",
+        "sign_in.users:add",
+        "Add a person, or give one that is there more roles. They get a first password by email.",
+        argument("email"),
+        ENVIRONMENT,
+        option("--tenant", required=True, help="whose data they work on; it never changes"),
+        option(
+            "--role",
+            multiple=True,
+            help="such as admin, or one that a tool names; repeatable (default: member)",
+        ),
+        flag("--no-email", help="send no email: set a password yourself, with the `aws` command"),
+        JSON,
+    ),
+    Command(
+        "list",
+        "sign_in.users:list_users",
+        "List the people, with their roles.",
+        ENVIRONMENT,
+        option("--tenant", help="of this tenant alone"),
+        JSON,
+    ),
+    Command(
+        "remove",
+        "sign_in.users:remove",
+        "Remove a person: their sign-ins end, and what they made stays.",
+        argument("email"),
+        ENVIRONMENT,
+        JSON,
+    ),
+)
 
-COMMANDS = (LOGIN, LOGOUT)
+COMMANDS = (LOGIN, LOGOUT, USERS)

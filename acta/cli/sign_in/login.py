@@ -34,9 +34,10 @@ def login(
     http: httpx2.Client | None = None,
     ports: tuple[int, ...] = PORTS,
     wait_seconds: float = LONGEST_SIGN_IN_SECONDS,
+    store: Store | None = None,
 ) -> int:
     """Raises CliError and ClientError."""
-    store = Store(folder())
+    store = store or Store(folder())
     target = target_of(arguments, store, read_outputs)
     used = http or oidc.client(target.application)
     try:

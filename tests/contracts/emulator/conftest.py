@@ -22,6 +22,7 @@ KEYED = "keyed"
 
 
 THOROUGH = (
+    "test_cognito",
     "test_emulator_process",
     "test_options",
     "test_queues",
@@ -29,7 +30,7 @@ THOROUGH = (
     "test_task_tokens",
     "test_time_limits",
 )
-"""Files that wait for seconds to pass or start emulators of their own. `make test` meets what is in them in deployed
+"""Files that wait, synthesise or start emulators of their own. `make test` meets what is in them in deployed
 stacks too, which wait, expire, notify, are stopped and started again.
 """
 

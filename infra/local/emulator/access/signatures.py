@@ -5,8 +5,9 @@ account's number and (at S3) nothing at all for one, and never looks at its own 
 everything. What it has is used here: its check of a signature and each service's words for a refusal. Source: IAM user
 guide, "AWS Signature Version 4 for API requests", and "Common error types" of each service's API reference.
 
-Open without a signature, as on AWS: a deployed HTTP API, whose own authorizers decide, and the URL that CloudFormation
-gives to a custom resource for its one answer, which nobody else knows. The health check is answered here and says
+Open without a signature, as on AWS: a deployed HTTP API, whose own authorizers decide, the public keys of a user pool,
+which such an authorizer fetches, and the URL that CloudFormation gives to a custom resource for its one answer, which
+nobody else knows. The health check is answered here and says
 nothing.
 """
 
@@ -23,7 +24,8 @@ from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import ACCOUNT
 
 HEALTH = "/_ministack/health"
-_OPEN = re.compile(rf"{HTTP_API.pattern}|/_ministack/cfn-response/[0-9a-f-]{{36}}$")
+_POOL_KEYS = r"/[a-z0-9-]{1,20}_[A-Za-z0-9]{1,40}/\.well-known/jwks\.json$"
+_OPEN = re.compile(rf"{HTTP_API.pattern}|/_ministack/cfn-response/[0-9a-f-]{{36}}$|{_POOL_KEYS}")
 
 Answer = tuple[int, dict[str, str], bytes]
 

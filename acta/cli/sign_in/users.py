@@ -1,0 +1,153 @@
+"""`acta users`: who may sign in to an environment with Acta's own pool, with an operator's AWS credentials."""
+
+from __future__ import annotations
+
+import json
+import re
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from acta.cli import exit_codes
+from acta.cli.connection import Invocation
+from acta.cli.exit_codes import CliError
+from acta.cli.sign_in.target import Outputs, target_from
+from acta.cli.terminal.tables import show_table
+from acta.cli.terminal.text import echo, one_line
+
+if TYPE_CHECKING:
+    from infra.deployed.users import Users
+
+TENANT_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,63}"
+"""What the API takes for a tenant (`shared/api/request/identity.py`), as long as the pool's attribute may be."""
+ROLE_PATTERN = r"[A-Za-z0-9._:-]{1,64}"
+EMAIL_PATTERN = r"[^@\s]{1,64}@[^@\s]{1,190}"
+
+Pool = tuple["Users", Outputs]
+"""The users of an environment, and what its stack says about itself."""
+Opens = Callable[[str], Pool]
+"""Environment -> its users. Raises CliError."""
+
+
+def pool_of(environment: str) -> Pool:
+    """With the caller's AWS credentials. Raises CliError."""
+    from infra.deployed.outputs import OutputsUnknown, callers_client, stack_outputs
+    from infra.deployed.users import Users
+
+    try:
+        outputs = stack_outputs(environment)
+    except OutputsUnknown as error:
+        raise CliError(
+            f"{one_line(str(error), 300)}: users are kept with AWS credentials of the account, such as those of "
+            "`aws sso login`"
+        ) from None
+    if not outputs.get("UserPoolId"):
+        whose = outputs.get("Issuer")
+        raise CliError(
+            f"{environment} has no users of its own"
+            + (
+                f": add people at its issuer, {one_line(whose)}"
+                if whose
+                else ", or a release that does not tell"
+            )
+        )
+    with aws_errors():
+        return Users(outputs["UserPoolId"], callers_client("cognito-idp")), outputs
+
+
+def add(arguments: Namespace, open_pool: Opens = pool_of) -> int:
+    """Raises CliError."""
+    from infra.deployed.users import OtherTenant
+
+    roles = arguments.role or ("member",)
+    check(arguments.email, arguments.tenant, roles)
+    users, outputs = open_pool(arguments.env)
+    with aws_errors():
+        try:
+            is_new = users.add(arguments.email, arguments.tenant, roles, invite=not arguments.no_email)
+        except OtherTenant as other:
+            raise CliError(
+                f"{arguments.email} belongs to the tenant {one_line(str(other))}, which never changes: "
+                f"remove them first, `acta users remove {arguments.email} --env {arguments.env}`"
+            ) from None
+    if arguments.json:
+        told = {"email": arguments.email, "tenant": arguments.tenant, "roles": list(roles), "is_new": is_new}
+        echo(json.dumps(told))
+        return exit_codes.OK
+    named = ", ".join(roles)
+    if not is_new:
+        echo(f"{arguments.email} was there, and now has {named} in {arguments.tenant}")
+        return exit_codes.OK
+    told_by = "has no password yet" if arguments.no_email else "gets a first password by email"
+    echo(f"{arguments.email} is in {arguments.tenant} as {named}, and {told_by}; they sign in with")
+    program = Invocation.from_arguments(Namespace())
+    echo(f"  {program.line('login', '--env', arguments.env, *target_from(arguments.env, outputs).options)}")
+    return exit_codes.OK
+
+
+def list_users(arguments: Namespace, open_pool: Opens = pool_of) -> int:
+    """Raises CliError."""
+    users, _ = open_pool(arguments.env)
+    with aws_errors():
+        found = [each for each in users.list() if arguments.tenant in (None, each.tenant)]
+    found.sort(key=lambda each: (each.tenant, each.email))
+    if arguments.json:
+        echo(json.dumps([each._asdict() for each in found]))
+        return exit_codes.OK
+    rows = [(each.email, each.tenant, ", ".join(each.roles), each.status, each.subject) for each in found]
+    show_table(("EMAIL", "TENANT", "ROLES", "STATUS", "SUBJECT"), rows)
+    return exit_codes.OK
+
+
+def remove(arguments: Namespace, open_pool: Opens = pool_of) -> int:
+    """Raises CliError."""
+    from infra.deployed.users import NoSuchUser
+
+    users, _ = open_pool(arguments.env)
+    with aws_errors():
+        try:
+            users.remove(arguments.email)
+        except NoSuchUser:
+            raise CliError(f"{arguments.env} has no user {one_line(arguments.email)}") from None
+    if arguments.json:
+        echo(json.dumps({"email": arguments.email, "removed": True}))
+        return exit_codes.OK
+    echo(
+        f"{one_line(arguments.email)} is removed; a token that they have is valid to its end, an hour unless set"
+    )
+    return exit_codes.OK
+
+
+def check(email: str, tenant: str, roles: Sequence[str]) -> None:
+    """Raises CliError."""
+    wrong: list[tuple[str, str]] = []
+    if not re.fullmatch(EMAIL_PATTERN, email):
+        wrong.append((email, "an email address, such as ann@example.com"))
+    if not re.fullmatch(TENANT_PATTERN, tenant):
+        wrong.append((tenant, "1 to 64 of A-Z a-z 0-9 . _ @ + : - with a letter or digit first"))
+    wrong += [
+        (role, "1 to 64 of A-Z a-z 0-9 . _ : -") for role in roles if not re.fullmatch(ROLE_PATTERN, role)
+    ]
+    for value, what in wrong:
+        raise CliError(f"{one_line(value)} cannot be used: it has to be {what}")
+
+
+@contextmanager
+def aws_errors() -> Iterator[None]:
+    """What AWS says becomes one line that says what to do. Raises CliError."""
+    from shared.adapters.aws.errors import AwsRefused
+    from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
+
+    try:
+        yield
+    except AwsDenied as error:
+        raise CliError(
+            f"AWS refuses it to your credentials ({one_line(str(error), 200)}): docs/sign-in.md lists what they need"
+        ) from None
+    except (StoreThrottled, StoreUnavailable) as error:
+        raise CliError(
+            f"AWS did not answer ({one_line(str(error), 200)}): run the same command again"
+        ) from None
+    except AwsRefused as error:
+        raise CliError(f"AWS refused it: {one_line(str(error), 300)}") from None
