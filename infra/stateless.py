@@ -20,15 +20,15 @@ from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
 from infra.names import READS_VERSION, notification_secrets, stateless_stack, tenant_functions, tool_secrets
-from infra.notifications import create_delivery, feed_notify
 from infra.own_account import place
 from infra.rollout.gradual import GradualRollOut
 from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
 from infra.stateful import StatefulStack
-from infra.stream import reads_stream
-from infra.traces.queue import create_traces, feed_traces
-from infra.usage import feed_usage
+from infra.stream.mapping import reads_stream
+from infra.stream.notifications import create_delivery, feed_notify
+from infra.stream.traces import create_traces, feed_traces
+from infra.stream.usage import feed_usage
 from shared.domain.schema.versions import CURRENT
 from shared.settings import PREFIX
 

@@ -100,7 +100,7 @@ class Grants:
     - `load`: reads how much of the account's concurrency is in use
     - `tenant_functions`: invokes the functions behind tools of kind `lambda`, those of this environment
     - `hands_over`, `traces`: puts commits on the queue of those that become spans; takes them from there, and reads the
-      receiver's headers (`infra/traces/queue.py`)
+      receiver's headers (`infra/stream/traces.py`)
     - `notifications`: the stream, the queue and the receiver (`infra/notifications.py`)
     """
 

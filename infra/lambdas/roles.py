@@ -31,9 +31,9 @@ from infra.lambdas.grants import (
     USAGE,
 )
 from infra.names import LIVE_INDEX
-from infra.notifications import Delivery
 from infra.sizing import FunctionName
-from infra.traces.queue import Traces
+from infra.stream.notifications import Delivery
+from infra.stream.traces import Traces
 from shared.domain.schema.versions import CURRENT
 
 WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys": "false"}}

@@ -21,7 +21,7 @@ from constructs import Construct
 
 from infra.environments import Environment, LocalWebhook, Topic, Webhook
 from infra.names import notification_secret_name, notification_secrets
-from infra.stream import feed_stream, reads_stream
+from infra.stream.mapping import feed_stream, reads_stream
 
 TOLD_CHANGES = (
     {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}}},

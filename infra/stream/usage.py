@@ -5,7 +5,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra.environments import Environment
-from infra.stream import feed_stream
+from infra.stream.mapping import feed_stream
 
 NEW_COMMITS = {
     "eventName": ["INSERT"],
