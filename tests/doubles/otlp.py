@@ -23,43 +23,69 @@ class Received(NamedTuple):
     spans: Sequence[Span]
 
 
-class OtlpEndpoint(ThreadingHTTPServer):
-    """`status`: what it answers; spans are kept where that is 200. `rejects`: spans of each request that a partial
-    success says were not taken.
+class Answered(NamedTuple):
+    status: int
+    body: bytes
+
+
+class Spans:
+    """What was taken. `status`: what is answered; spans are kept where that is 200. `rejects`: spans of each request
+    that a partial success says were not taken.
     """
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
         self.status = 200
         self.rejects = 0
         self.asked = 0
         self.received: list[Received] = []
         self.changed = threading.Condition()
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}{PATH}"
+    def take(self, path: str, headers: Mapping[str, str], body: bytes) -> Answered:
+        """`headers`: by lower-case name."""
+        status = self.status if path == PATH else 404
+        if headers.get("content-type") != "application/x-protobuf":
+            status = 415
+        with self.changed:
+            self.asked += 1
+            if status == 200:
+                for each in ExportTraceServiceRequest.FromString(body).resource_spans:
+                    spans = [span for scope in each.scope_spans for span in scope.spans]
+                    self.received.append(Received(headers, attributes(each.resource.attributes), spans))
+            self.changed.notify_all()
+        answer = ExportTraceServiceResponse()
+        if self.rejects:
+            answer.partial_success.rejected_spans = self.rejects
+        return Answered(status, answer.SerializeToString() if status == 200 else b"")
 
     @property
     def spans(self) -> list[Span]:
         """All that were taken, repeats too."""
-        return [span for each in self.received for span in each.spans]
+        return [span for each in list(self.received) for span in each.spans]
 
-    def once(self, session_id: str = "") -> dict[bytes, Span]:
-        """By id, those of the session or all. Spans with the same id have to be the same bytes."""
+    def once(self, session_id: str) -> dict[bytes, Span]:
+        """By id, those of the session. Spans with the same id have to be the same."""
         found: dict[bytes, Span] = {}
         for span in self.spans:
-            if session_id and attributes(span.attributes)["gen_ai.conversation.id"] != session_id:
-                continue
-            assert found.setdefault(span.span_id, span) == span, f"two spans have one id: {span.name}"
+            if attributes(span.attributes)["gen_ai.conversation.id"] == session_id:
+                assert found.setdefault(span.span_id, span) == span, f"two spans have one id: {span.name}"
         return found
 
     def wait_for(self, is_there: Callable[[], bool], seconds: float) -> bool:
         with self.changed:
             return self.changed.wait_for(is_there, seconds)
+
+
+class OtlpEndpoint(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.taken = Spans()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}{PATH}"
 
     def __enter__(self) -> Self:
         return self
@@ -74,31 +100,24 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        status = self.server.status if self.path == PATH else 404
-        if self.headers["Content-Type"] != "application/x-protobuf":
-            status = 415
-        with self.server.changed:
-            self.server.asked += 1
-            if status == 200:
-                for each in ExportTraceServiceRequest.FromString(body).resource_spans:
-                    spans = [span for scope in each.scope_spans for span in scope.spans]
-                    headers = {name.lower(): value for name, value in self.headers.items()}
-                    self.server.received.append(
-                        Received(headers, attributes(each.resource.attributes), spans)
-                    )
-            self.server.changed.notify_all()
-        answer = ExportTraceServiceResponse()
-        if self.server.rejects:
-            answer.partial_success.rejected_spans = self.server.rejects
-        data = answer.SerializeToString() if status == 200 else b""
-        self.send_response(status)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        answer = self.server.taken.take(self.path, headers, body)
+        self.send_response(answer.status)
         self.send_header("Content-Type", "application/x-protobuf")
-        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
-        self.wfile.write(data)
+        self.wfile.write(answer.body)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def is_tree(found: Mapping[bytes, Span]) -> bool:
+    """One root, and every other span's parent is there."""
+    roots = [span for span in found.values() if not span.parent_span_id]
+    return len(roots) == 1 and all(
+        span.parent_span_id in found for span in found.values() if span is not roots[0]
+    )
 
 
 def attributes(pairs: Sequence[KeyValue]) -> dict[str, object]:

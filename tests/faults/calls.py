@@ -12,14 +12,19 @@ from typing import Any, NamedTuple
 
 from tests.faults.processes import Worker
 
-AWS, MODEL, SINK, LAMBDA = "aws", "model", "sink", "lambda"
+AWS, MODEL, SINK, LAMBDA, OTLP = "aws", "model", "sink", "lambda", "otlp"
 """LAMBDA: the Lambda service, as the state machine asks it for an invocation."""
 INDEX = "index"
 ASSUME_ROLE = "AssumeRole"
 RUN_TAG = re.compile(rb"flt-[0-9a-f]{12}")
 """Every run has a tenant of this form, which is in nearly all that is said on its behalf."""
 _ID = re.compile(r"[a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26}")
-_SERVICES = {"DynamoDB_20120810": "dynamodb", "AWSStepFunctions": "states", "secretsmanager": "secrets"}
+_SERVICES = {
+    "DynamoDB_20120810": "dynamodb",
+    "AWSStepFunctions": "states",
+    "secretsmanager": "secrets",
+    "AmazonSQS": "sqs",
+}
 _S3 = {"GET": "GetObject", "PUT": "PutObject", "POST": "DeleteObjects", "HEAD": "HeadObject"}
 _RESPONSES = {"POST": "create", "GET": "look", "DELETE": "forget"}
 _READS = frozenset(("Query", "GetItem", "BatchGetItem", "Scan", "GetObject", "HeadObject", "ListObjectsV2",
@@ -124,6 +129,8 @@ def subject_of(request: Request) -> Subject:
     if request.at == MODEL:
         place = _replies(json.loads(request.body or b"{}"))
         return Subject("model:Messages", "reply", f"after {place}")
+    if request.at == OTLP:
+        return Subject("otlp:POST", "spans")
     if request.at == LAMBDA:
         return _invocation(json.loads(request.body)["event"])
     if request.at == SINK:
@@ -140,6 +147,8 @@ def subject_of(request: Request) -> Subject:
     body = json.loads(request.body or b"{}")
     if service == "dynamodb":
         return _dynamodb(operation, body)
+    if service == "sqs":
+        return Subject(f"sqs:{operation}", "queue")
     if service == "secrets":
         return Subject(f"secrets:{operation}", "key")
     return Subject(f"{service}:{operation}", "token" if "Task" in operation else "execution")

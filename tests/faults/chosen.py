@@ -10,7 +10,7 @@ from tests.faults.sweep import Case, clean_run, deaths, left_alone, recovery_cal
 
 def sweep_all(parts: Sequence[str], cap: int) -> report.Swept:
     """The calls of the scenario, and what came of each fault, where an invocation makes at most `cap` turns."""
-    with Stand(Silent(), cap=cap) as stand:
+    with Stand(Silent(), cap=cap, traces=True) as stand:
         clean = clean_run(stand)
         calls = clean.track.listing.calls
         everything = [

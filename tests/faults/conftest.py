@@ -13,7 +13,7 @@ from tests.faults.sweep import clean_run
 def stand() -> Iterator[Stand]:
     if not is_supported():
         pytest.skip("processes are found by their connections on Linux only")
-    with Stand() as made:
+    with Stand(traces=True) as made:
         yield made
 
 
@@ -27,7 +27,7 @@ def fused() -> Iterator[Stand]:
     """On which an invocation of `step` makes up to eight turns."""
     if not is_supported():
         pytest.skip("processes are found by their connections on Linux only")
-    with Stand(cap=8) as made:
+    with Stand(cap=8, traces=True) as made:
         yield made
 
 

@@ -18,8 +18,8 @@ KILLS: tuple[Kind, ...] = ("before", "after")
 INSTEAD: tuple[Kind, ...] = ("before", "throttle", "fail", "cut", "hold")
 """Of carrying the call out."""
 RECOVER = "recover"
-USAGE = "usage"
-"""It counts what was committed at a time of its own, and no run waits for it: it is left alone."""
+AFTERWARDS = ("usage", "traces")
+"""They count and export what was committed at a time of their own, and no run waits for them: they are left alone."""
 HELD_SECONDS = 60.0
 ENGINE = Worker(0, "engine")
 """Who invokes Lambdas: no process of a function."""
@@ -58,15 +58,19 @@ def undisturbed(
 
 class Track:
     """One run's calls, and what is to go wrong in it. `fired`: how often each fault has. `recovering`: calls of the
-    recovery function count as the run's. It comes and goes by its own clock, so otherwise they do not. `disturbed_by`:
-    stands between the run and everything it asks, invocations by the engine included.
+    recovery function count as the run's. It comes and goes by its own clock, so otherwise they do not. `exporting`: so
+    do those of the functions that count and export. `disturbed_by`: stands between the run and everything it asks,
+    invocations by the engine included.
     """
 
-    def __init__(self, faults: Sequence[Fault] = (), *, recovering: bool = False) -> None:
+    def __init__(
+        self, faults: Sequence[Fault] = (), *, recovering: bool = False, exporting: bool = False
+    ) -> None:
         self.listing = Listing()
         self.faults = tuple(faults)
         self.fired: Counter[Fault] = Counter()
         self.recovering = recovering
+        self.exporting = exporting
         self.disturbed_by: Disturbance = undisturbed
 
     @property
@@ -162,12 +166,14 @@ class FaultPoint:
         """A request that does not name its run is of the run its process has last spoken for; recovery speaks for
         the latest.
         """
-        if request.worker is None or request.worker.function == USAGE:
+        if request.worker is None:
             return None
         pid, recovering = request.worker.pid, request.worker.function == RECOVER
         tag = request.tag or self._serving.get(pid) or (self._latest if recovering else "")
         track = self.tracks.get(tag)
         if track is None or (recovering and not track.recovering):
+            return None
+        if request.worker.function in AFTERWARDS and not track.exporting:
             return None
         if not recovering:
             self._serving[pid] = tag

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from shared.domain.session.head import Head
 from shared.domain.spending.usage import NOTHING, Amounts, counted
+from shared.domain.traces.spans_of import spans_of
+from tests.doubles.otlp import is_tree
 from tests.faults.ending import Ending, ending
 from tests.faults.person import Insistent, Json, truth
 from tests.faults.point import Fault, Track
@@ -44,11 +46,11 @@ class Play:
     unless it left nothing behind; recovery is what goes on.
     """
 
-    def __init__(self, stand: Stand, *faults: Fault, left: bool = False) -> None:
+    def __init__(self, stand: Stand, *faults: Fault, left: bool = False, exporting: bool = False) -> None:
         self.stand = stand
         self.left = left
         self.tag = new_tag()
-        self.track = Track(faults, recovering=left)
+        self.track = Track(faults, recovering=left, exporting=exporting)
         stand.point.follow(self.tag, self.track)
         token = stand.stack.issuer.issue_token(self.tag, "ann", "admin")
         self.person = Insistent(stand.stack.url, token)
@@ -62,6 +64,8 @@ class Play:
             head = self.see_to(session_id)
             last = ending(self.person, self.stand, self.tag, head)
             self.check_usage(head.session_id)
+            if self.stand.traces:
+                self.check_traces(head.session_id)
         finally:
             self.person.http.close()
         return Run(
@@ -138,6 +142,20 @@ class Play:
                 return
             assert time.monotonic() < deadline, f"usage is {found} instead of {expected}"
             time.sleep(LOOK_SECONDS)
+
+    def check_traces(self, session_id: str) -> None:
+        """The endpoint has the run's whole tree, once the queue has brought its last commit: a span for each row of the
+        step log, each once, and under one root.
+        """
+        commits = self.stand.repository.commits(self.tag, session_id, 1)
+        expected = {span.span_id: span.name for commit in commits for span in spans_of(commit)}
+        rows = sum((commit.step is not None) + len(commit.failed_attempts) for commit in commits)
+        assert len(expected) > rows, "the step log is in it, and the run"
+        spans = self.stand.spans
+        spans.wait_for(lambda: len(spans.once(session_id)) >= len(expected), LONGEST_SECONDS)
+        found = spans.once(session_id)
+        assert {span_id: span.name for span_id, span in found.items()} == expected
+        assert is_tree(found), "a parent is missing, or there are several roots"
 
     def rest(self, head: Head) -> None:
         """Until its executions have ended as well."""

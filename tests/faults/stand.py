@@ -21,8 +21,9 @@ from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.head import Head
 from shared.settings import Settings
+from tests.doubles.otlp import PATH, Spans
 from tests.e2e.support.deployments import neutral_environ, prepare
-from tests.faults.calls import AWS, LAMBDA, MODEL, SINK, Answer, Request
+from tests.faults.calls import AWS, LAMBDA, MODEL, OTLP, SINK, Answer, Request
 from tests.faults.ledger import Ledger
 from tests.faults.point import FaultPoint
 from tests.faults.provider import Provider
@@ -36,7 +37,7 @@ class Stand:
     """Lambdas reach AWS, the model and the tools' service by way of `point`; this process asks the emulator itself.
 
     `cap`: the most turns that an invocation of `step` makes. `model`: what answers as the provider. `invocations`: the
-    engine's come by `point` as well.
+    engine's come by `point` as well. `traces`: spans are exported, to `spans`.
     """
 
     def __init__(
@@ -46,19 +47,24 @@ class Stand:
         *,
         cap: int = 1,
         invocations: bool = False,
+        traces: bool = False,
         **settings: str,
     ) -> None:
         self._scratch = tempfile.TemporaryDirectory(prefix="acta-faults-")
         port = free_port()
         self.point = FaultPoint()
         self.ledger = Ledger()
+        self.spans = Spans()
+        self.traces = traces
         self._servers = [
             aws := FaultyServer(AWS, self.point, Upstream(port)),
             provider := FaultyServer(MODEL, self.point, model or Provider()),
             sink := FaultyServer(SINK, self.point, self.ledger),
+            otlp := FaultyServer(OTLP, self.point, self._take_spans),
             engine := FaultyServer(LAMBDA, self.point, lambda request: Answer(204, {}, b"")),
         ]
         self.tools_url = sink.url
+        self._otlp_url = f"{otlp.url}{PATH}"
         environ = {
             **neutral_environ(),
             "ACTA_AWS_PORT": str(port),
@@ -86,6 +92,8 @@ class Stand:
             settings = self.function("step")
             self.machine = self.function("start")["ACTA_STATE_MACHINE_ARN"]
             self.set_up()
+            if self.traces:
+                self._export()
         except BaseException:
             self.stop()
             raise
@@ -101,6 +109,27 @@ class Stand:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def _take_spans(self, request: Request) -> Answer:
+        answered = self.spans.take(request.path, request.headers, request.body)
+        return Answer(answered.status, {"Content-Type": "application/x-protobuf"}, answered.body)
+
+    def _export(self) -> None:
+        """As in a stack that names an endpoint from the start."""
+        lambdas = self.client("lambda")
+        queue = self.function("traces")["ACTA_TRACES_QUEUE_URL"]
+        for name, more in (
+            ("traces", {"ACTA_TRACES_URL": self._otlp_url}),
+            ("usage", {"ACTA_TRACES_QUEUE_URL": queue}),
+        ):
+            variables = {**self.function(name), **more}
+            lambdas.update_function_configuration(
+                FunctionName=f"acta-local-{name}", Environment={"Variables": variables}
+            )
+        (mapping,) = lambdas.list_event_source_mappings(FunctionName="acta-local-traces")[
+            "EventSourceMappings"
+        ]
+        lambdas.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
 
     def set_up(self) -> None:
         """What a stand has beyond the deployment, before anything runs."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from tests.doubles.otlp import OtlpEndpoint, attributes
+from tests.doubles.otlp import OtlpEndpoint, attributes, is_tree
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import PATIENCE_SECONDS, Person
@@ -28,13 +28,13 @@ def exported(behind: Behind, endpoint: OtlpEndpoint) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def receiving(endpoint: OtlpEndpoint) -> Iterator[None]:
     yield
-    endpoint.status = 200
+    endpoint.taken.status = 200
 
 
 def tree(endpoint: OtlpEndpoint, session_id: str, spans: int) -> dict[bytes, Span]:
     """As soon as there are so many of the session, or as they are when patience ends."""
-    endpoint.wait_for(lambda: len(endpoint.once(session_id)) >= spans, PATIENCE_SECONDS)
-    return endpoint.once(session_id)
+    endpoint.taken.wait_for(lambda: len(endpoint.taken.once(session_id)) >= spans, PATIENCE_SECONDS)
+    return endpoint.taken.once(session_id)
 
 
 def expected(person: Person, session_id: str) -> Counter[str]:
@@ -51,14 +51,6 @@ def expected(person: Person, session_id: str) -> Counter[str]:
     return names
 
 
-def is_whole(found: dict[bytes, Span]) -> bool:
-    """One root, and every other span's parent is there."""
-    roots = [span for span in found.values() if not span.parent_span_id]
-    return len(roots) == 1 and all(
-        span.parent_span_id in found for span in found.values() if span is not roots[0]
-    )
-
-
 def test_the_tree_of_a_session_arrives_whole(endpoint: OtlpEndpoint, admit: Admit) -> None:
     ann = admit()
     session_id = ann.start("Write a short note about the sea")
@@ -66,7 +58,7 @@ def test_the_tree_of_a_session_arrives_whole(endpoint: OtlpEndpoint, admit: Admi
     names = expected(ann, session_id)
     found = tree(endpoint, session_id, names.total())
     assert Counter(span.name for span in found.values()) == names
-    assert is_whole(found)
+    assert is_tree(found)
     assert len({span.trace_id for span in found.values()}) == 1
     chats = [attributes(span.attributes) for span in found.values() if span.name.startswith("chat")]
     assert (
@@ -80,14 +72,14 @@ def test_an_endpoint_that_was_away_gets_all_of_it_when_it_is_back(
     endpoint: OtlpEndpoint, admit: Admit
 ) -> None:
     ann = admit()
-    endpoint.status = 503
-    asked = endpoint.asked
+    endpoint.taken.status = 503
+    asked = endpoint.taken.asked
     session_id = ann.start("Write a short note about rain")
     ann.finished(session_id)
-    assert endpoint.wait_for(lambda: endpoint.asked > asked, PATIENCE_SECONDS), "it was tried"
-    assert endpoint.once(session_id) == {}
-    endpoint.status = 200
+    assert endpoint.taken.wait_for(lambda: endpoint.taken.asked > asked, PATIENCE_SECONDS), "it was tried"
+    assert endpoint.taken.once(session_id) == {}
+    endpoint.taken.status = 200
     names = expected(ann, session_id)
     found = tree(endpoint, session_id, names.total())
     assert Counter(span.name for span in found.values()) == names
-    assert is_whole(found)
+    assert is_tree(found)

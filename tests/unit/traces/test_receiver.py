@@ -46,7 +46,7 @@ def endpoint() -> Iterator[OtlpEndpoint]:
 def test_a_span_arrives_as_it_is(endpoint: OtlpEndpoint) -> None:
     link = Link(b"t" * 16, b"s" * 8)
     assert receiver(endpoint.url, Authorization="Bearer x").send([span(links=(link,))]) == 0
-    (received,) = endpoint.received
+    (received,) = endpoint.taken.received
     assert received.headers["authorization"] == "Bearer x"
     assert received.resource == {"service.name": "acta", "deployment.environment.name": "local"}
     (got,) = received.spans
@@ -70,51 +70,51 @@ def test_a_span_arrives_as_it_is(endpoint: OtlpEndpoint) -> None:
 
 def test_a_failure_is_an_error_with_its_code(endpoint: OtlpEndpoint) -> None:
     receiver(endpoint.url).send([span(error="TOOL_ERROR")])
-    (got,) = endpoint.spans
+    (got,) = endpoint.taken.spans
     assert (got.status.code, got.status.message) == (got.status.STATUS_CODE_ERROR, "TOOL_ERROR")
 
 
 def test_a_name_that_is_no_text_is_sent_all_the_same(endpoint: OtlpEndpoint) -> None:
     receiver(endpoint.url).send([span(name="chat \ud800", attributes={"gen_ai.request.model": "\ud800"})])
-    (got,) = endpoint.spans
+    (got,) = endpoint.taken.spans
     assert (got.name, attributes(got.attributes)) == ("chat ?", {"gen_ai.request.model": "?"})
 
 
 def test_many_spans_are_several_requests_and_each_is_sent_once(endpoint: OtlpEndpoint) -> None:
     made = [span(number) for number in range(2_500)]
     receiver(endpoint.url).send(made)
-    assert [len(each.spans) for each in endpoint.received] == [1_000, 1_000, 500]
-    assert {each.span_id for each in endpoint.spans} == {each.span_id for each in made}
+    assert [len(each.spans) for each in endpoint.taken.received] == [1_000, 1_000, 500]
+    assert {each.span_id for each in endpoint.taken.spans} == {each.span_id for each in made}
 
 
 def test_large_spans_are_spread_over_requests(endpoint: OtlpEndpoint) -> None:
     long = {"acta.text": "x" * (otlp.MAX_BYTES // 3)}
     receiver(endpoint.url).send([span(number, attributes=long) for number in range(5)])
-    assert len(endpoint.spans) == 5
-    assert all(len(each.spans) <= 2 for each in endpoint.received)
+    assert len(endpoint.taken.spans) == 5
+    assert all(len(each.spans) <= 2 for each in endpoint.taken.received)
 
 
 def test_a_request_spans_less_than_a_day(endpoint: OtlpEndpoint) -> None:
     hours = [timedelta(hours=hour) for hour in (30, 0, 1, 31)]
     receiver(endpoint.url).send([span(n, start=AT + hour, end=AT + hour) for n, hour in enumerate(hours)])
-    assert [len(each.spans) for each in endpoint.received] == [2, 2]
+    assert [len(each.spans) for each in endpoint.taken.received] == [2, 2]
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 502, 503, 504, 302])
 def test_spans_that_were_not_taken_are_to_be_sent_again(endpoint: OtlpEndpoint, status: int) -> None:
-    endpoint.status = status
+    endpoint.taken.status = status
     with pytest.raises(SpansNotDelivered, match=str(status)):
         receiver(endpoint.url).send([span()])
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_spans_that_will_never_be_taken_are_told_to_be_lost(endpoint: OtlpEndpoint, status: int) -> None:
-    endpoint.status = status
+    endpoint.taken.status = status
     assert receiver(endpoint.url).send([span(1), span(2)]) == 2
 
 
 def test_a_partial_success_says_how_many_are_lost(endpoint: OtlpEndpoint) -> None:
-    endpoint.rejects = 1
+    endpoint.taken.rejects = 1
     assert receiver(endpoint.url).send([span(1), span(2)]) == 1
 
 
