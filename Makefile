@@ -13,7 +13,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo house test test-thorough test-api test-model faults mixed-fleet check format bench picture lock audit \
+.PHONY: help setup demo house test test-thorough test-api test-model test-traces faults mixed-fleet check format bench picture lock audit \
 	sbom clean
 
 help: ## show this list
@@ -38,6 +38,9 @@ test-api: setup ## schemathesis asks a deployed API whatever its document allows
 
 test-model: setup ## the provider's protocol against a real server with a real small model
 	@ACTA_TEST_MODEL=1 $(BIN)/pytest tests/model
+
+test-traces: setup ## traces of the deployed stack in Arize Phoenix, a receiver that is not ours
+	@ACTA_TEST_TRACES=1 $(BIN)/pytest tests/phoenix
 
 faults: setup ## kills every Lambda at every call, with turns apart and fused; takes each service away (ONLY="step:PutItem outage:s3")
 	@$(BIN)/python -m tests.faults $(ONLY)
@@ -79,6 +82,7 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@$(UV_COMPILE) $(UPGRADE) --no-deps requirements/model.in -o requirements/model.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/api.in -o requirements/api.txt
+	@$(UV_COMPILE) $(UPGRADE) requirements/otlp.in -o requirements/otlp.txt
 	@echo "lock: done"
 
 audit: setup ## ask public advisories about every pinned package (needs the network)
@@ -88,4 +92,4 @@ sbom: setup ## what each zip and the tools contain, as CycloneDX JSON in build/s
 	@$(BIN)/python -m infra.packaging.sbom
 
 clean: ## remove everything that was made, the local stack's data included
-	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit .venv-api node_modules build cdk.out .acta
+	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit .venv-api .venv-otlp node_modules build cdk.out .acta

@@ -9,8 +9,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from tests.doubles.otlp import OtlpEndpoint, attributes, is_tree
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.person import PATIENCE_SECONDS, Person
-from tests.e2e.support.traced import exporting
+from tests.e2e.support.person import PATIENCE_SECONDS
+from tests.e2e.support.traced import deletes_a_file, expected, exporting
 
 
 @pytest.fixture(scope="module")
@@ -37,24 +37,10 @@ def tree(endpoint: OtlpEndpoint, session_id: str, spans: int) -> dict[bytes, Spa
     return endpoint.taken.once(session_id)
 
 
-def expected(person: Person, session_id: str) -> Counter[str]:
-    """The names of the spans that the step log calls for."""
-    names = Counter({"invoke_agent default": 1})
-    for row in person.items(f"/v1/sessions/{session_id}/steps"):
-        if row["kind"] == "tool":
-            names[f"execute_tool {row['name']}"] += 1
-        elif row["kind"] in ("plan", "llm"):
-            names[f"chat {row['name']}"] += 1
-            names["plan default"] += row["kind"] == "plan"
-        else:
-            names[f"intervention {row['name']}"] += 1
-    return names
-
-
 def test_the_tree_of_a_session_arrives_whole(endpoint: OtlpEndpoint, admit: Admit) -> None:
     ann = admit()
-    session_id = ann.start("Write a short note about the sea")
-    seen = ann.finished(session_id)
+    session_id = deletes_a_file(ann)
+    session = ann.snapshot(session_id)
     names = expected(ann, session_id)
     found = tree(endpoint, session_id, names.total())
     assert Counter(span.name for span in found.values()) == names
@@ -63,9 +49,9 @@ def test_the_tree_of_a_session_arrives_whole(endpoint: OtlpEndpoint, admit: Admi
     chats = [attributes(span.attributes) for span in found.values() if span.name.startswith("chat")]
     assert (
         sum(int(str(each["gen_ai.usage.output_tokens"])) for each in chats)
-        == seen.session["usage"]["output_tokens"]
+        == session["usage"]["output_tokens"]
     )
-    assert "sea" not in str(found), "no word of the conversation"
+    assert "old.txt" not in str(found), "no word of the conversation"
 
 
 def test_an_endpoint_that_was_away_gets_all_of_it_when_it_is_back(

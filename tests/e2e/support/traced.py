@@ -1,10 +1,13 @@
 """Traces on the deployed stack: commits are handed over, and an endpoint gets their spans."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tests.e2e.support.behind import Behind
+from tests.e2e.support.person import Person
+from tests.e2e.support.samples import DELETION, OLD
 
 TRACES = "acta-local-traces"
 
@@ -39,3 +42,27 @@ def mapping_of(behind: Behind) -> str:
 def switch(behind: Behind, mapping: str, *, on: bool) -> None:
     changed: Any = behind.client("lambda").update_event_source_mapping(UUID=mapping, Enabled=on)
     assert changed["State"] in ({"Enabled", "Enabling"} if on else {"Disabled", "Disabling"})
+
+
+def deletes_a_file(person: Person) -> str:
+    """A session that is over: it has planned, asked a person, and run tools. Its id."""
+    person.put_file(OLD, "text")
+    session_id = person.start(DELETION)
+    (asked,) = person.asked(session_id).session["interventions"]
+    assert person.resolve(session_id, asked["intervention_id"], "approve").status_code == 200
+    person.finished(session_id)
+    return session_id
+
+
+def expected(person: Person, session_id: str) -> Counter[str]:
+    """The names of the spans that the step log calls for."""
+    names = Counter({"invoke_agent default": 1})
+    for row in person.items(f"/v1/sessions/{session_id}/steps"):
+        if row["kind"] == "tool":
+            names[f"execute_tool {row['name']}"] += 1
+        elif row["kind"] in ("plan", "llm"):
+            names[f"chat {row['name']}"] += 1
+            names["plan default"] += row["kind"] == "plan"
+        else:
+            names[f"intervention {row['name']}"] += 1
+    return names

@@ -34,7 +34,9 @@ class OutageStand(Stand):
         self.setting_up = threading.Semaphore(SET_UP_AT_ONCE)
         self.provider = Provider(SHORT_SCRIPT)
         no_key = {"ACTA_PROVIDER": "", "ANTHROPIC_API_KEY": ""}
-        super().__init__(progress, self.provider, cap=FUSED, invocations=True, **SETTINGS, **no_key)
+        super().__init__(
+            progress, self.provider, cap=FUSED, invocations=True, traces=False, **SETTINGS, **no_key
+        )
 
     def set_up(self) -> None:
         secrets = self.client("secretsmanager")
