@@ -1,6 +1,9 @@
-"""How long CloudWatch keeps a log."""
+"""How long CloudWatch keeps a log, and whether it outlives its stack."""
 
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_logs as logs
+
+from infra.environments import Environment
 
 _DAYS = {
     1: logs.RetentionDays.ONE_DAY,
@@ -20,3 +23,8 @@ def retention(days: int) -> logs.RetentionDays:
     if days not in _DAYS:
         raise ValueError(f"log_retention_days is one of {sorted(_DAYS)}, not {days}")
     return _DAYS[days]
+
+
+def log_removal(environment: Environment) -> RemovalPolicy:
+    """Where data outlives the stack, what was logged about it does, too: it still ends after its retention."""
+    return RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY

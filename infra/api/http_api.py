@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack, Tags
+from aws_cdk import CfnOutput, Duration, Stack, Tags
 from aws_cdk import aws_apigatewayv2 as apigw
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
@@ -16,7 +16,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.environments import Environment
-from infra.log_retention import retention
+from infra.log_retention import log_removal, retention
 from infra.names import metrics_namespace
 from infra.sizing import FunctionName
 from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
@@ -202,7 +202,7 @@ class Api(Construct):
                 "AccessLog",
                 log_group_name=f"/aws/vendedlogs/apis/acta-{environment.name}",
                 retention=retention(environment.log_retention_days),
-                removal_policy=RemovalPolicy.DESTROY,
+                removal_policy=log_removal(environment),
             )
             resource.access_log_settings = apigw.CfnStage.AccessLogSettingsProperty(
                 destination_arn=log_group.log_group_arn, format=json.dumps(self._access_log())

@@ -15,6 +15,8 @@ from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
 Template = Mapping[str, Any]
+GONE = ("DELETE_COMPLETE", "DELETE_SKIPPED")
+"""States of a resource that is no longer the stack's. Source: CloudFormation User Guide, "Resource status codes"."""
 EXPORTED = "Exports"
 """Outputs that begin so are the CDK's, for other stacks."""
 
@@ -89,6 +91,21 @@ class CloudFormation:
                 ) from None
         found: Template = body
         return found
+
+    def physical_ids(self, stack: DeployedStack) -> dict[str, str]:
+        """Logical id -> as AWS knows it, of what is there. Raises StacksUnknown."""
+        found: dict[str, str] = {}
+        more: dict[str, str] = {}
+        while True:
+            answer = self._call(stack.region, "list_stack_resources", StackName=stack.name, **more) or {}
+            found |= {
+                each["LogicalResourceId"]: each["PhysicalResourceId"]
+                for each in answer.get("StackResourceSummaries", ())
+                if each.get("PhysicalResourceId") and each["ResourceStatus"] not in GONE
+            }
+            if not answer.get("NextToken"):
+                return found
+            more = {"NextToken": answer["NextToken"]}
 
     def _region_of(self, environment: Environment, stack: str) -> str:
         return EDGE_REGION if stack == edge_stack(environment.name) else self._region

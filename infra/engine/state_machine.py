@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from aws_cdk import ArnFormat, RemovalPolicy, Stack
+from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -12,7 +12,7 @@ from constructs import Construct
 
 from infra.engine.workflow import PLACEHOLDERS, definition
 from infra.environments import Environment
-from infra.log_retention import retention
+from infra.log_retention import log_removal, retention
 from infra.names import machine_name
 from infra.sizing import FunctionName
 
@@ -59,7 +59,7 @@ class StateMachine(Construct):
             "Logs",
             log_group_name=f"/aws/vendedlogs/states/{machine_name(environment.name)}",
             retention=retention(environment.log_retention_days),
-            removal_policy=RemovalPolicy.DESTROY,
+            removal_policy=log_removal(environment),
         )
         self.machine = sfn.StateMachine(
             self,

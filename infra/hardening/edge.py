@@ -6,7 +6,7 @@ know the origin secret by its hash (`shared/api/request/origin.py`). So no value
 
 import json
 
-from aws_cdk import ArnFormat, CfnOutput, Duration, RemovalPolicy, SecretValue, Stack
+from aws_cdk import ArnFormat, CfnOutput, Duration, SecretValue, Stack
 from aws_cdk import Environment as Where
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_cloudfront as cloudfront
@@ -17,7 +17,7 @@ from constructs import Construct
 
 from infra.environments import Environment
 from infra.hardening.firewall import Firewall
-from infra.log_retention import retention
+from infra.log_retention import log_removal, retention
 from infra.names import edge_stack, origin_secret_name
 from infra.options import EDGE_REGION, Domain, Edge
 from shared.api.request.origin import ADDRESS_HEADER, SECRET_HEADER
@@ -105,7 +105,7 @@ class EdgeStack(Stack):
             "FirewallLog",
             log_group_name=group_name,
             retention=retention(environment.log_retention_days),
-            removal_policy=RemovalPolicy.DESTROY,
+            removal_policy=log_removal(environment),
         )
         # CloudFormation's ARN of a log group ends with `:*`, which WAF refuses.
         destination = self.format_arn(

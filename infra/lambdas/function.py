@@ -15,7 +15,7 @@ from constructs import Construct
 from infra.environments import SNAP_START_SINCE, Environment
 from infra.lambdas.grants import CHANGE, GRANTS
 from infra.lambdas.roles import Resources, roles_of
-from infra.log_retention import retention
+from infra.log_retention import log_removal, retention
 from infra.names import (
     ALIAS,
     audit_secret_name,
@@ -66,7 +66,7 @@ class ActaFunction(Construct):
             "Logs",
             log_group_name=f"/aws/lambda/{full_name}",
             retention=retention(environment.log_retention_days),
-            removal_policy=RemovalPolicy.DESTROY,
+            removal_policy=log_removal(environment),
         )
         roles = roles_of(self, name, environment, resources, log_group)
         self.function = lambda_.Function(

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deploy import choose_write_version
+from acta.cli.operations.deployed.deploy import choose_write_version
 from infra.deployed.write_version import Choice, ReleaseTooFar, choose
 from infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
 from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS

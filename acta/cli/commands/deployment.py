@@ -65,15 +65,18 @@ LOCAL = (
 OPERATIONS = (
     Command(
         "deploy",
-        "operations.deploy:deploy",
+        "operations.deployed.deploy:deploy",
         "Deploy into your AWS account with the CDK: says what will change, and asks.",
         ENVIRONMENT,
         flag("--yes", help="do not ask, for CI"),
+        option(
+            "--policies", metavar="DIR", help="deploy nothing: write the IAM policies that deploying needs"
+        ),
         epilog="Exit codes: 0 it is deployed, 1 cdk failed or the answer was no, 2 wrong use or refused.",
     ),
     Command(
         "diff",
-        "operations.deploy:diff",
+        "operations.deployed.deploy:diff",
         "Show what a deployment would change.",
         ENVIRONMENT,
         flag("--exit-code", help="exit with 1 where something would change"),
@@ -81,7 +84,7 @@ OPERATIONS = (
     ),
     Command(
         "outputs",
-        "operations.outputs:outputs",
+        "operations.deployed.outputs:outputs",
         "Show where a deployed environment's API, issuer and other things are.",
         ENVIRONMENT,
         JSON,
@@ -103,6 +106,14 @@ OPERATIONS = (
         flag("--yes", help="do not ask"),
         JSON,
         STATE,
+    ),
+    Command(
+        "destroy",
+        "operations.deployed.destroy:destroy",
+        "Delete a deployed environment: says what goes and what stays, and has its name typed.",
+        ENVIRONMENT,
+        option("--yes", metavar="NAME", help="the environment's name again, for scripts: do not ask"),
+        epilog="Exit codes: 0 it is gone, 1 something is left or the name was not typed, 2 wrong use or refused.",
     ),
     Command(
         "models",

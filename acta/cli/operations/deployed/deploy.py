@@ -9,8 +9,9 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.cdk_app import CdkFailed, check_tools, synthesised
-from acta.cli.operations.next_commands import next_commands
+from acta.cli.operations.deployed.cdk_app import CdkFailed, check_tools, synthesised
+from acta.cli.operations.deployed.next_commands import next_commands
+from acta.cli.operations.deployed.policies import write_policies
 from acta.cli.operations.stored.operator import aws_errors
 from acta.cli.operations.target import Target, target, warn_unpinned
 from acta.cli.terminal.text import echo, one_line
@@ -26,6 +27,8 @@ NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown
 
 def deploy(arguments: Namespace) -> int:
     """Exit code 1 where cdk fails or the answer is no. Raises CliError."""
+    if arguments.policies is not None:
+        return write_policies(arguments)
     if not arguments.yes and not sys.stdin.isatty():
         raise CliError(NOBODY_TO_ASK)
     check_tools()

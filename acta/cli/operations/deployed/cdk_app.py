@@ -63,8 +63,12 @@ class SynthesisedApp(NamedTuple):
             self._cdk("diff", *changed, "--exclusively", "--method", "template", "--ci")
 
     def deploy(self) -> None:
-        """Raises CdkFailed. Nobody is asked: who deploys has seen the changes."""
-        self._cdk("deploy", "--all", "--require-approval", "never")
+        """Raises CdkFailed. Nobody is asked: who deploys has seen the changes.
+
+        Where data outlives the stack, secrets and logs of an earlier stack are taken over: their names are fixed.
+        """
+        kept = ("--import-existing-resources",) if self.target.environment.retain else ()
+        self._cdk("deploy", "--all", "--require-approval", "never", *kept)
 
     def _cdk(self, *arguments: str) -> None:
         run_cdk(self.target, *arguments, "--app", str(self.folder))

@@ -1,0 +1,81 @@
+"""`acta deploy --policies DIR`: writes the IAM policies that a deployment needs, and says what to do with them."""
+
+import json
+import os
+import tempfile
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.deployed.cdk_app import check_tools
+from acta.cli.operations.target import environment_named, target
+from acta.cli.terminal.text import echo, one_line
+from infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
+from infra.environments import Environment
+from infra.local.cdk import CommandFailed, Commands, cdk_environ
+from infra.local.toolchain import ROOT
+
+DEPLOYER = "deployer.json"
+
+
+def write_policies(arguments: Namespace) -> int:
+    """AWS is asked for the account alone, and only where the environment names none. Raises CliError."""
+    check_tools()
+    environment = environment_named(arguments.env)
+    place = _place(environment)
+    folder = Path(arguments.policies)
+    try:
+        documents = execution_policies(environment, place, types_in_templates(environment))
+    except UnknownResource as error:
+        raise CliError(str(error)) from None
+    named = {DEPLOYER: deployer_policy(environment, place)}
+    named |= {f"execution-{number}.json": each for number, each in enumerate(documents, start=1)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, each in named.items():
+            (folder / name).write_text(json.dumps(each, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CliError(f"{one_line(str(folder))}: {error.strerror}") from None
+    for line in what_to_do(environment, place, folder, [*named]):
+        echo(line)
+    return exit_codes.OK
+
+
+def types_in_templates(environment: Environment) -> set[str]:
+    """Of all resources. Synthesised without the functions' code. Raises CliError."""
+    with tempfile.TemporaryDirectory(prefix="acta-policies-") as scratch:
+        commands = Commands(cdk_environ(os.environ), Path(scratch) / "synth.log")
+        app = Path(scratch) / "app"
+        try:
+            commands.cdk("list", "--output", str(app), "-c", f"env={environment.name}", cwd=ROOT)
+        except CommandFailed as error:
+            raise CliError(str(error)) from None
+        finally:
+            commands.stop()
+        templates = [json.loads(path.read_text(encoding="utf-8")) for path in app.glob("*.template.json")]
+    return {each["Type"] for template in templates for each in template["Resources"].values()}
+
+
+def what_to_do(environment: Environment, place: Place, folder: Path, files: list[str]) -> Iterator[str]:
+    """Commands to paste, by somebody who may make policies."""
+    shown, name = one_line(str(folder), 200), environment.name
+    yield f"Written to {shown}: {', '.join(files)}."
+    yield "Once, by an administrator of the account:"
+    arns = []
+    for file in files:
+        policy = f"acta-{name}-{file.removesuffix('.json')}"
+        yield f"  aws iam create-policy --policy-name {policy} --policy-document file://{shown}/{file}"
+        if file != DEPLOYER:
+            arns.append(f"arn:aws:iam::{place.account}:policy/{policy}")
+    yield f"  npx cdk bootstrap aws://{place.account}/{place.region} \\"
+    yield f"      --cloudformation-execution-policies {','.join(arns)}"
+    yield f"Then attach acta-{name}-{DEPLOYER.removesuffix('.json')} to whoever deploys: docs/deploy.md."
+
+
+def _place(environment: Environment) -> Place:
+    if environment.account is not None and environment.region is not None:
+        return Place(environment.account, environment.region)
+    found = target(environment.name).caller
+    return Place(found.account, found.region)

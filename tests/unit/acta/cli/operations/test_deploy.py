@@ -1,0 +1,56 @@
+"""`acta deploy` and `acta destroy` ask a person, and refuse where there is none."""
+
+import io
+import json
+
+import pytest
+
+from acta.cli.main import main
+from acta.cli.operations.deployed.deploy import as_json, differs
+from acta.cli.operations.target import Target
+from infra.deployed.account import Caller
+from infra.deployed.changes import Changes
+from infra.environments import DEV
+
+CHOSEN = Target(DEV, Caller("123456789012", "eu-west-1", "arn"))
+
+
+@pytest.fixture(autouse=True)
+def nobody_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (("deploy", "--env", "dev"), "add --yes"),
+        (("destroy", "--env", "dev"), "add --yes and the environment's name"),
+        (("destroy", "--env", "dev", "--yes", "prod"), "--yes dev"),
+    ],
+    ids=str,
+)
+def test_where_nobody_can_be_asked_nothing_is_done(
+    words: tuple[str, ...], remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    shown = capsys.readouterr()
+    assert remedy in shown.err
+    assert shown.out == ""
+
+
+def test_a_script_reads_what_would_change_by_stack() -> None:
+    found = {"Acta-dev-Stateful": Changes("same"), "Acta-dev-Stateless": Changes("changed", added=("New",))}
+    told = json.loads(json.dumps(as_json(CHOSEN, found)))
+    assert (told["environment"], told["account"], told["region"]) == ("dev", "123456789012", "eu-west-1")
+    assert told["differs"] is True
+    assert told["stacks"]["Acta-dev-Stateless"] == {
+        "state": "changed",
+        "added": ["New"],
+        "removed": [],
+        "changed": [],
+    }
+
+
+def test_stacks_that_are_all_the_same_do_not_differ() -> None:
+    assert not differs({"a": Changes("same"), "b": Changes("same")})
+    assert differs({"a": Changes("same"), "b": Changes("new")})
