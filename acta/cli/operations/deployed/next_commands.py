@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from acta.cli.operations.target import Target
+from infra.environments import OwnPool
 from infra.names import secret_name
 
 KEY_OF = "anthropic"
@@ -17,5 +18,7 @@ def next_commands(chosen: Target, *, is_first: bool) -> Iterator[str]:
     if is_first:
         yield f"  aws secretsmanager put-secret-value --region {region} \\"
         yield f"      --secret-id {secret_name(environment.name, KEY_OF)} --secret-string file://key.txt"
+    if isinstance(environment.auth, OwnPool):
+        yield f"  acta users add YOU@EXAMPLE.COM --env {environment.name} --tenant YOURS --role admin"
     yield f"  acta login --env {environment.name}"
     yield f'  acta run --env {environment.name} "List my files"'

@@ -7,6 +7,7 @@ import pytest
 
 from acta.cli.main import main
 from acta.cli.operations.deployed.deploy import as_json, differs
+from acta.cli.operations.deployed.next_commands import next_commands
 from acta.cli.operations.target import Target
 from infra.deployed.account import Caller
 from infra.deployed.changes import Changes
@@ -49,6 +50,17 @@ def test_a_script_reads_what_would_change_by_stack() -> None:
         "removed": [],
         "changed": [],
     }
+
+
+def test_the_next_commands_are_commands_with_their_options() -> None:
+    lines = [line.strip() for line in next_commands(CHOSEN, is_first=True)]
+    told = [line.split() for line in lines if line.startswith("acta ")]
+    assert [words[1] for words in told] == ["users", "login", "run"]
+    for words in told:
+        assert main([*words[1 : 3 if words[1] == "users" else 2], "--help"]) == 0
+        assert words[words.index("--env") + 1] == "dev"
+    assert "acta/dev/anthropic" in "".join(lines)
+    assert "anthropic" not in "".join(next_commands(CHOSEN, is_first=False))
 
 
 def test_stacks_that_are_all_the_same_do_not_differ() -> None:
