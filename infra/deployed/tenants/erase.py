@@ -157,9 +157,13 @@ def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
 
 
 def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
+    _record(eraser.stores, tenant, SESSION_DELETE, {"session_id": session_id})
+    return delete_session(eraser, tenant, session_id)
+
+
+def delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
     """As over the API: it is cancelled where it runs, and erased once more when no worker of it can live. How many."""
     stores = eraser.stores
-    _record(stores, tenant, SESSION_DELETE, {"session_id": session_id})
     repository = SessionRepository(stores.log, stores.blobs, stores.clock)
     requester = Requester(tenant, OPERATOR)
     try:

@@ -11,7 +11,7 @@ from shared.agent.recovery.restart import try_now
 from shared.agent.session.endings import cancelled, completed, ended
 from shared.agent.session.engine_decision import next_decision
 from shared.domain.interventions import approval
-from shared.domain.interventions.intervention import Intervention, is_about_outage, is_pause
+from shared.domain.interventions.intervention import Intervention, is_about_outage, is_about_restore, is_pause
 from shared.domain.rules.budget import with_limits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import StepRecord
@@ -23,6 +23,10 @@ MAX_KEPT_CHARS = 10_000
 REJECTED = "Error: a person rejected this call{why}. Do not repeat it; go on another way or ask."
 RETRY = "A person has looked at it and says: go on, but another way than before."
 RETRY_EXPIRED = "Nobody has said anything in time: go on, but another way than before."
+RESTORED = (
+    "What you remember of this session ends some time ago: what you did after that may have happened, and you do not "
+    "know of it. Look at what is there before you do anything again."
+)
 SKIPPED = "Error: it is unknown whether this call happened, and a person says: go on without it."
 SKIP_EXPIRED = (
     "Error: it is unknown whether this call happened, and nobody said so in time. Go on without it."
@@ -147,6 +151,9 @@ def _apply(
             _settle_doubt(change, one, option, given, expired)
         case "error_recovery", "retry" if is_about_outage(one):
             _try_on(change, given.get("hint"))
+        case "error_recovery", "retry" if is_about_restore(one):
+            hint = f"{RESTORED} A person says: {given['hint']}" if given.get("hint") else RESTORED
+            change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
         case "error_recovery", "retry":
             hint = f"A person says: {given['hint']}" if given.get("hint") else RETRY
             hint = RETRY_EXPIRED if expired else hint

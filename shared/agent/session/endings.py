@@ -22,7 +22,7 @@ def ended(change: Change, ending: Ending) -> CommitDraft:
 
 def failed(change: Change, code: str, message: str) -> CommitDraft:
     """`code` and `message` are shown to the user (design §3, `error`)."""
-    _withdraw(change)
+    withdraw(change)
     _close_plan(change, "failed", code.lower())
     change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None)
     change.to_state("failed", code.lower())
@@ -32,7 +32,7 @@ def failed(change: Change, code: str, message: str) -> CommitDraft:
 
 def completed(change: Change, result: Result, by: str | None = None) -> CommitDraft:
     """`by`: the person who finished the run, if one did."""
-    _withdraw(change, by)
+    withdraw(change, by)
     _close_plan(change, "completed" if result.reason == "goal_complete" else "failed", result.reason)
     change.set(result=result, calls=(), held=None, outage=None)
     _leave_to_next_generation(change)
@@ -46,7 +46,7 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     """Calls that have started stay in the head, and so do calls whose end is unknown: they may still act, and their
     finish may still be recorded. `by` None: nobody decided in time.
     """
-    _withdraw(change, by)
+    withdraw(change, by)
     _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
     started = tuple(call.model_copy(update={"state": "started"}) for call in begun)
@@ -63,7 +63,7 @@ def restored(change: Change, run_id: str) -> None:
     and no execution of the session that was backed up is taken for its own.
     """
     was_open = change.head.is_open
-    _withdraw(change)
+    withdraw(change)
     if was_open:
         _close_plan(change, "failed", RESTORED)
     head = change.head
@@ -106,7 +106,7 @@ def _close_plan(change: Change, status: Literal["completed", "failed"], reason: 
     change.event("plan.closed", {"version": plan.version, "status": status, "reason": reason})
 
 
-def _withdraw(change: Change, by: str | None = None) -> None:
+def withdraw(change: Change, by: str | None = None) -> None:
     """Closes every open intervention. `by`: the person whose decision left nothing to decide."""
     withdrawn = {"state": "withdrawn", "resolved_at": change.now, "resolved_by": by}
     for one in change.head.interventions:

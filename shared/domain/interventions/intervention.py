@@ -69,6 +69,15 @@ def is_about_outage(one: Intervention) -> bool:
     return "outage" in one.context
 
 
+def with_restored_to(at: str) -> dict[str, Any]:
+    """What marks the context of a question about a session whose log was restored to that time."""
+    return {"restored_to": at}
+
+
+def is_about_restore(one: Intervention) -> bool:
+    return "restored_to" in one.context
+
+
 def with_pause_lifted(review: Intervention) -> Intervention:
     """Marks a review that was open while a pause was lifted. A second resume does not end such a review: so a client
     may repeat its resume, and still somebody has to decide on the review.

@@ -1,13 +1,16 @@
 """What operators do to a deployment with their own credentials, from a command line."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import Behind
 from tests.e2e.support.command import acta
 from tests.e2e.support.person import Person
-from tests.e2e.support.samples import GOAL, give_files
+from tests.e2e.support.samples import DELETION, GOAL, OLD, give_files
 
 
 def test_a_tenant_is_backed_up_and_restored_into_another(
@@ -41,3 +44,53 @@ def test_a_tenant_is_backed_up_and_restored_into_another(
     assert json.loads(erased.out)["removed"]["sessions"] == 1
     assert (other.items("/v1/sessions"), other.files()) == ([], set())
     assert ann.files(), "another tenant has lost its files"
+
+
+def test_a_restored_table_is_taken_into_use(
+    deployed: Deployed, admit: Admit, ann: Person, behind: Behind
+) -> None:
+    """As the runbook says: stop, restore, park, go on."""
+    give_files(ann)
+    ann.put_file(OLD, "old")
+    waiting = ann.asked(ann.start(DELETION)).session["session_id"]
+    dynamodb, table = behind.client("dynamodb"), behind.settings["ACTA_TABLE"]
+    restored = f"restored-{ann.tenant}"
+    copy_of(dynamodb, table, restored)
+    at = datetime.now(UTC).isoformat()
+    ann.finished(ann.start(GOAL))
+    state, said = ("--state", str(deployed.state)), ("--confirm", "local")
+
+    at_work = acta("restored", *state, "--from", restored, "--at", at, *said)
+    assert (at_work.code, len(at_work.err.splitlines())) == (2, 1)
+    try:
+        stopped = acta("quarantine", *state, *said)
+        assert stopped.code == 0, stopped.err
+        taken = acta("restored", *state, "--from", restored, "--at", at, *said, "--json")
+        assert taken.code == 0, taken.err
+    finally:
+        assert acta("quarantine", *state, "--lift").code == 0
+
+    assert json.loads(taken.out)["parked"] >= 1
+    assert [one["session_id"] for one in ann.items("/v1/sessions")] == [waiting]
+    (question,) = ann.snapshot(waiting)["interventions"]
+    assert question["type"] == "error_recovery"
+    ann.resolve(waiting, question["intervention_id"], "cancel")
+    assert ann.snapshot(waiting)["state"] == "cancelled"
+    assert ann.file(OLD) == "old"
+
+
+def copy_of(dynamodb: Any, table: str, name: str) -> None:
+    """What point-in-time recovery makes, without its index."""
+    keys = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
+    types = [{"AttributeName": each, "AttributeType": "S"} for each in ("pk", "sk")]
+    dynamodb.create_table(
+        TableName=name, KeySchema=keys, AttributeDefinitions=types, BillingMode="PAY_PER_REQUEST"
+    )
+    more: dict[str, Any] = {}
+    while True:
+        answer = dynamodb.scan(TableName=table, **more)
+        for item in answer["Items"]:
+            dynamodb.put_item(TableName=name, Item=item)
+        if "LastEvaluatedKey" not in answer:
+            return
+        more = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}

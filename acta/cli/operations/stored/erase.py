@@ -1,12 +1,11 @@
 """`acta erase`: everything of a tenant, or of one person in it, is removed for good."""
 
 import json
-import sys
 from argparse import Namespace
 from datetime import UTC
 
 from acta.cli import exit_codes
-from acta.cli.exit_codes import CliError
+from acta.cli.operations.stored.confirm import confirm
 from acta.cli.operations.stored.operator import account_of, aws_errors
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.tenants.erase import Receipt, erase_tenant, erase_user, eraser_of
@@ -17,7 +16,7 @@ def erase(arguments: Namespace) -> int:
     tenant, user = arguments.tenant, arguments.user
     with aws_errors():
         eraser = eraser_of(account_of(arguments))
-        _confirm(user or tenant, arguments.confirm)
+        confirm(f"All of {one_line(user or tenant)} is erased for good.", user or tenant, arguments.confirm)
         receipt = erase_tenant(eraser, tenant) if user is None else erase_user(eraser, tenant, user)
     if arguments.json:
         until = None if receipt.until is None else receipt.until.isoformat()
@@ -27,19 +26,6 @@ def erase(arguments: Namespace) -> int:
     else:
         _show(receipt, user or tenant)
     return exit_codes.OK if receipt.until is None else exit_codes.WAITING
-
-
-def _confirm(name: str, given: str | None) -> None:
-    """Raises CliError unless the name is given once more, in the option or at the terminal."""
-    if given is None and sys.stdin.isatty() and sys.stdout.isatty():
-        try:
-            given = input(f"This cannot be undone. Type {one_line(name)} to erase it: ")
-        except EOFError:
-            given = ""
-    if given is None:
-        raise CliError("without a terminal --confirm gives the name of what is erased once more")
-    if given != name:
-        raise CliError("that is another name; nothing was erased")
 
 
 def _show(receipt: Receipt, name: str) -> None:

@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.target import target
+from acta.cli.operations.target import environment_named, target
 from acta.cli.terminal.text import one_line
 from infra.deployed.tenants.stores import Account, NotDeployed, TenantStores
+from infra.environments import LOCAL, Environment
 from infra.local.credentials import Credentials, NoCredentials
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from shared.adapters.aws.errors import AwsRefused
@@ -26,6 +27,11 @@ def account_of(arguments: Namespace) -> Account:
     except (NoStack, NoCredentials) as error:
         raise CliError(f"{error}, or give --env") from None
     return Account.local(running.aws_endpoint_url, credentials.as_arguments())
+
+
+def environment_of(arguments: Namespace) -> Environment:
+    """As its entry says. Raises CliError."""
+    return environment_named(arguments.env) if arguments.env else LOCAL
 
 
 def stores_of(arguments: Namespace) -> TenantStores:

@@ -1,0 +1,109 @@
+"""`acta quarantine` and `acta restored`: a table that AWS has restored to an earlier time is taken into use."""
+
+import json
+from argparse import Namespace
+from datetime import UTC, datetime
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.stored.confirm import confirm
+from acta.cli.operations.stored.operator import account_of, aws_errors, environment_of
+from acta.cli.terminal.text import echo, one_line
+from infra.deployed.quarantine import LONGEST_MINUTES, Quarantine
+from infra.deployed.tenants.erase import eraser_of
+from infra.deployed.tenants.restored_table import Progress, use_restored
+from infra.deployed.tenants.stores import Account
+
+WORDS = {
+    "copied": "{} items are as they were",
+    "removed": "{} items of later are gone",
+    "erased": "{} that were erased since are erased again",
+    "parked": "{} sessions wait for a person, who is asked whether they shall go on",
+    "unreadable": "{} sessions cannot be read: look at them with acta doctor",
+    "unnamed": "{} erasures could not be repeated: their tenants' names are too long for a key (see the audit trail)",
+    "texts": "{} texts that followed from what is forgotten are removed",
+}
+
+
+def quarantine(arguments: Namespace) -> int:
+    """Raises CliError."""
+    name = arguments.env or "local"
+    with aws_errors():
+        stop = _quarantine(arguments, account_of(arguments))
+        if arguments.lift:
+            stop.lift()
+            if arguments.json:
+                echo(json.dumps({"works": True}))
+                return exit_codes.OK
+            echo(
+                f"{name} works again; people are asked about the sessions that were parked (acta interventions)"
+            )
+            return exit_codes.OK
+        confirm(f"Stop all work in {one_line(name)}?", name, arguments.confirm)
+        stopped = stop.begin()
+    if arguments.json:
+        echo(json.dumps({"works": False, "stopped": stopped}))
+        return exit_codes.OK
+    echo(f"{name} stands still: its API answers 503, and {stopped} executions were stopped")
+    echo(
+        f"wait {LONGEST_MINUTES} minutes before you change the table: a function that runs goes on to its end"
+    )
+    echo(f"to let it go on: acta quarantine {_where(arguments)}--lift")
+    return exit_codes.OK
+
+
+def restored(arguments: Namespace) -> int:
+    """Exit code 1 where a session could not be read or an erasure not be repeated. Raises CliError."""
+    name = arguments.env or "local"
+    account = account_of(arguments)
+    with aws_errors():
+        if not _quarantine(arguments, account).holds:
+            raise CliError(f"{name} is at work: stop it with acta quarantine {_where(arguments)}first")
+        eraser = eraser_of(account)
+        at = _restored_to(eraser.stores.dynamodb, arguments.source, arguments.at)
+        said = f"The table of {one_line(name)} becomes what it was at {at:%Y-%m-%d %H:%M:%S} UTC."
+        confirm(f"{said} What came after is lost.", name, arguments.confirm)
+        done = use_restored(eraser, arguments.source, at)
+    if arguments.json:
+        echo(json.dumps({**done.counts, "lost": done.lost}))
+    else:
+        _show(done, arguments)
+    return exit_codes.SESSION_FAILED if done.counts["unreadable"] or done.counts["unnamed"] else exit_codes.OK
+
+
+def _show(done: Progress, arguments: Namespace) -> None:
+    for kind, words in WORDS.items():
+        if done.counts.get(kind):
+            echo(words.format(done.counts[kind]))
+    for session in done.lost:
+        echo(f"{one_line(session)} began after that time: its texts are still in S3")
+    echo(f"to let it go on: acta quarantine {_where(arguments)}--lift")
+
+
+def _quarantine(arguments: Namespace, account: Account) -> Quarantine:
+    machine = account.stores().names.state_machine
+    lambdas, states = account.client("lambda"), account.client("stepfunctions")
+    return Quarantine(environment_of(arguments), lambdas, states, machine)
+
+
+def _where(arguments: Namespace) -> str:
+    return f"--env {arguments.env} " if arguments.env else ""
+
+
+def _restored_to(dynamodb: Any, table: str, at: str | None) -> datetime:
+    """AWS says it of a table that it restored. Raises CliError."""
+    if at is not None:
+        return datetime.fromisoformat(at).astimezone(UTC)
+    from botocore.exceptions import ClientError
+
+    try:
+        described = dynamodb.describe_table(TableName=table)["Table"]
+    except ClientError as error:
+        raise CliError(f"{one_line(table)}: {error.response['Error']['Code']}") from None
+    found = described.get("RestoreSummary", {}).get("RestoreDateTime")
+    if not isinstance(found, datetime):
+        raise CliError(f"AWS does not say to what time {one_line(table)} was restored: give it with --at")
+    if described.get("TableStatus") != "ACTIVE":
+        raise CliError(f"{one_line(table)} is not ready yet: AWS is still restoring it")
+    return found.astimezone(UTC)

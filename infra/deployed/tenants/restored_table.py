@@ -1,0 +1,246 @@
+"""Makes a deployment's table what a restored one is, fit to be worked with again (ADR 90).
+
+AWS restores a table to an earlier time as another table. Its items are copied into the deployed one, which keeps its
+name, its stream and its place in the stack. While this runs nothing else may write: the environment is quarantined.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, NamedTuple
+
+from infra.deployed.tenants.erase import ERASE_TENANT, SESSION_DELETE, Eraser, delete_items, delete_session
+from infra.deployed.tenants.stores import TenantStores
+from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb.definition_items import DEPLOYMENT_PK
+from shared.adapters.dynamodb.delete_session_items import write_in_batches
+from shared.adapters.storage.keys import SESSIONS, TENANT, part_text
+from shared.agent.outages.park import park
+from shared.agent.session.repository import SessionRepository
+from shared.domain.errors import PoisonedSession, SchemaUnknown, SessionNotFound, StoreThrottled
+from shared.ports.log import SessionName
+
+BATCH = 100
+"""BatchGetItem's limit."""
+ATTEMPTS, PAUSE_SECONDS = 8, 0.05
+MEMORY_DELETE = "memory.delete"
+MARGIN = timedelta(minutes=5)
+"""An action that began so long before the time may have been written after it."""
+FOLLOWING = ("conversation-", "reply-")
+"""How names of texts begin that follow from commits, or that no commit has named yet."""
+Item = items.Item
+
+
+class Progress(NamedTuple):
+    """`copied`, `removed`: items of the table. `erased`: sessions, memories and items of tenants that were erased
+    since. `parked`: sessions that wait for a person. `unreadable`: sessions that could not be looked at. `texts`:
+    objects in S3 that followed from what is forgotten. `unnamed`: erasures in tenants whose names are too long for a
+    key, which have to be repeated by hand. `lost`: sessions, as `tenant/session`, of which S3 has texts and the table
+    nothing.
+    """
+
+    counts: Mapping[str, int]
+    lost: tuple[str, ...]
+
+
+def use_restored(eraser: Eraser, source: str, restored_to: datetime) -> Progress:
+    """`source`: the name of the restored table. Raises what AWS raises; then it may be repeated."""
+    counts = Counter[str]()
+    stores = eraser.stores
+    counts["copied"] = _copy(stores, source)
+    counts["removed"] = _remove_later(stores, source)
+    for action, tenant, thing in _erased_since(stores, restored_to - MARGIN):
+        if tenant is None:
+            counts["unnamed"] += 1
+            continue
+        counts["erased"] += _erase_again(eraser, action, tenant, thing)
+    for session in _open_sessions(stores):
+        counts[_park(stores, session, restored_to)] += 1
+    counts["texts"], lost = _remove_following(stores)
+    return Progress(counts, lost)
+
+
+def _copy(stores: TenantStores, source: str) -> int:
+    """Each item as it was. What the deployment itself stores is the present release's, and stays."""
+    copied = 0
+    for page in _pages(_scan(stores, source)):
+        puts = [{"PutRequest": {"Item": item}} for item in page if not _is_deployments(item)]
+        write_in_batches(stores.table, stores.names.table, stores.clock, puts)
+        copied += len(puts)
+    return copied
+
+
+def _remove_later(stores: TenantStores, source: str) -> int:
+    """Items that were made after the time."""
+    removed = 0
+    for page in _pages(_scan(stores, stores.names.table, ProjectionExpression="pk, sk")):
+        keys = [item for item in page if not _is_deployments(item)]
+        there = {_name(item) for item in _found(stores, source, keys)}
+        gone = [{"DeleteRequest": {"Key": key}} for key in keys if _name(key) not in there]
+        write_in_batches(stores.table, stores.names.table, stores.clock, gone)
+        removed += len(gone)
+    return removed
+
+
+def _erased_since(stores: TenantStores, since: datetime) -> Iterator[tuple[str, str | None, str]]:
+    """From the audit trail, which no restore changes: action, tenant, and the id of what was deleted. What was begun,
+    and nobody knows how it ended, was asked for all the same.
+    """
+    seen: set[tuple[str, str, str]] = set()
+    wanted = {":s": {"S": SESSION_DELETE}, ":m": {"S": MEMORY_DELETE}, ":t": {"S": ERASE_TENANT}}
+    found = _scan(
+        stores,
+        stores.names.audit_table,
+        FilterExpression="a IN (:s, :m, :t)",
+        ExpressionAttributeValues=wanted,
+    )
+    for item in found:
+        record = json.loads(item["j"]["S"])
+        details = record.get("details", {})
+        thing = details.get("session_id") or details.get("memory_id") or ""
+        key = (record["action"], item["pk"]["S"], thing)
+        if record.get("outcome") == "refused" or datetime.fromisoformat(record["at"]) < since or key in seen:
+            continue
+        seen.add(key)
+        yield record["action"], part_text(item["pk"]["S"].removeprefix(TENANT)), thing
+
+
+def _erase_again(eraser: Eraser, action: str, tenant: str, thing: str) -> int:
+    match action:
+        case "session.delete":
+            return delete_session(eraser, tenant, thing)
+        case "memory.delete":
+            memory = eraser.stores.memories.get(tenant, thing)
+            if memory is None:
+                return 0
+            eraser.stores.memories.delete(tenant, memory)
+            return 1
+        case _:
+            return delete_items(eraser.stores, tenant)[0]
+
+
+def _open_sessions(stores: TenantStores) -> Iterator[SessionName | None]:
+    """None: a listing that nobody can read."""
+    wanted = {":s": {"S": items.LISTING}, ":a": {"S": "active"}, ":w": {"S": "waiting_for_user"}}
+    found = _scan(
+        stores,
+        stores.names.table,
+        FilterExpression="begins_with(sk, :s) AND st IN (:a, :w)",
+        ExpressionAttributeValues=wanted,
+    )
+    for item in found:
+        try:
+            named = items.item_live(item)  # has names as they are, however long
+            yield SessionName(named.tenant, named.session_id)
+        except PoisonedSession:
+            yield None
+
+
+def _park(stores: TenantStores, session: SessionName | None, restored_to: datetime) -> str:
+    """What it is counted as."""
+    if session is None:
+        return "unreadable"
+    repository = SessionRepository(stores.log, stores.blobs, stores.clock)
+    try:
+        return "parked" if park(repository, *session, restored_to) else "parked before"
+    except SessionNotFound:
+        return "erased before"
+    except (PoisonedSession, SchemaUnknown):
+        return "unreadable"
+
+
+def _remove_following(stores: TenantStores) -> tuple[int, tuple[str, ...]]:
+    """Segments of conversations beyond a log's end, and replies that were kept for a commit: they belong to what is
+    forgotten. Texts that are named after their hash harm nobody. Returns how many objects, and the sessions of which
+    only texts are left.
+    """
+    removed, lost = 0, dict[str, None]()
+    ends: dict[str, int] = {}
+    for bucket in stores.text_buckets:
+        for key in _keys(stores, bucket):
+            _, tenant, session, name = key.split("/", 3)
+            place = f"{tenant}/{session}"
+            if place not in ends:
+                ends[place] = _last_number(stores, tenant, session)
+            if not ends[place]:
+                lost[place] = None
+            elif name.startswith(FOLLOWING) and not _is_before(name, ends[place]):
+                stores.objects.call("delete_object", Bucket=bucket, Key=key)
+                removed += 1
+    return removed, tuple(lost)
+
+
+def _is_before(name: str, last: int) -> bool:
+    """Whether a segment ends where the log still is what it was made of. The newest commits may be new ones."""
+    kind, _, number = name.partition("-")
+    return kind == "conversation" and number.isdecimal() and int(number) < last
+
+
+def _last_number(stores: TenantStores, tenant_part: str, session_part: str) -> int:
+    """Of the session's newest commit; 0: the table has none."""
+    answer = stores.table.call(
+        "query",
+        TableName=stores.names.table,
+        ConsistentRead=True,
+        ScanIndexForward=False,
+        Limit=1,
+        ProjectionExpression="sk",
+        KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
+        ExpressionAttributeValues={
+            ":pk": {"S": f"{TENANT}{tenant_part}#{items.LISTING}{session_part}"},
+            ":commits": {"S": items.COMMIT},
+        },
+    )
+    found = answer["Items"]
+    return int(found[0]["sk"]["S"].removeprefix(items.COMMIT)) if found else 0
+
+
+def _keys(stores: TenantStores, bucket: str) -> Iterator[str]:
+    more: dict[str, str] = {}
+    while True:
+        answer = stores.objects.call("list_objects_v2", Bucket=bucket, Prefix=f"{SESSIONS}/", **more)
+        yield from (each["Key"] for each in answer.get("Contents", ()))
+        if not answer.get("IsTruncated"):
+            return
+        more = {"ContinuationToken": answer["NextContinuationToken"]}
+
+
+def _scan(stores: TenantStores, table: str, **request: Any) -> Iterator[Item]:
+    while True:
+        answer = stores.table.call("scan", TableName=table, ConsistentRead=True, **request)
+        yield from answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return
+        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def _found(stores: TenantStores, table: str, keys: list[Item]) -> Iterator[Item]:
+    wanted, pause = keys, PAUSE_SECONDS
+    for _ in range(ATTEMPTS):
+        if not wanted:
+            return
+        asked = {table: {"Keys": wanted, "ConsistentRead": True, "ProjectionExpression": "pk, sk"}}
+        answer = stores.table.call("batch_get_item", RequestItems=asked)
+        yield from answer.get("Responses", {}).get(table, [])
+        wanted = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+        if wanted:
+            stores.clock.back_off(pause)
+            pause *= 2
+    if wanted:
+        raise StoreThrottled("batch_get_item: keys were left unprocessed")
+
+
+def _is_deployments(item: Item) -> bool:
+    return str(item["pk"]["S"]) == DEPLOYMENT_PK
+
+
+def _name(item: Item) -> tuple[str, str]:
+    return item["pk"]["S"], item["sk"]["S"]
+
+
+def _pages(found: Iterable[Item]) -> Iterator[list[Item]]:
+    left = iter(found)
+    while page := list(islice(left, BATCH)):
+        yield page
