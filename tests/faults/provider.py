@@ -32,8 +32,7 @@ class Provider:
         self.sold: dict[str, list[Sold]] = defaultdict(list)
 
     def __call__(self, request: Request) -> Answer:
-        messages = json.loads(request.body)["messages"]
-        said = sum(1 for message in messages if message["role"] == "assistant")
+        said = place_of(request)
         if said >= len(self._turns):
             error = {"type": "invalid_request_error", "message": "the script is over"}
             return Answer(
@@ -44,6 +43,12 @@ class Provider:
         self.sold[request.tag or ""].append(priced(said))
         stream = b"".join(_events(self._turns[said], said))
         return Answer(200, {"Content-Type": "text/event-stream; charset=utf-8"}, stream)
+
+
+def place_of(request: Request) -> int:
+    """The place in the script of the reply that is asked for."""
+    messages = json.loads(request.body)["messages"]
+    return sum(1 for message in messages if message["role"] == "assistant")
 
 
 def _events(turn: Turn, number: int) -> Iterator[bytes]:

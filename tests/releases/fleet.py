@@ -16,8 +16,8 @@ from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.session.head import Head
 from tests.faults.calls import Answer, Request
 from tests.faults.person import Json
-from tests.faults.provider import Provider
-from tests.faults.scenario import Play, Run
+from tests.faults.provider import Provider, place_of
+from tests.faults.scenario import LONGEST_SECONDS, Play, Run
 from tests.faults.script import SCRIPT
 from tests.faults.stand import Stand
 from tests.releases import previous
@@ -49,6 +49,13 @@ OLD, NEW = old(*FUNCTIONS, machine="old"), old()
 RAISED = NEW._replace(version=CURRENT)
 
 
+class Held(NamedTuple):
+    """A reply of the model. `asked_for`: its worker is in its turn; `may_go`: is set by whoever holds it."""
+
+    asked_for: threading.Event
+    may_go: threading.Event
+
+
 class Roles(NamedTuple):
     """ARNs, by release; the same where the function has one role."""
 
@@ -66,6 +73,8 @@ class Fleet(Stand):
         self._provider = Provider(SCRIPT_OF_BOTH)
         self._roles: dict[str, Roles] = {}
         self._tenant = ""
+        self.held: dict[tuple[str, int], Held] = {}
+        """Replies that are kept back, by the run's tag and their place in the script."""
         self.counted: list[int] = []
         """How many sessions counted as open at each change of the last run, and after it."""
         super().__init__(model=self._ask, ACTA_TENANT_LIMITS=json.dumps(LIMITS))
@@ -106,7 +115,7 @@ class Fleet(Stand):
         for name in FUNCTIONS:
             is_old = name in mix.old
             if before is None or is_old != (name in before.old):
-                self._become(name, is_old)
+                self.become(name, is_old)
             if before is None or mix.version != before.version:
                 variables = {**self.function(name), "ACTA_WRITE_VERSION": str(mix.version)}
                 self._lambdas.update_function_configuration(
@@ -121,7 +130,7 @@ class Fleet(Stand):
                 stateMachineArn=self.machine, definition=json.dumps(self._definitions[mix.machine])
             )
 
-    def _become(self, name: str, is_old: bool) -> None:
+    def become(self, name: str, is_old: bool) -> None:
         """Its code and its role. A deployment changes both at once; here no code is ever with a role that is too narrow
         for it.
         """
@@ -146,7 +155,7 @@ class Fleet(Stand):
     def _former(self, name: str, todays: str, tenant: str) -> str:
         """The one role that the release before knows, which a deployment keeps beside the new ones while the version
         that is written is the older one (`infra/lambdas/roles.py`): it may do what both of them may. The local AWS
-        writes today's version and has none. It may also assume the role for tenants, for `_become`.
+        writes today's version and has none. It may also assume the role for tenants, for `become`.
         """
         iam = self.client("iam")
         documents = [
@@ -171,7 +180,15 @@ class Fleet(Stand):
     def _lambdas(self) -> Any:
         return self.client("lambda")
 
+    def hold(self, tag: str, place: int) -> "Held":
+        """Keeps back the reply that has this place in the script of the run, from 0."""
+        return self.held.setdefault((tag, place), Held(threading.Event(), threading.Event()))
+
     def _ask(self, request: Request) -> Answer:
+        held = self.held.get((request.tag or "", place_of(request)))
+        if held is not None:
+            held.asked_for.set()
+            held.may_go.wait(LONGEST_SECONDS)
         self.go_on()
         return self._provider(request)
 
