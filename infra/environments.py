@@ -19,6 +19,7 @@ from infra.options import (
     Edge,
     Network,
     SignInFirewall,
+    Watch,
     Way,
     check_boundary,
     check_place,
@@ -208,6 +209,10 @@ class Environment:
     versioned_files: bool = True
     log_retention_days: int = 30
     alarms: bool = True
+    watch: Watch = field(default_factory=Watch)
+    """Who is told of them, and what a month may cost."""
+    dashboard: bool = True
+    """A page of graphs, `acta-<env>` in CloudWatch."""
     audit_retention_days: int = 0
     """After which a record of the audit trail is deleted. 0: never."""
 

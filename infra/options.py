@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 _HOST = re.compile(r"(?=.{4,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -132,6 +133,79 @@ class Network:
                 ipaddress.ip_network(each)
             except ValueError:
                 _require(None, "Network.egress", f"networks such as 203.0.113.0/24, not {each!r}")
+
+
+@dataclass(frozen=True)
+class SlackChannel:
+    """A channel of a workspace that the account's Amazon Q Developer in chat applications (AWS Chatbot) is in."""
+
+    workspace_id: str
+    channel_id: str
+
+    def __post_init__(self) -> None:
+        _require(
+            re.fullmatch(r"T[0-9A-Z]{8,12}", self.workspace_id),
+            "SlackChannel.workspace_id",
+            "such as T012ABCDE",
+        )
+        _require(
+            re.fullmatch(r"[CG][0-9A-Z]{8,12}", self.channel_id),
+            "SlackChannel.channel_id",
+            "such as C012ABCDE",
+        )
+
+
+@dataclass(frozen=True)
+class MonthlyBudget:
+    """AWS Budgets tells of it at `warn_at_percent`, at 100 % and when a forecast passes it; it stops nothing.
+
+    `tagged_only`: of what has the tag `environment` of this deployment, which somebody has to activate as a cost
+    allocation tag first; else of the whole account.
+    """
+
+    usd: float
+    warn_at_percent: int = 80
+    tagged_only: bool = False
+
+    def __post_init__(self) -> None:
+        _require(self.usd > 0, "MonthlyBudget.usd", "more than 0")
+        _require(1 <= self.warn_at_percent < 100, "MonthlyBudget.warn_at_percent", "1 to 99")
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who is told when something is wrong, and from when on money is.
+
+    `emails`, `webhooks` (https), `slack`: get every alarm; whoever is named by address has to confirm once. `runbook`:
+    the address of this repository's `docs/operations.md` where your people read it. `usd_per_hour`: what all model
+    calls together may cost in an hour before an alarm; None: whatever it is.
+    """
+
+    emails: tuple[str, ...] = ()
+    webhooks: tuple[str, ...] = ()
+    slack: SlackChannel | None = None
+    runbook: str = "docs/operations.md"
+    usd_per_hour: float | None = 20.0
+    budget: MonthlyBudget | None = None
+
+    def __post_init__(self) -> None:
+        for address in self.emails:
+            name, _, host = address.rpartition("@")
+            is_one = name.isprintable() and name and " " not in address and _HOST.fullmatch(host.lower())
+            _require(is_one, "Watch.emails", f"addresses such as oncall@example.com, not {address!r}")
+        for url in self.webhooks:
+            parts = urlsplit(url)
+            is_https = parts.scheme == "https" and _HOST.fullmatch(parts.hostname or "")
+            _require(is_https, "Watch.webhooks", f"addresses that begin with https://, not {url!r}")
+        fits = self.runbook == "docs/operations.md" or self.runbook.startswith("https://")
+        _require(
+            fits and "#" not in self.runbook,
+            "Watch.runbook",
+            "an address that begins with https://, without #",
+        )
+        _require(
+            self.usd_per_hour is None or self.usd_per_hour > 0, "Watch.usd_per_hour", "more than 0, or None"
+        )
 
 
 @dataclass(frozen=True)

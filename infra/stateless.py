@@ -8,7 +8,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.alarms import Alarms
 from infra.api.http_api import Api, Issuer
 from infra.api.user_pool import UserPool
 from infra.engine.recovery_triggers import call_recovery
@@ -29,6 +28,9 @@ from infra.stream.mapping import reads_stream
 from infra.stream.notifications import create_delivery, feed_notify
 from infra.stream.traces import create_traces, feed_traces
 from infra.stream.usage import feed_usage
+from infra.watching.alarms import Alarms
+from infra.watching.dashboard import Dashboard
+from infra.watching.receivers import Receivers
 from shared.domain.schema.versions import CURRENT
 from shared.settings import PREFIX
 
@@ -86,9 +88,19 @@ class StatelessStack(Stack):
         self._options(environment, functions, stateful.user_pool)
         GradualRollOut(self, environment.name, environment.roll_out, called, api.http_api)
         if environment.alarms:
+            topic = Receivers(self, environment).topic
             Alarms(
-                self, environment.name, functions, engine.machine, api.http_api, api.refusals, delivery.queue
+                self,
+                environment,
+                topic,
+                functions,
+                engine.machine,
+                api.http_api,
+                api.refusals,
+                delivery.queue,
             )
+        if environment.dashboard:
+            Dashboard(self, environment, functions, engine.machine, api.http_api, delivery.queue)
 
         outputs = {
             "ApiUrl": api.url,

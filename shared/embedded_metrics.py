@@ -6,14 +6,51 @@ one metric on the bill, so dimensions have few values: never a tenant, a session
 
 import time
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 Unit = Literal["Count", "Seconds", "None"]
+Units = Mapping[str, Unit]
+
+RUN_METRICS: Units = MappingProxyType(
+    {
+        "RunsEnded": "Count",
+        "RunTokens": "Count",
+        "RunCostUsd": "None",
+        "RunSeconds": "Seconds",
+        "RunTurns": "Count",
+    }
+)
+"""Of each finished run. `RunsEnded` also by `end`."""
+BATCH_METRICS: Units = MappingProxyType(
+    {
+        "RunsStarted": "Count",
+        "PlansCreated": "Count",
+        "PlansCompleted": "Count",
+        "QuestionsAsked": "Count",
+        "QuestionsClosed": "Count",
+        "ToolCalls": "Count",
+        "ToolsFailed": "Count",
+        "ModelCalls": "Count",
+        "Tokens": "Count",
+        "CostUsd": "None",
+        "Unread": "Count",
+    }
+)
+"""Of what all sessions did since they were counted before, a minute or two ago."""
+FAILURE_METRICS: Units = MappingProxyType(
+    {"Failures": "Count", "Retries": "Count", "ProviderErrors": "Count"}
+)
+"""Of each failed invocation of the engine: all, those that it tries again, those that a model's provider was in the way
+of. `Failures` also by `error`, the name of the class.
+"""
+SWEEP_METRICS: Units = MappingProxyType({"SessionsRecovered": "Count", "SessionsStuck": "Count"})
+"""Of each scan of `recover`: sessions that went on by its doing, and those that stand still and that it cannot help."""
 
 
 def embedded(
     namespace: str,
-    units: Mapping[str, Unit],
+    units: Units,
     dimensions: Sequence[Sequence[str]] = ((),),
     at: float | None = None,
 ) -> dict[str, Any]:

@@ -7,7 +7,7 @@ cost a fifth of a cold start (ADR 59).
 import gc
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from aws_lambda_powertools import Logger, Metrics
 
 from shared.domain.errors import Fenced, TransientError
 from shared.domain.session.commit import Position
-from shared.embedded_metrics import Unit, embedded
+from shared.embedded_metrics import FAILURE_METRICS, Units, embedded
 from shared.invocation_meter import METER, ms_since_start
 from shared.tenant_hash import tenant_hash
 
@@ -23,15 +23,13 @@ if TYPE_CHECKING:
     from shared.engine_event import EngineEvent
 
 KEY_REFUSED_METRIC = "KeysRefused"
-"""Counts turns of `step` whose provider refused the key or the quota (`infra/alarms.py`)."""
+"""Counts turns of `step` whose provider refused the key or the quota (`infra/watching/catalogue.py`)."""
 NOT_RECORDED_METRIC = "NotRecorded"
-"""Counts requests that the audit trail does not have, or not how they ended or who sent them (`infra/alarms.py`)."""
-SESSIONS_HIDDEN_METRIC = "SessionsHidden"
-"""Counts requests for somebody else's private session, which are answered 404 (`infra/alarms.py`)."""
-FAILURE_METRICS: dict[str, Unit] = {"Failures": "Count", "Retries": "Count", "ProviderErrors": "Count"}
-"""Of each failed invocation of the engine: all, those that it tries again, those that a model's provider was in the way
-of. `Failures` also by `error`, the name of the class.
+"""Counts requests that the audit trail does not have, or not how they ended or who sent them
+(`infra/watching/catalogue.py`).
 """
+SESSIONS_HIDDEN_METRIC = "SessionsHidden"
+"""Counts requests for somebody else's private session, which are answered 404 (`infra/watching/catalogue.py`)."""
 PROVIDER = "PROVIDER_"
 """How codes of errors of providers begin."""
 SPANS_LOST_METRIC = "SpansLost"
@@ -72,6 +70,10 @@ class Telemetry:
                 METER.end()
 
         return metered
+
+    def counted(self, message: str, metrics: Units, values: Mapping[str, float], **ids: object) -> None:
+        """A line with metrics in it. `values`: of each."""
+        self.logger.info(message, extra={**ids, **values, **embedded(self._namespace, metrics)})
 
     def key_refused(self, at: Position, code: str) -> None:
         """An operator has to see to it: a line with ids, and what the alarm `KeysRefused` counts."""

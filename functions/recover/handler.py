@@ -29,6 +29,7 @@ from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from shared.domain.frozen_model import FrozenModel
+from shared.embedded_metrics import SWEEP_METRICS
 from shared.ports.log import SessionName
 from shared.telemetry import Telemetry
 from shared.tenant_hash import tenant_hash
@@ -121,7 +122,11 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
         everything=everything,
     )
     counts = tally._asdict()
-    telemetry.logger.info("swept", extra={"everything": everything, **counts})
+    told = {
+        "SessionsRecovered": tally.started + tally.restarted + tally.woken,
+        "SessionsStuck": tally.unreadable + tally.put_off,
+    }
+    telemetry.counted("swept", SWEEP_METRICS, told, everything=everything, **counts)
     counted = count_open(
         CountDeps(deps.repository, deps.session_index, time_is_left, _told), deps.known_counted
     )

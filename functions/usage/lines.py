@@ -12,31 +12,8 @@ from shared.adapters.storage.keys import part_text
 from shared.agent.usage.ended_runs import EndedRun, Progressed
 from shared.agent.usage.fold import Folded
 from shared.domain.spending.usage import NOTHING, Amounts
-from shared.embedded_metrics import Unit, embedded
+from shared.embedded_metrics import BATCH_METRICS, RUN_METRICS, embedded
 from shared.tenant_hash import tenant_hash
-
-RUN_METRICS: dict[str, Unit] = {
-    "RunsEnded": "Count",
-    "RunTokens": "Count",
-    "RunCostUsd": "None",
-    "RunSeconds": "Seconds",
-    "RunTurns": "Count",
-}
-"""Of each finished run. `RunsEnded` also by `end`."""
-BATCH_METRICS: dict[str, Unit] = {
-    "RunsStarted": "Count",
-    "PlansCreated": "Count",
-    "PlansCompleted": "Count",
-    "QuestionsAsked": "Count",
-    "QuestionsClosed": "Count",
-    "ToolCalls": "Count",
-    "ToolsFailed": "Count",
-    "ModelCalls": "Count",
-    "Tokens": "Count",
-    "CostUsd": "None",
-    "Unread": "Count",
-}
-"""Of what all sessions of a batch did since they were counted before."""
 
 
 class Lines:

@@ -71,15 +71,16 @@ def _made(environment: Environment, home: Stack) -> str:
             },
         )
     )
-    key.add_to_resource_policy(
-        iam.PolicyStatement(
-            sid="Alarms",
-            principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-            actions=["kms:Decrypt", "kms:GenerateDataKey"],
-            resources=["*"],
-            conditions={"StringEquals": {"aws:SourceAccount": home.account}},
+    for sid, service in (("Alarms", "cloudwatch"), ("Budgets", "budgets")):  # both tell the topic of alarms
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid=sid,
+                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                resources=["*"],
+                conditions={"StringEquals": {"aws:SourceAccount": home.account}},
+            )
         )
-    )
     return key.key_arn
 
 

@@ -172,6 +172,7 @@ def test_a_key_that_acta_makes_is_renewed_each_year_and_kept(
     assert [service for service, _ in by_services] == [
         "logs.region.amazonaws.com",
         "cloudwatch.amazonaws.com",
+        "budgets.amazonaws.com",
     ]
     assert all(condition for _, condition in by_services), "in the name of this deployment or account only"
     assert not given.stateful.resources("AWS::KMS::Key")
