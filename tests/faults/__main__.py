@@ -4,7 +4,7 @@ The sweep is made on two stands side by side, on which an invocation of `step` m
 
 A part is `function:operation:kind` or `outage:service:kind`; what follows a colon may be left out, and so may the
 function. `cap1`, `cap8`: on that stand alone. Ends with 1 where a run differs from the clean one, a fault did not fire
-or an outage was not felt.
+or an outage was not felt, with 2 at once where a part names nothing.
 """
 
 import sys
@@ -16,6 +16,7 @@ from multiprocessing import get_context
 from infra.local.toolchain import ROOT
 from tests.faults import report
 from tests.faults.chosen import sweep_all
+from tests.faults.naming import unknown, what_there_is
 from tests.faults.outages import report as outages_report
 from tests.faults.outages.chosen import OUTAGE, outlast
 from tests.faults.stand import is_supported
@@ -30,7 +31,13 @@ def main(parts: Sequence[str]) -> int:
         return 2
     began = time.monotonic()
     caps = [cap for cap in CAPS if f"cap{cap}" in parts] or CAPS
-    parts = [part for part in parts if not part.startswith("cap")]
+    parts = [part for part in parts if part not in [f"cap{cap}" for cap in CAPS]]
+    unmet = unknown(parts)
+    if unmet:
+        print(
+            f"faults: no fault and no outage is named {', '.join(unmet)}.\n{what_there_is()}", file=sys.stderr
+        )
+        return 2
     named = [part for part in parts if part.startswith(OUTAGE)]
     faults = [part for part in parts if part not in named]
     # Each on a stand of its own, where it mostly waits. Three at a time were too many for two cores: sessions took

@@ -6,7 +6,7 @@ would differ from run to run, and so would raw order where calls of the model ru
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -88,11 +88,12 @@ class Call(NamedTuple):
 
 class Listing:
     """The calls of one run. What follows from a lost race for a commit number is not listed: which of two calls that
-    run side by side loses is chance, and how often.
+    run side by side loses is chance, and how often. `unlisted`: how many those are, by function and operation.
     """
 
     def __init__(self) -> None:
         self.calls: dict[str, Call] = {}
+        self.unlisted: Counter[tuple[str, str]] = Counter()
         self._seen: dict[tuple[str, str, str], list[str]] = defaultdict(list)
         self._contending: set[int] = set()
 
@@ -101,6 +102,7 @@ class Listing:
         if subject.same and subject.same in seen:
             return Call(worker.function, subject, seen.index(subject.same) + 1)
         if worker.pid in self._contending and not subject.is_write:
+            self.unlisted[worker.function, subject.operation] += 1
             return None
         seen.append(subject.same)
         call = Call(worker.function, subject, len(seen))

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from infra.local.progress import Silent
 from tests.faults import report
+from tests.faults.naming import is_meant
 from tests.faults.stand import Stand
-from tests.faults.sweep import Case, clean_run, deaths, left_alone, recovery_calls, sweep, troubles
+from tests.faults.sweep import clean_run, deaths, left_alone, recovery_calls, sweep, troubles
 
 
 def sweep_all(parts: Sequence[str], cap: int) -> report.Swept:
@@ -23,14 +24,3 @@ def sweep_all(parts: Sequence[str], cap: int) -> report.Swept:
         print(f"cap {cap}: {len(calls)} calls, {len(chosen)} faults", flush=True)
         verdicts = sweep(stand, clean, chosen, lambda verdict: print(report.line(verdict, cap), flush=True))
     return report.Swept(list(calls), verdicts)
-
-
-def is_meant(case: Case, parts: Sequence[str]) -> bool:
-    """`left` is a kind as well: of those where nobody comes back."""
-    function, operation = case.group
-    having = ({function}, {operation.partition(":")[2]}, {case.faults[0].kind, "left" if case.left else ""})
-    for part in parts or [""]:
-        wanted = [*part.split(":"), "", ""][:3]
-        if all(not want or want in have for want, have in zip(wanted, having, strict=True)):
-            return True
-    return False

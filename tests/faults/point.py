@@ -36,6 +36,10 @@ class Fault(NamedTuple):
     def meets(self, name: str) -> bool:
         return name.startswith(self.call) if self.prefix else name == self.call
 
+    @property
+    def function(self) -> str:
+        return self.call.partition(" ")[0]
+
     def __str__(self) -> str:
         return f"{self.kind} {self.call}"
 
@@ -75,7 +79,22 @@ class Track:
 
     @property
     def all_fired(self) -> bool:
-        return all(self.fired[fault] == fault.times for fault in self.faults)
+        return all(map(self.has_fired, self.faults))
+
+    def has_fired(self, fault: Fault) -> bool:
+        return self.fired[fault] == fault.times
+
+    def why_unfired(self, fault: Fault) -> str:
+        """What the run asked for instead."""
+        alike = [name for name in self.listing.calls if _alike(fault.call, name)]
+        if any(fault.meets(name) for name in alike):
+            more = f"fired {self.fired[fault]} times of {fault.times}"
+        else:
+            more = (
+                f"{len(alike)} calls of its kind came up, the last of them {alike[-1] if alike else 'none'}"
+            )
+        unlisted = sum(n for key, n in self.listing.unlisted.items() if _alike(fault.call, " ".join(key)))
+        return f"{fault}: {more}; {unlisted} more followed a lost race and have no name"
 
     def due(self, call: Call | None) -> Fault | None:
         """Once it has begun, a fault that comes several times meets every further call of its kind."""

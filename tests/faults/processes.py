@@ -3,7 +3,7 @@
 import os
 import select
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -49,6 +49,15 @@ def kill(worker: Worker, parent: int) -> None:
             raise TimeoutError(f"process {worker.pid} outlives SIGKILL")
     finally:
         os.close(watched)
+
+
+def kill_all(functions: Collection[str], parent: int) -> None:
+    """Every process of these functions: the next invocation of each finds none that is warm."""
+    for pid in list(_children(parent)):
+        with suppress(OSError):  # it has ended meanwhile
+            function = _function(pid)
+            if function in functions:
+                kill(Worker(pid, function), parent)
 
 
 def _inode(port: int, server: int) -> str | None:

@@ -52,7 +52,7 @@ def line(verdict: Verdict, cap: int) -> str:
     """One fault: `ok` where it fired and the run ended as the clean one."""
     word = "ok" if verdict.is_good else ("differs" if verdict.problems else "did not fire")
     asked = ", asked" if verdict.asked else ""
-    more = "".join(f"\n    {problem}" for problem in verdict.problems)
+    more = "".join(f"\n    {told}" for told in (*verdict.problems, *verdict.unfired))
     return f"{verdict.seconds:5.1f} s  cap {cap}  {verdict.case.name}: {word}{asked}{more}"
 
 
@@ -72,6 +72,7 @@ def write(
             "same_end": verdict.is_good,
             "asked": list(verdict.asked),
             "problems": list(verdict.problems),
+            "unfired": list(verdict.unfired),
             "seconds": round(verdict.seconds, 1),
         }
         for cap, one in swept.items()

@@ -26,6 +26,7 @@ from tests.e2e.support.deployments import neutral_environ, prepare
 from tests.faults.calls import AWS, LAMBDA, MODEL, OTLP, SINK, Answer, Request
 from tests.faults.ledger import Ledger
 from tests.faults.point import FaultPoint
+from tests.faults.processes import kill_all
 from tests.faults.provider import Provider
 from tests.faults.server import FaultyServer
 from tests.faults.upstream import Upstream
@@ -175,6 +176,11 @@ class Stand:
             if "FunctionError" not in answer:
                 return
         raise AssertionError("recovery does not answer")
+
+    def cool(self, *functions: str) -> None:
+        """The next invocations of these functions begin with new processes. While no run is on."""
+        assert self.point.parent is not None
+        kill_all(functions, self.point.parent)
 
     def execution_of(self, head: Head) -> str:
         """The ARN of the one that has the session."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tests.faults.calls import INDEX, Call
+from tests.faults.calls import INDEX, SINK, Call
 from tests.faults.point import KILLS, RECOVER, Fault, Kind
 from tests.faults.scenario import Play, Run
 from tests.faults.script import CHARGE
@@ -14,7 +14,9 @@ from tests.faults.stand import Stand
 WARM_RUNS = 2
 """Ahead of the clean run, so that it finds processes as the runs after it do."""
 ATTEMPTS = 3
-"""At a fault whose call did not come up: which of two warm processes is asked is chance, and so is what they know."""
+"""At a fault whose call did not come up: which of two warm processes is asked is chance, and so is what they know. So
+the later attempts begin with cold ones.
+"""
 TROUBLES: tuple[Kind, ...] = ("throttle", "fail", "cut")
 TROUBLED_CALLS = 4
 """In a row: one more than the SDK makes of one, so the engine or a person has to come again as well."""
@@ -37,13 +39,16 @@ class Case(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """`problems`: what differs from the clean run, or why there is nothing to compare."""
+    """`problems`: what differs from the clean run, or why there is nothing to compare. `unfired`: what came up instead
+    of a fault's call, in the last attempt.
+    """
 
     case: Case
     fired: bool
     asked: tuple[str, ...]
     problems: tuple[str, ...]
     seconds: float
+    unfired: tuple[str, ...] = ()
 
     @property
     def is_good(self) -> bool:
@@ -66,17 +71,20 @@ def deaths(calls: Iterable[Call]) -> list[Case]:
 
 
 def troubles(calls: Iterable[Call]) -> list[Case]:
-    """For each operation of each function: asked for less, failing, out of reach, for a few calls in a row. A tool's
-    service that answers with an error has answered.
-    """
+    """For each operation of each function: asked for less, failing, out of reach, for a few calls in a row."""
     found: list[Case] = []
     for group in dict.fromkeys(call.group for call in calls):
         service = group[1].partition(":")[0]
-        times = TROUBLED_CALLS if service not in ("model", "sink") else TROUBLED_REPLIES
-        for kind in TROUBLES if service != "sink" else ("cut",):
-            fault = Fault(" ".join(group), kind, times=1 if service == "sink" else times, prefix=True)
+        times = TROUBLED_CALLS if service not in ("model", SINK) else TROUBLED_REPLIES
+        for kind in troubles_of(group[1]):
+            fault = Fault(" ".join(group), kind, times=1 if service == SINK else times, prefix=True)
             found.append(Case(group, (fault,)))
     return found
+
+
+def troubles_of(operation: str) -> tuple[Kind, ...]:
+    """A tool's service that answers with an error has answered."""
+    return ("cut",) if operation.partition(":")[0] == SINK else TROUBLES
 
 
 def left_alone(calls: Iterable[Call]) -> list[Case]:
@@ -108,10 +116,12 @@ def _first_and_last(calls: Sequence[Call]) -> list[Call]:
 
 
 def judge(stand: Stand, clean: Run, case: Case) -> Verdict:
-    """Repeats a run in which a fault's call did not come up."""
+    """Repeats a run in which a fault's call did not come up, with new processes of its function."""
     began = time.monotonic()
     verdict = Verdict(case, False, (), (), 0.0)
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            stand.cool(*{fault.function for fault in case.faults})
         play = Play(stand, *case.faults, left=case.left)
         problems: list[str] = []
         try:
@@ -122,7 +132,9 @@ def judge(stand: Stand, clean: Run, case: Case) -> Verdict:
             problems += run.ending.differences(clean.ending, run.asked)
         problems += [f"asked about {tool}" for tool in play.asked if tool != CHARGE]
         seconds = time.monotonic() - began
-        verdict = Verdict(case, play.track.all_fired, tuple(play.asked), tuple(problems), seconds)
+        track = play.track
+        unfired = tuple(track.why_unfired(fault) for fault in case.faults if not track.has_fired(fault))
+        verdict = Verdict(case, not unfired, tuple(play.asked), tuple(problems), seconds, unfired)
         if verdict.fired or problems:
             break
     return verdict

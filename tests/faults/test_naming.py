@@ -3,7 +3,11 @@
 import json
 from typing import Any
 
+import pytest
+
+from tests.faults.__main__ import main
 from tests.faults.calls import AWS, MODEL, Answer, Listing, Request, Subject, subject_of
+from tests.faults.naming import unknown
 from tests.faults.point import Fault, Track
 from tests.faults.processes import Worker
 from tests.faults.refusals import refusal
@@ -124,3 +128,40 @@ def test_a_fault_that_begins_in_fused_turns_goes_on_where_the_call_is_repeated()
         if due is not None:
             track.fired[due] += 1
     assert met == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["step", "step:PutItem", ":PutItem", "::lose", "step:PutItem:lose", "start:PutItem:left",
+     "recover:Query:left", "tool:POST:cut", "outage", "outage:s3", "outage:s3:slow"],
+)  # fmt: skip
+def test_a_part_of_the_sweep_may_be_named_by_any_of_its_three_words(part: str) -> None:
+    assert unknown([part]) == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["stp", "step:Putitem", "PutItem", "step:PutItem:never", "step:Query:lose", "step:PutItem:left",
+     "tool:POST:throttle", "recover:Query:throttle", "cap9", "outage:s4", "outage:lambda:slow"],
+)  # fmt: skip
+def test_a_part_that_names_nothing_is_refused_at_once_with_what_could_be_named(
+    part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert unknown(["step", part]) == [part]
+    assert main([part]) == 2
+    told = capsys.readouterr().err
+    assert f"no fault and no outage is named {part}." in told
+    assert "  step: AssumeRole, GetItem, " in told
+    assert "Outages of: " in told
+
+
+def test_a_fault_that_did_not_fire_says_what_came_up_instead() -> None:
+    fault = Fault("tool dynamodb:Query log from C# 3", "before")
+    track = Track([fault])
+    track.listing.name(TOOL, READ)
+    track.listing.answered(TOOL, put(f"{RUN}/{CALL}/finish"), LOST)
+    track.listing.name(TOOL, READ)
+    assert track.why_unfired(fault) == (
+        "before tool dynamodb:Query log from C# 3: 1 calls of its kind came up, the last of them "
+        "tool dynamodb:Query log from C# 1; 1 more followed a lost race and have no name"
+    )

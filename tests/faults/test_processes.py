@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from infra.local.loopback import free_port
-from tests.faults.processes import Worker, worker_behind
+from tests.faults.processes import Worker, kill_all, worker_behind
 from tests.faults.stand import is_supported
 
 pytestmark = pytest.mark.skipif(not is_supported(), reason="/proc and pidfd_open are Linux's")
@@ -66,3 +66,15 @@ def test_a_connection_of_somebody_else_is_nobodys(held: ExitStack) -> None:
 
     assert worker_behind(port, server, step) is None
     assert worker_behind(port + 1, server, os.getpid()) is None
+
+
+def test_the_processes_of_one_function_are_ended_and_no_others(held: ExitStack) -> None:
+    server, ports = listening(held), (free_port(), free_port())
+    tool, step = (
+        connected(held, name, port, server) for name, port in zip(("tool", "step"), ports, strict=True)
+    )
+
+    kill_all(("tool",), os.getpid())
+
+    assert os.waitpid(tool, os.WNOHANG)[0] == tool
+    assert os.waitpid(step, os.WNOHANG) == (0, 0)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.faults.naming import OPERATIONS
 from tests.faults.point import Fault, Kind
 from tests.faults.scenario import Run
 from tests.faults.script import CHARGE
@@ -74,6 +75,19 @@ def test_a_call_that_runs_once_and_died_in_between_is_asked_about_and_ends_as_th
     verdict = judge(stand, clean, case_of(kind, name))
     assert verdict.fired, "the call did not come up"
     assert (verdict.problems, verdict.asked) == ((), (CHARGE,))
+
+
+def test_what_a_sweep_can_be_named_by_is_what_the_scenario_asks_for(clean: Run, fused_clean: Run) -> None:
+    calls = [*clean.track.listing.calls.values(), *fused_clean.track.listing.calls.values()]
+    for function, operation in {call.group for call in calls}:
+        assert operation in OPERATIONS[function], f"add it to {OPERATIONS[function]} of {function}"
+
+
+def test_a_function_that_was_cooled_begins_with_a_new_process(stand: Stand, clean: Run) -> None:
+    stand.cool("tool")
+    verdict = judge(stand, clean, case_of("after", "tool sts:AssumeRole tenant 1"))
+    assert verdict.fired
+    assert (verdict.problems, verdict.asked) == ((), ())
 
 
 def test_a_start_that_died_is_mended_by_recovery_when_nobody_comes_back(stand: Stand, clean: Run) -> None:
