@@ -16,7 +16,7 @@ MOST_CHARS = 16_384
 
 def set_secret(arguments: Namespace) -> int:
     client = connect(arguments, role="admin")
-    client.tool_secrets.write(arguments.name, _value(arguments.name), arguments.host)
+    client.tool_secrets.write(arguments.name, secret_value(arguments.name), arguments.host)
     return exit_codes.OK
 
 
@@ -37,7 +37,7 @@ def remove_secret(arguments: Namespace) -> int:
     return exit_codes.OK
 
 
-def _value(name: str) -> str:
+def secret_value(name: str) -> str:
     """Without the line break at its end. Raises CliError where there is none."""
     if sys.stdin.isatty():
         value = getpass.getpass(f"Value of {name} (not shown): ")

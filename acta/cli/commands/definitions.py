@@ -1,6 +1,6 @@
-"""Commands about the tenant's things: files, agents, tools, prompts, memories."""
+"""Commands about the tenant's things: files, agents, tools, prompts, memories, notifications."""
 
-from acta.cli.commands.grammar import CONNECTION, JSON, Command, Group, argument, joined, option, words
+from acta.cli.commands.grammar import CONNECTION, JSON, Command, Group, argument, flag, joined, option, words
 
 FILES = Group(
     "files",
@@ -116,6 +116,24 @@ TOOLS = Group(
     removed("tools", "Delete a tool (role admin).", "NAME"),
     SECRETS,
 )
+NOTIFICATIONS = Group(
+    "notifications",
+    "The webhook that is told of questions and ended sessions (role admin).",
+    Command("show", "notifications:show", "Show where your tenant is told.", JSON, *CONNECTION),
+    Command(
+        "set",
+        "notifications:put",
+        "Have this webhook told. Without URL only sessions with a webhook of their own are told.",
+        argument("url", required=False),
+        flag(
+            "--secret", help="a new secret to sign with: read from standard input, or asked for and not shown"
+        ),
+        JSON,
+        *CONNECTION,
+        epilog="The first time a secret is asked for in any case. An operator says which hosts may be told.",
+    ),
+    Command("rm", "notifications:remove", "Tell nobody any more, and forget the secret.", *CONNECTION),
+)
 PROMPTS = Group(
     "prompts",
     "The managed prompts (role admin).",
@@ -186,4 +204,4 @@ MEMORIES = Group(
     removed("memories", "Delete a memory.", "ID"),
 )
 
-COMMANDS = (FILES, AGENTS, TOOLS, PROMPTS, MEMORIES)
+COMMANDS = (FILES, AGENTS, TOOLS, PROMPTS, MEMORIES, NOTIFICATIONS)

@@ -69,6 +69,7 @@ STATES = (
     "failed",
     "cancelled",
 )
+"""The API's. The command line loads none of its modules; a test compares."""
 
 
 def state_is_a_directory(given: Given) -> Given:
@@ -171,7 +172,49 @@ COMMANDS = (
         *CONNECTION,
         prepare=state_is_a_directory,
     ),
-    Command("plan", f"{LISTED}:plan", "Show a session's plan.", session_id(), JSON, *CONNECTION),
+    Command(
+        "plan",
+        "sessions.plan:plan",
+        "Show a session's plan, or edit its steps that are still to be done.",
+        session_id(),
+        option("--add", multiple=True, metavar="TEXT", help="a step at the end; more than once for more"),
+        option(
+            "--change",
+            multiple=True,
+            type=(int, str),
+            metavar="N TEXT",
+            help="step N is this instead; more than once for more",
+        ),
+        option(
+            "--skip", multiple=True, type=int, metavar="N", help="leave step N out; more than once for more"
+        ),
+        option(
+            "--move",
+            multiple=True,
+            type=(int, int),
+            metavar="N M",
+            help="step N comes before step M; more than once for more",
+        ),
+        option("--from", "source", metavar="FILE", help="operations as JSON, - for standard input"),
+        option("--comment", metavar="TEXT", help="why; the agent reads it"),
+        JSON,
+        *CONNECTION,
+        epilog="Running and finished steps stay as they are. All changes are made or none, and the agent is told. With "
+        "--from: a list as in the body of PATCH /v1/sessions/{id}/plan, also of tools, inputs and permissions.",
+    ),
+    Command(
+        "limits",
+        "sessions.limits:limits",
+        "Show a session's limits, or change them while it runs or before its next run.",
+        session_id(),
+        option("--max-steps", type=int, metavar="N", help="turns of a run"),
+        option("--token-budget", type=int, metavar="N", help="the whole budget, in tokens"),
+        option("--cost-budget", type=float, metavar="USD", help="the whole budget, in US dollars"),
+        option("--review-every", type=int, metavar="N", help="ask before every Nth turn; 0: never"),
+        JSON,
+        *CONNECTION,
+        epilog="Where a question about the budget is open, `acta raise` answers it.",
+    ),
     Command(
         "trace", f"{LISTED}:trace", "Show what a session thought and did.", session_id(), JSON, *CONNECTION
     ),

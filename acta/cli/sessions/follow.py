@@ -117,6 +117,8 @@ class Watcher:
         self.shown: set[str] = set()
         """The interventions that were put on the screen."""
         self.feed: Feed | None = None
+        self.has_told = False
+        """That nobody can be asked here."""
 
     def watch(self, session_id: str) -> Mapping[str, Any]:
         """The session as it ended, or as it waits for a person with `no_wait`."""
@@ -179,8 +181,20 @@ class Watcher:
         question = Question(self.client, self.invocation, session_id, intervention, echo)
         if self.feed is None:
             question.show_commands("decide with one of:")
+            if not self.no_wait and not self.has_told:
+                self.has_told = True
+                tell_on_stderr(nobody_here())
         else:
             question.ask(self.feed)
+
+
+def nobody_here() -> str:
+    """Why this command cannot ask, and what it does instead."""
+    lacking = "standard input" if not sys.stdin.isatty() else "standard output"
+    return (
+        f"nobody can be asked here, because {lacking} is no terminal: this command waits until somebody decides with "
+        "one of the commands above (with --no-wait it ends instead)"
+    )
 
 
 def watch_session(

@@ -1,4 +1,4 @@
-"""`acta sessions`, `acta plan`, `acta trace`: the sessions, what one plans, and what it thought and did."""
+"""`acta sessions`, `acta trace`: the sessions, and what one thought and did."""
 
 import json
 import shutil
@@ -11,10 +11,8 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.naming import session_named
-from acta.cli.terminal.plan_lines import plan_heading, whole_plan_lines
-from acta.cli.terminal.session_lines import marks_for, outcome_words, state_words
+from acta.cli.terminal.session_lines import outcome_words, state_words
 from acta.cli.terminal.text import echo, one_line
-from acta.client.interventions import has_ended
 
 LABEL_WIDTH = 20
 Row = Mapping[str, Any]
@@ -47,20 +45,6 @@ def sessions(arguments: Namespace) -> int:
         goal = one_line(session.get("goal") or "", 60)
         private = "(private) " if session.get("visibility") == "private" else ""
         echo(f"{session['session_id']}  {at}  {state_words(session):<16}  {private}{goal}")
-    return exit_codes.OK
-
-
-def plan(arguments: Namespace) -> int:
-    client = connect(arguments)
-    session_id = session_named(client, arguments.id)
-    answer = client.plan(session_id)
-    if arguments.json:
-        echo(json.dumps(answer))
-        return exit_codes.OK
-    session = client.session(session_id)
-    echo(plan_heading(answer["plan"], session))
-    for line in whole_plan_lines(answer["plan"], marks_for(sys.stdout.encoding), is_over=has_ended(session)):
-        echo(line)
     return exit_codes.OK
 
 

@@ -3,8 +3,9 @@
 import json
 import threading
 from collections import deque
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
+
+from tests.unit.acta.loopback_server import LoopbackServer, Received, Sent
 
 SESSION_ID = "ses_01KAQ0000000000000000000A1"
 
@@ -26,23 +27,17 @@ class Reply(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-class FakeDeployment:
+class FakeDeployment(LoopbackServer):
     """Each method and path, without the query, has a queue of answers; the last one is repeated.
 
     `requests`: all that were received, in their order.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.requests: list[Request] = []
         self.queues: dict[tuple[str, str], deque[Reply]] = {}
         self.lock = threading.Lock()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
-        self.server.daemon_threads = True
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def on(self, method: str, path: str, *replies: Reply) -> None:
         self.queues[method, path] = deque(replies)
@@ -53,6 +48,11 @@ class FakeDeployment:
     def requests_to(self, method: str, path: str) -> list[Request]:
         return [one for one in self.requests if (one.method, one.path.partition("?")[0]) == (method, path)]
 
+    def respond(self, request: Received) -> Sent:
+        reply = self.answer(Request(*request))
+        content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+        return Sent(reply.status, content, reply.headers)
+
     def answer(self, request: Request) -> Reply:
         with self.lock:
             self.requests.append(request)
@@ -60,14 +60,6 @@ class FakeDeployment:
             if not queue:
                 return failure(404, "NOT_FOUND", "There is nothing here.")
             return queue.popleft() if len(queue) > 1 else queue[0]
-
-    def __enter__(self) -> Self:
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def success(data: Any, status: int = 200) -> Reply:
@@ -89,26 +81,3 @@ def poll(
 ) -> dict[str, Any]:
     answer = {"session": snapshot, "events": list(events), "cursor": cursor, "has_more": False}
     return {**answer, "poll_after_ms": 0, **values}
-
-
-def handler_of(deployment: FakeDeployment) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            reply = deployment.answer(Request(self.command, self.path, dict(self.headers.items()), body))
-            content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-            self.send_response(reply.status)
-            for name, value in reply.headers:
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_GET = do_POST = do_PUT = do_DELETE = do  # noqa: N815
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    return Handler

@@ -2,8 +2,6 @@
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
 
 from functions.admin.dependencies import Dependencies as AdminDependencies
 from functions.admin.routes import build as build_admin
@@ -15,6 +13,7 @@ from tests.doubles.receivers import MemoryTenantReceivers
 from tests.doubles.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from tests.doubles.tools import MemoryToolStore
 from tests.in_process.house import House
+from tests.unit.acta.loopback_server import LoopbackServer, Received, Sent
 from tests.unit.api.gateway import Answer, Gateway, claims, routed
 from tests.unit.api.session_functions import functions_of
 
@@ -23,22 +22,25 @@ FOR_ADMINS = "admin"
 """The token of an admin; any other word is a member's name."""
 
 
-class RealApi:
+class RealApi(LoopbackServer):
     """The bearer token says who calls. The offline model works on what is started, before the answer is sent."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.house = House(OfflineModel(), tenant_tools={"*": ["acta-test-tool-ping"]})
         self.lock = threading.Lock()
         self.audit = memory_audit(self.house.clock)
         self.away = 0
         """So many of the next requests find nobody: the connection is closed on them."""
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
-        self.server.daemon_threads = True
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}"
+    def respond(self, request: Received) -> Sent | None:
+        if self.away:
+            self.away -= 1
+            return None
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        token = headers.get("authorization", "").removeprefix("Bearer ")
+        answer = self.answer(token, request.method, request.target, headers, request.body)
+        return Sent(answer.status, answer.body, answer.headers.items())
 
     def answer(self, token: str, method: str, target: str, headers: dict[str, str], body: bytes) -> Answer:
         path, _, query = target.partition("?")
@@ -70,40 +72,3 @@ class RealApi:
             audit=self.audit,
         )
         return Gateway(build_admin(root).handler, claims(user=token, roles=json.dumps(roles)))
-
-    def __enter__(self) -> Self:
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-
-
-def handler_of(api: RealApi) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            if api.away:
-                api.away -= 1
-                self.close_connection = True
-                return
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            token = headers.get("authorization", "").removeprefix("Bearer ")
-            answer = api.answer(token, self.command, self.path, headers, body)
-            content = answer.body
-            self.send_response(answer.status)
-            for name, value in answer.headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_GET = do_POST = do_PUT = do_DELETE = do  # noqa: N815
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    return Handler

@@ -1,14 +1,17 @@
 """The commands as somebody types them, against the real API: what they print, as text."""
 
+import io
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pytest
 
+from acta.cli.commands.sessions import STATES
 from acta.cli.main import main
+from shared.domain.session.head import SessionState
 from tests.unit.acta.real_api import FOR_ADMINS, RealApi
 
 SESSION = re.compile(r"ses_[0-9A-Z]{26}")
@@ -198,3 +201,93 @@ def test_a_fork_goes_on_from_a_turn_as_a_session_of_its_own(run: Run) -> None:
     assert fork != parent
     assert run("watch", fork, "--json").json["state"] == "completed"
     assert run("fork", parent, "--at", "9999", "--detach").code == 2
+
+
+def waiting_session(run: Run) -> str:
+    """It asks before it deletes, and has steps that are still to be done."""
+    run("files", "put", __file__, "old.txt")
+    return detached(run, "Delete the file old.txt and then list my files and write the list to list.md")
+
+
+def pending(run: Run, session_id: str) -> list[tuple[int, str]]:
+    steps = run("plan", session_id, "--json").json["plan"]["steps"]
+    return [(one["step_number"], one["description"]) for one in steps if one["status"] == "pending"]
+
+
+def test_a_plan_s_pending_steps_are_added_changed_skipped_and_moved(run: Run) -> None:
+    session_id = waiting_session(run)
+    before = pending(run, session_id)
+    (first, _), (last, _) = before[0], before[-1]
+    assert first != last, before
+    added = run(
+        "plan", session_id, "--add", "Count the files", "--add", "Say how many", "--comment", "please"
+    )
+    assert added.code == 0, added.err
+    assert any("Say how many" in line for line in added.lines), "the new plan is shown"
+    now = pending(run, session_id)
+    assert [text for _, text in now][-2:] == ["Count the files", "Say how many"]
+    newest = now[-1][0]
+    run("plan", session_id, "--change", str(last), "Write it briefly", "--move", str(newest), str(first))
+    now = pending(run, session_id)
+    assert now[0] == (newest, "Say how many")
+    assert (last, "Write it briefly") in now
+    edited = run("plan", session_id, "--skip", str(newest), "--json").json
+    assert newest not in [number for number, _ in pending(run, session_id)]
+    assert edited["plan"]["version"] == run("plan", session_id, "--json").json["plan"]["version"]
+
+
+def test_operations_on_a_plan_come_from_a_file_too(run: Run, tmp_path: Path) -> None:
+    session_id = waiting_session(run)
+    file = tmp_path / "operations.json"
+    step = {"op": "add", "description": "Look again", "tool": "list_files"}
+    file.write_text(json.dumps({"operations": [step]}))
+    assert run("plan", session_id, "--from", str(file)).code == 0
+    assert pending(run, session_id)[-1][1] == "Look again"
+    for content in ("{", "[]", '{"op": "skip"}'):
+        file.write_text(content)
+        shown = run("plan", session_id, "--from", str(file))
+        assert (shown.code, shown.out, len(shown.err.splitlines())) == (2, "", 1)
+
+
+def test_an_edit_that_cannot_be_made_is_one_line_and_changes_nothing(run: Run) -> None:
+    session_id = waiting_session(run)
+    before = run("plan", session_id).out
+    (number, _) = pending(run, session_id)[0]
+    for words in (("--skip", "99"), ("--move", "99", str(number)), ("--comment", "alone"), ("--add", "")):
+        shown = run("plan", session_id, *words)
+        assert (shown.code, shown.out) == (2, ""), words
+    assert run("plan", session_id).out == before
+
+
+def test_limits_are_shown_and_changed_and_those_that_are_not_given_stay(run: Run) -> None:
+    session_id = waiting_session(run)
+    before = run("limits", session_id, "--json").json["limits"]
+    shown = run("limits", session_id, "--max-steps", "77", "--review-every", "5")
+    assert shown.code == 0, shown.err
+    assert re.match(r"steps +77 of a run, \d+ used$", shown.lines[0])
+    assert re.match(r"tokens +[\d,]+, [\d,]+ used$", shown.lines[1])
+    assert "before every 5 turns" in shown.out
+    after = run("limits", "last", "--json").json["limits"]
+    assert after == {**before, "max_steps": 77, "review_every": 5}
+    assert run("limits", session_id, "--max-steps", "0").code == 2
+
+
+def test_a_tenant_s_webhook_is_set_shown_and_removed_and_its_secret_is_read_from_a_pipe(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "nobody is told" in run("notifications", "show").err
+    assert run("notifications", "show", "--json").json is None
+    monkeypatch.setattr("sys.stdin", io.StringIO("a-secret-of-many-characters-0123456789\n"))
+    made = run("notifications", "set", "--json")
+    assert made.code == 0, made.err
+    assert made.json["url"] is None
+    assert run("notifications", "set").code == 0, "a secret that is there stays"
+    assert "only sessions with a webhook of their own" in run("notifications", "show").out
+    refused = run("notifications", "set", "https://nowhere.example/hook")
+    assert (refused.code, refused.out) == (2, "")
+    assert run("notifications", "rm").code == 0
+    assert "nobody is told" in run("notifications", "show").err
+
+
+def test_the_states_that_the_command_line_knows_are_the_api_s() -> None:
+    assert sorted(get_args(SessionState)) == sorted(STATES)

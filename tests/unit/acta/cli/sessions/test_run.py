@@ -84,7 +84,18 @@ def test_a_waiting_session_off_a_terminal_says_how_to_decide_and_is_followed_on(
         poll(session("completed", result={"goal_met": False, "reason": "max_steps"})),
     )
     assert acta("watch", SESSION_ID) == 3
-    assert capsys.readouterr().out.count(f"acta approve {SESSION_ID} int_1") == 1
+    told = capsys.readouterr()
+    assert told.out.count(f"acta approve {SESSION_ID} int_1") == 1
+    assert told.err.count("nobody can be asked here, because standard input is no terminal") == 1
+    assert "--no-wait" in told.err
+
+
+def test_where_nobody_is_waited_for_nothing_is_said_about_waiting(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.polls(waiting("approval_required", "approve", "reject"))
+    assert acta("watch", SESSION_ID, "--no-wait") == 5
+    assert "nobody can be asked" not in capsys.readouterr().err
 
 
 def test_a_large_input_is_shown_whole_before_it_is_approved(
