@@ -3,6 +3,7 @@
 `cdk … -c env=<name>` selects one. A team with its own identity provider replaces `OwnPool()` by an `ExternalIssuer`.
 """
 
+import json
 import platform
 import re
 import sys
@@ -55,30 +56,72 @@ PAGE_URL_PATTERN = (
 )
 
 
+MOST_MACHINES = 40
+"""The gateway takes 50 audiences. Source: API Gateway developer guide, "Quotas for configuring an HTTP API"."""
+MACHINES_CHARS = 3_500
+"""All stand in one variable of a function. Source: AWS Lambda developer guide, "Lambda quotas": 4 KB."""
+MACHINE_CHARS = 40
+ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
+"""Names of functions have the environment in them. With a part `tool` they could be those of another one's tools."""
+TENANT_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,63}"
+ROLE_NAME_PATTERN = r"[A-Za-z0-9._:-]{1,64}"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A program that gets tokens with a secret of its own: whose data it works on, and in which roles."""
+
+    tenant: str
+    roles: tuple[str, ...] = ("member",)
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(TENANT_PATTERN, self.tenant):
+            raise ValueError(f"Machine.tenant is 1 to 64 of A-Z a-z 0-9 . _ @ + : - and not {self.tenant!r}")
+        if not 1 <= len(self.roles) <= 5 or not all(
+            re.fullmatch(ROLE_NAME_PATTERN, each) for each in self.roles
+        ):
+            raise ValueError("Machine.roles are 1 to 5 names of A-Z a-z 0-9 . _ : -")
+
+
 @dataclass(frozen=True)
 class OwnPool:
     """Acta creates a Cognito user pool. An administrator sets each user's tenant; roles are the pool's groups.
 
     `mfa`: whether who signs in needs a second factor, an authenticator app. `token_minutes`: how long a token is valid;
     programs get the next one by themselves. `sign_in_days`: after which a person at the command line signs in again.
-    `page_urls`: where a web page of yours takes people after they signed in; empty: no page has a client.
+    `page_urls`: where a web page of yours takes people after they signed in; empty: no page has a client. `machines`:
+    name -> a program with a client of its own, which gets tokens without a person (ADR 85).
     """
 
     mfa: Literal["required", "optional"] = "optional"
     token_minutes: int = 60
     sign_in_days: int = 30
     page_urls: tuple[str, ...] = ()
+    machines: Mapping[str, Machine] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 5 <= self.token_minutes <= MINUTES_OF_A_DAY:
             raise ValueError(f"OwnPool.token_minutes is 5 to {MINUTES_OF_A_DAY}, not {self.token_minutes}")
         if not 1 <= self.sign_in_days <= MOST_SIGN_IN_DAYS:
             raise ValueError(f"OwnPool.sign_in_days is 1 to {MOST_SIGN_IN_DAYS}, not {self.sign_in_days}")
+        if len(self.machines) > MOST_MACHINES or len(self.machine_table) > MACHINES_CHARS:
+            raise ValueError(
+                f"OwnPool.machines are {MOST_MACHINES} at most, and {MACHINES_CHARS} characters of JSON"
+            )
+        for name in self.machines:
+            if len(name) > MACHINE_CHARS or not re.fullmatch(ENVIRONMENT_PATTERN, name):
+                raise ValueError(f"a machine's name is of a-z, 0-9 and single hyphens, not {name!r}")
         for url in self.page_urls:
             if not re.fullmatch(PAGE_URL_PATTERN, url):
                 raise ValueError(
                     f"OwnPool.page_urls are https://host/path, http for localhost alone, not {url!r}"
                 )
+
+    @property
+    def machine_table(self) -> str:
+        """JSON: name of a machine -> its tenant and its roles."""
+        known = {name: {"tenant": each.tenant, "roles": each.roles} for name, each in self.machines.items()}
+        return json.dumps(known, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -150,8 +193,6 @@ class LocalOtlp:
     is_listening: bool = False
 
 
-ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
-"""Names of functions have the environment in them. With a part `tool` they could be those of another one's tools."""
 LONGEST_NAME = 32
 """So that a function of a tenant's tool, `acta-<env>-tool-…`, has room in the 64 characters of Lambda's names."""
 

@@ -26,6 +26,7 @@ STATEFUL: Mapping[str, str] = MappingProxyType(
         "COG8": "The plus plan costs per user; a team can switch it on for its pool.",
     }
 )
+MACHINES = {"L1": "The runtime of all functions of Acta, on purpose."}
 OPTIONAL_MFA = {"COG2": "A second factor is offered; only production requires it."}
 STATELESS: Mapping[str, str] = MappingProxyType(
     {
@@ -80,8 +81,10 @@ def acknowledge(
     environment: Environment, stateful: Stack, sessions: Stack, stateless: Stack, edge: Stack | None = None
 ) -> None:
     """Tells cdk-nag all exceptions of the stacks."""
-    optional = OPTIONAL_MFA if environment.auth == OwnPool(mfa="optional") else {}
-    for rule, reason in {**STATEFUL, **optional}.items():
+    auth = environment.auth
+    optional = OPTIONAL_MFA if isinstance(auth, OwnPool) and auth.mfa == "optional" else {}
+    machines = MACHINES if isinstance(auth, OwnPool) and auth.machines else {}
+    for rule, reason in {**STATEFUL, **optional, **machines}.items():
         _acknowledge(stateful, rule, reason)
     for rule, reason in SESSIONS_STACK.items():
         _acknowledge(sessions, rule, reason)

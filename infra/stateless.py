@@ -152,9 +152,15 @@ class StatelessStack(Stack):
         )
 
 
+def _camel(name: str) -> str:
+    """`nightly-report`: `NightlyReport`."""
+    return "".join(part.capitalize() for part in name.split("-"))
+
+
 def _sign_in(environment: Environment, pool: UserPool | None) -> dict[str, str]:
     """Outputs `Issuer`, `Audience`, and where people can sign in with a command line or a page `SignInClient`,
-    `SignInScopes`, `SignInTakes` and `PageClient`; of Acta's pool also `UserPoolId`.
+    `SignInScopes`, `SignInTakes` and `PageClient`; of Acta's pool also `UserPoolId`, and for each machine the id of its
+    client, such as `MachineNightlyReport`.
     """
     auth = environment.auth
     if pool is not None:
@@ -165,6 +171,7 @@ def _sign_in(environment: Environment, pool: UserPool | None) -> dict[str, str]:
             "SignInClient": pool.client_id,
             "SignInScopes": "openid email profile",
             "SignInTakes": "id_token",
+            **{f"Machine{_camel(name)}": client_id for name, client_id in pool.machine_ids.items()},
         }
         return found if pool.page_client_id is None else {**found, "PageClient": pool.page_client_id}
     if not isinstance(auth, ExternalIssuer):

@@ -1,16 +1,27 @@
-"""Acta's own Cognito user pool, for teams without an identity provider (ADR 74)."""
+"""Acta's own Cognito user pool, for teams without an identity provider (ADR 74, 85)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from aws_cdk import Duration, Fn, Stack
 from aws_cdk import aws_cognito as cognito
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from infra.api import machine_claims
 from infra.data_stores import removal_policy
 from infra.environments import Environment, OwnPool
 
 ROLES = ("admin", "member")
 PAGE_SIGN_IN_HOURS = 12
+READ = (
+    cognito.ClientAttributes()
+    .with_standard_attributes(email=True, email_verified=True, fullname=True)
+    .with_custom_attributes("tenant")
+)
+WRITTEN = cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True)
+"""By clients. Never the tenant."""
 LOOPBACK_URLS = tuple(f"http://127.0.0.1:{port}/callback" for port in (22820, 22821, 22822))
 """Where `acta login` waits for the browser (`acta/client/sign_in/loopback.py`). Cognito compares ports, too, so a few
 are registered. Source: Amazon Cognito API reference, CreateUserPoolClient, CallbackURLs."""
@@ -18,7 +29,8 @@ are registered. Source: Amazon Cognito API reference, CreateUserPoolClient, Call
 
 class UserPool(Construct):
     """`self.issuer_url` and `self.audiences` are what the gateway checks in ID tokens. `self.client_id`: that of the
-    command line. `self.page_client_id`: None where no page has one. `self.pool_id` and `self.arn` are the pool's.
+    command line. `self.page_client_id`: None where no page has one. `self.machine_ids`: name -> client id.
+    `self.pool_id` and `self.arn` are the pool's.
 
     The tenant is an attribute: an administrator writes it once, and no app client may write it. Roles are groups. Both
     are claims of the ID token, whose audience is the app client.
@@ -46,6 +58,8 @@ class UserPool(Construct):
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
             deletion_protection=environment.deletion_protection,
             removal_policy=removal_policy(environment),
+            # Lite has no trigger for machines. Without machines the plan stays what AWS gives.
+            feature_plan=cognito.FeaturePlan.ESSENTIALS if auth.machines else None,
         )
         command_line = self._public_client("Client", LOOPBACK_URLS, Duration.days(auth.sign_in_days))
         self.client_id = command_line.user_pool_client_id
@@ -53,7 +67,9 @@ class UserPool(Construct):
         if auth.page_urls:
             page = self._public_client("Page", auth.page_urls, Duration.hours(PAGE_SIGN_IN_HOURS))
             self.page_client_id = page.user_pool_client_id
-        self.audiences = [each for each in (self.client_id, self.page_client_id) if each is not None]
+        self.machine_ids = self._machines(environment) if auth.machines else {}
+        people = [each for each in (self.client_id, self.page_client_id) if each is not None]
+        self.audiences = [*people, *self.machine_ids.values()]
         for role in ROLES:
             cognito.CfnUserPoolGroup(
                 self, role.capitalize(), user_pool_id=self._pool.user_pool_id, group_name=role
@@ -90,11 +106,62 @@ class UserPool(Construct):
             refresh_token_validity=sign_in,
             enable_token_revocation=True,
             prevent_user_existence_errors=True,
-            read_attributes=cognito.ClientAttributes()
-            .with_standard_attributes(email=True, email_verified=True, fullname=True)
-            .with_custom_attributes("tenant"),
-            write_attributes=cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True),
+            read_attributes=READ,
+            write_attributes=WRITTEN,
         )
+
+    def _machines(self, environment: Environment) -> Mapping[str, str]:
+        """A client for each, with a secret that AWS makes, and the trigger that names its tenant in its tokens."""
+        machines = self._auth.machines
+        # Neither a right nor a log: it is called at each sign-in, and its event has people's attributes in it.
+        role = iam.Role(self, "MachineClaimsRole", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        trigger = lambda_.Function(
+            self,
+            "MachineClaims",
+            runtime=lambda_.Runtime(
+                "python{}.{}".format(*environment.python),
+                lambda_.RuntimeFamily.PYTHON,
+                supports_inline_code=True,
+            ),
+            handler="index.handler",
+            code=lambda_.Code.from_inline(Path(machine_claims.__file__).read_text(encoding="utf-8")),
+            environment={machine_claims.MACHINES: self._auth.machine_table},
+            role=role,
+            timeout=Duration.seconds(5),
+            description="Names the tenant and the roles in tokens of machine clients",
+        )
+        self._pool.add_trigger(
+            cognito.UserPoolOperation.PRE_TOKEN_GENERATION_CONFIG, trigger, cognito.LambdaVersion.V3_0
+        )
+        scopes = {
+            name: cognito.ResourceServerScope(scope_name=name, scope_description=f"Is the machine {name}")
+            for name in machines
+        }
+        server = self._pool.add_resource_server(
+            "Machines",
+            identifier=machine_claims.SCOPE.rstrip("/"),
+            user_pool_resource_server_name=machine_claims.SCOPE.rstrip("/"),
+            scopes=[*scopes.values()],
+        )
+        token = Duration.minutes(self._auth.token_minutes)
+        return {
+            name: self._pool.add_client(
+                f"Machine-{name}",
+                generate_secret=True,
+                auth_flows=cognito.AuthFlow(user_srp=False),
+                o_auth=cognito.OAuthSettings(
+                    flows=cognito.OAuthFlows(client_credentials=True),
+                    scopes=[cognito.OAuthScope.resource_server(server, scope)],
+                ),
+                supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
+                access_token_validity=token,
+                enable_token_revocation=True,
+                prevent_user_existence_errors=True,
+                read_attributes=READ,
+                write_attributes=WRITTEN,
+            ).user_pool_client_id
+            for name, scope in scopes.items()
+        }
 
 
 def _prefix(stack: Stack) -> str:

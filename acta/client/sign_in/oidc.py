@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx2
 
@@ -183,6 +183,18 @@ class Issuer:
             raise SignInFailed("the next ID token is about somebody else")
         return self._tokens(answer, old.subject, old.refresh_token)
 
+    def machine_token(self, endpoints: Endpoints, secret: str) -> Tokens:
+        """For a program with a secret of its own (RFC 6749, 4.4), which is sent as a password (2.3.1).
+
+        Raises SignInFailed and Unreachable.
+        """
+        form = {"grant_type": "client_credentials"}
+        if self.application.scopes:
+            form["scope"] = self.application.scopes
+        named = (quote(self.application.client_id, safe=""), quote(secret, safe=""))
+        answer = self._json("POST", endpoints.token, "a token", form, auth=named)
+        return self._tokens(answer, self.application.client_id, None)
+
     def revoke(self, endpoints: Endpoints, tokens: Tokens) -> bool:
         """Ends the sign-in at the issuer, too. False where that could not be done."""
         if endpoints.revocation is None or tokens.refresh_token is None:
@@ -236,10 +248,15 @@ class Issuer:
         return claims
 
     def _json(
-        self, method: str, url: str, what: str, form: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        url: str,
+        what: str,
+        form: Mapping[str, Any] | None = None,
+        auth: tuple[str, str] | None = None,
     ) -> Mapping[str, Any]:
         try:
-            answer = self._http.request(method, url, data=form)
+            answer = self._http.request(method, url, data=form, auth=auth)
         except httpx2.HTTPError as error:
             why = one_line(str(error), 100) or type(error).__name__
             raise Unreachable(

@@ -10,7 +10,9 @@ import os
 import re
 import threading
 from argparse import Namespace
+from base64 import b64decode
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +24,13 @@ from botocore.exceptions import ClientError
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 
 from acta.cli.sign_in.login import login
-from acta.client.errors import SignInEnded
+from acta.client.errors import SignInEnded, SignInFailed
+from acta.client.sign_in.machine import MachineTokens
 from acta.client.sign_in.oidc import Application, Attempt, Issuer, claims_of
 from acta.client.sign_in.store import Store, folder
 from acta.client.sign_in.stored_tokens import StoredTokens
 from infra.deployed.users import NoSuchUser, OtherTenant, Users
-from infra.environments import DEV, OwnPool
+from infra.environments import DEV, LOCAL, Machine, OwnPool
 from shared.api.request.identity import Caller, from_event
 from shared.api.request.roles import RoleRules
 from shared.domain.errors import Forbidden
@@ -40,6 +43,7 @@ A_DAY = 86_400
 class Pool(NamedTuple):
     pool_id: str
     client_id: str
+    machine_id: str
 
     @property
     def application(self) -> Application:
@@ -60,6 +64,12 @@ class WithFirstPassword:
         return self._client.admin_create_user(TemporaryPassword=PASSWORD, **given)
 
 
+def as_fields(authorization: str) -> bytes:
+    """A client's id and secret as fields of a form, for the header is the operator's signature here."""
+    client_id, _, secret = b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
+    return f"&client_id={client_id}&client_secret={secret}".encode()
+
+
 class LocalCognito(httpx2.BaseTransport):
     """Sends what is for Cognito to the local AWS, signed by its operator: it answers nobody else."""
 
@@ -69,7 +79,10 @@ class LocalCognito(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         kept = {name: request.headers[name] for name in ("content-type",) if name in request.headers}
-        path, body = request.url.raw_path.decode().replace("+", "%20"), request.read()
+        body = request.read()
+        if request.headers.get("authorization", "").startswith("Basic "):
+            body += as_fields(request.headers["authorization"])
+        path = request.url.raw_path.decode().replace("+", "%20")
         headers = self._cloud.signed(request.method, path, body, service="cognito-idp", headers=kept)
         sent = httpx2.Request(request.method, self._cloud.url + path, headers=headers, content=body)
         return self._through.handle_request(sent)
@@ -83,16 +96,27 @@ def pool(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Pool:
     from infra.api.user_pool import UserPool
 
     app = App(outdir=str(tmp_path_factory.mktemp("assembly")))
-    UserPool(Stack(app, "Users"), DEV, OwnPool())
+    here = replace(DEV, python=LOCAL.python)
+    machines = {"nightly": Machine("acme", ("member", "finance"))}
+    UserPool(Stack(app, "Users"), here, OwnPool(machines=machines))
     template = app.synth().get_stack_by_name("Users").template
-    made = {"Resources": {k: v for k, v in template["Resources"].items() if "Cognito" in v["Type"]}}
+    made = {"Resources": {k: v for k, v in template["Resources"].items() if "CDK" not in v["Type"]}}
     cloudformation = cloud.client("cloudformation")
-    cloudformation.create_stack(StackName="Users", TemplateBody=json.dumps(made))
+    cloudformation.create_stack(
+        StackName="Users", TemplateBody=json.dumps(made), Capabilities=["CAPABILITY_IAM"]
+    )
     cloudformation.get_waiter("stack_create_complete").wait(StackName="Users", WaiterConfig={"Delay": 1})
     resources = cloudformation.describe_stack_resources(StackName="Users")["StackResources"]
+    clients = {
+        each["LogicalResourceId"]: each["PhysicalResourceId"]
+        for each in resources
+        if each["ResourceType"] == "AWS::Cognito::UserPoolClient"
+    }
     ids = {each["ResourceType"]: each["PhysicalResourceId"] for each in resources}
     assert re.fullmatch(r"acta-[0-9a-f-]{36}", ids["AWS::Cognito::UserPoolDomain"])
-    return Pool(ids["AWS::Cognito::UserPool"], ids["AWS::Cognito::UserPoolClient"])
+    (machine,) = (value for name, value in clients.items() if "nightly" in name.lower())
+    (people,) = (value for name, value in clients.items() if value != machine)
+    return Pool(ids["AWS::Cognito::UserPool"], people, machine)
 
 
 @pytest.fixture
@@ -193,7 +217,10 @@ class Gateway:
             Name="jwt",
             AuthorizerType="JWT",
             IdentitySource=["$request.header.Authorization"],
-            JwtConfiguration={"Issuer": pool.application.issuer, "Audience": [pool.client_id]},
+            JwtConfiguration={
+                "Issuer": pool.application.issuer,
+                "Audience": [pool.client_id, pool.machine_id],
+            },
         )["AuthorizerId"]
         gateway.create_route(
             ApiId=api_id,
@@ -254,6 +281,20 @@ def test_the_pools_access_token_names_no_tenant_so_the_functions_refuse_it(
     tokens = issuer.exchange(endpoints, attempt, code, redirect)
     with pytest.raises(Forbidden, match="names no tenant"):
         Gateway(cloud, pool).caller(tokens.token)
+
+
+def test_a_machine_is_let_in_with_its_tenant_and_its_roles(
+    pool: Pool, cognito: Any, cloud: Cloud, http: httpx2.Client
+) -> None:
+    """Its secret is read by an operator. The trigger that names its tenant runs in the local AWS's Lambda."""
+    described = cognito.describe_user_pool_client(UserPoolId=pool.pool_id, ClientId=pool.machine_id)
+    secret = described["UserPoolClient"]["ClientSecret"]
+    tokens = MachineTokens(pool.application.issuer, pool.machine_id, secret, http=http)
+    caller = Gateway(cloud, pool).caller(tokens.token())
+    assert caller == Caller("acme", pool.machine_id, frozenset({"member", "finance"}))
+    wrong = MachineTokens(pool.application.issuer, pool.machine_id, "wrong", http=http)
+    with pytest.raises(SignInFailed, match="invalid_client"):
+        wrong.token()
 
 
 @pytest.mark.parametrize("redirect", ["http://127.0.0.1:1/callback", "https://evil.example/callback"])

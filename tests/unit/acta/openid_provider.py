@@ -11,12 +11,14 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, unquote, urlencode, urlsplit
 
 import httpx2
 
 CLIENT = "acta-cli"
 SUBJECT = "ann"
+MACHINE, SECRET = "nightly/1", "a secret: of nightly"
+"""A client with a secret; both have characters that have to be quoted."""
 
 
 class Asked(NamedTuple):
@@ -74,9 +76,14 @@ class OpenIdProvider:
         back = {"code": code, "state": query["state"], **self.back}
         return f"{query['redirect_uri']}?{urlencode({k: v for k, v in back.items() if v is not None})}"
 
-    def token(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+    def token(self, form: dict[str, str], authorization: str = "") -> tuple[int, dict[str, Any]]:
         if self.error is not None:
             return self.error[0], dict(self.error[1])
+        if form["grant_type"] == "client_credentials":
+            named = base64.b64decode(authorization.removeprefix("Basic ")).decode().split(":")
+            if [unquote(each) for each in named] != [MACHINE, SECRET]:
+                return 401, {"error": "invalid_client"}
+            return 200, {"access_token": secrets.token_urlsafe(12), "expires_in": self.ttl}
         with self.lock:
             if form["grant_type"] == "refresh_token":
                 if form["refresh_token"] not in self.refresh_tokens:
@@ -169,7 +176,7 @@ def handler_of(provider: OpenIdProvider) -> type[BaseHTTPRequestHandler]:
             if self.path == "/revoke":
                 provider.refresh_tokens.discard(form["token"])
                 return self.reply(200, {})
-            return self.reply(*provider.token(form))
+            return self.reply(*provider.token(form, self.headers.get("Authorization", "")))
 
         def reply(self, status: int, body: dict[str, Any]) -> None:
             content = json.dumps(body).encode()

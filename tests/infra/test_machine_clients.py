@@ -1,0 +1,142 @@
+"""Programs with a client of the own pool: their tokens name a tenant and roles, and nobody else's do by them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from infra.api.machine_claims import MACHINES, handler
+from infra.environments import DEV, PROD, Environment, Machine, OwnPool
+from tests.infra.conftest import Synthesised, synthesised
+
+NIGHTLY = Machine("acme")
+OF_BILLING = Machine("other", ("member", "finance"))
+AUTH = OwnPool(mfa="required", token_minutes=30, machines={"nightly": NIGHTLY, "of-billing": OF_BILLING})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
+    return synthesised(replace(PROD, auth=AUTH), tmp_path_factory.mktemp("machines"))
+
+
+def machine_clients(made: Synthesised) -> dict[str, dict[str, Any]]:
+    """Logical id -> properties."""
+    found = made.stateful.resources("AWS::Cognito::UserPoolClient")
+    return {name: each["Properties"] for name, each in found.items() if each["Properties"]["GenerateSecret"]}
+
+
+def test_each_machine_has_a_client_that_can_be_that_machine_and_no_other(made: Synthesised) -> None:
+    clients = machine_clients(made)
+    assert len(clients) == 2
+    scopes = []
+    for client in clients.values():
+        assert client["AllowedOAuthFlows"] == ["client_credentials"]
+        assert client["AccessTokenValidity"] == 30
+        assert "custom:tenant" not in client["WriteAttributes"]
+        assert not client.get("CallbackURLs")
+        (scope,) = client["AllowedOAuthScopes"]
+        scopes.append(scope["Fn::Join"][1][1])
+    assert sorted(scopes) == ["/nightly", "/of-billing"]
+    (server,) = made.stateful.properties("AWS::Cognito::UserPoolResourceServer")
+    assert server["Identifier"] == "acta"
+
+
+def test_people_cannot_ask_for_the_scope_of_a_machine(made: Synthesised) -> None:
+    for client in made.stateful.properties("AWS::Cognito::UserPoolClient"):
+        if not client["GenerateSecret"]:
+            assert client["AllowedOAuthScopes"] == ["openid", "email", "profile"]
+
+
+def test_the_gateway_takes_tokens_of_machines(made: Synthesised) -> None:
+    (authorizer,) = made.stateless.properties("AWS::ApiGatewayV2::Authorizer")
+    named = str(authorizer["JwtConfiguration"]["Audience"])
+    assert all(name in named for name in machine_clients(made))
+    assert {"MachineNightly", "MachineOfBilling"} <= set(made.stateless.body["Outputs"])
+
+
+def test_the_trigger_has_no_right_and_cognito_alone_calls_it(made: Synthesised) -> None:
+    (pool,) = made.stateful.properties("AWS::Cognito::UserPool")
+    assert pool["UserPoolTier"] == "ESSENTIALS"
+    assert pool["LambdaConfig"]["PreTokenGenerationConfig"]["LambdaVersion"] == "V3_0"
+    (role,) = made.stateful.properties("AWS::IAM::Role")
+    assert not role.get("Policies")
+    assert not role.get("ManagedPolicyArns")
+    assert not made.stateful.resources("AWS::IAM::Policy")
+    (permission,) = made.stateful.properties("AWS::Lambda::Permission")
+    assert permission["Principal"] == "cognito-idp.amazonaws.com"
+    assert "UsersPool" in str(permission["SourceArn"])
+    assert made.findings == ()
+
+
+def test_without_machines_there_is_no_trigger_and_the_plan_is_as_it_was(prod: Synthesised) -> None:
+    (pool,) = prod.stateful.properties("AWS::Cognito::UserPool")
+    assert not {"LambdaConfig", "UserPoolTier"} & set(pool)
+    assert not prod.stateful.resources("AWS::Lambda::Function")
+
+
+def claims(made: Synthesised, monkeypatch: pytest.MonkeyPatch, source: str, *scopes: str) -> Any:
+    """What the deployed trigger adds, with the variables that are deployed with it."""
+    (function,) = made.stateful.properties("AWS::Lambda::Function")
+    monkeypatch.setenv(MACHINES, function["Environment"]["Variables"][MACHINES])
+    event = {"triggerSource": source, "request": {"scopes": list(scopes)}, "response": {}}
+    deployed: dict[str, Any] = {}
+    exec(function["Code"]["ZipFile"], deployed)  # noqa: S102
+    answered = deployed["handler"](event, None)
+    assert answered == handler({**event, "response": {}}, None)
+    added = answered["response"].get("claimsAndScopeOverrideDetails", {})
+    return added.get("accessTokenGeneration", {}).get("claimsToAddOrOverride")
+
+
+def test_a_machines_token_names_its_tenant_and_its_roles(
+    made: Synthesised, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = claims(made, monkeypatch, "TokenGeneration_ClientCredentials", "acta/of-billing")
+    assert found == {DEV.tenant_claim: "other", DEV.roles_claim: ["member", "finance"]}
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["TokenGeneration_HostedAuth", "TokenGeneration_RefreshTokens", "TokenGeneration_Authentication"],
+)
+def test_a_persons_token_stays_as_it_is_whatever_scopes_it_has(
+    made: Synthesised, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    assert claims(made, monkeypatch, source, "openid", "acta/nightly") is None
+
+
+@pytest.mark.parametrize(
+    "scopes", [(), ("openid",), ("acta/unknown",), ("acta/nightly", "acta/of-billing"), ("xacta/nightly",)]
+)
+def test_a_machine_that_is_not_known_gets_no_token(
+    made: Synthesised, monkeypatch: pytest.MonkeyPatch, scopes: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValueError, match="no machine"):
+        claims(made, monkeypatch, "TokenGeneration_ClientCredentials", *scopes)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Machine(""),
+        lambda: Machine("a/b"),
+        lambda: Machine("t" * 65),
+        lambda: Machine("t", ()),
+        lambda: Machine("t", ("Billing admin",)),
+        lambda: Machine("t", ("r",) * 6),
+        lambda: OwnPool(machines={"Nightly": NIGHTLY}),
+        lambda: OwnPool(machines={"a/b": NIGHTLY}),
+        lambda: OwnPool(machines={f"m{n}": NIGHTLY for n in range(41)}),
+        lambda: OwnPool(machines={f"m{n}": Machine("t" * 64, ("r" * 64,)) for n in range(25)}),
+    ],
+)
+def test_a_machine_that_cannot_be_meant_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=r"Machine|machine"):
+        make()
+
+
+def test_the_table_of_machines_fits_into_a_variable() -> None:
+    environment = Environment(name="dev", auth=AUTH)
+    assert isinstance(environment.auth, OwnPool)
+    assert set(json.loads(environment.auth.machine_table)) == {"nightly", "of-billing"}
