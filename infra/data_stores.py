@@ -12,10 +12,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.environments import Environment
+from infra.options import LONGEST_RECOVERY
 from infra.own_account import deny_other_accounts
-
-REPLACED_VERSIONS_DAYS = 30
-"""For so long what was deleted or overwritten stays readable to operators, where versions are kept."""
 
 
 def removal_policy(environment: Environment) -> RemovalPolicy:
@@ -25,7 +23,7 @@ def removal_policy(environment: Environment) -> RemovalPolicy:
 
 def data_bucket(scope: Construct, name: str, environment: Environment, *, versioned: bool) -> s3.Bucket:
     """`versioned` False: what is deleted is gone at once."""
-    kept = Duration.days(REPLACED_VERSIONS_DAYS) if versioned else None
+    kept = Duration.days(environment.retention.file_versions) if versioned else None
     bucket = s3.Bucket(
         scope,
         name,
@@ -61,12 +59,19 @@ def data_table(scope: Construct, name: str, environment: Environment, **more: An
         if environment.is_local
         else dynamodb.TableEncryption.AWS_MANAGED,
         point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-            point_in_time_recovery_enabled=environment.point_in_time_recovery
+            point_in_time_recovery_enabled=environment.point_in_time_recovery,
+            recovery_period_in_days=_recovery_days(environment),
         ),
         deletion_protection=environment.deletion_protection,
         removal_policy=removal_policy(environment),
         **more,
     )
+
+
+def _recovery_days(environment: Environment) -> int | None:
+    """None: AWS's own, which is the longest."""
+    days = environment.retention.recovery
+    return days if environment.point_in_time_recovery and days < LONGEST_RECOVERY else None
 
 
 def data_secret(scope: Construct, name: str, environment: Environment, **more: Any) -> secretsmanager.Secret:

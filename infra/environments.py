@@ -19,6 +19,7 @@ from infra.options import (
     Domain,
     Edge,
     Network,
+    Retention,
     SignInFirewall,
     Watch,
     Way,
@@ -256,6 +257,8 @@ class Environment:
     """A page of graphs, `acta-<env>` in CloudWatch."""
     audit_retention_days: int = 0
     """After which a record of the audit trail is deleted. 0: never."""
+    retention: Retention = field(default_factory=Retention)
+    """For how long everything else is kept."""
 
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"

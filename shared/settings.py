@@ -85,6 +85,8 @@ class Settings(BaseModel):
     """The name of the secret with the key of the people's pseudonyms. A local stack has none."""
     audit_retention_days: Annotated[int, Field(ge=0)] = 0
     """After which a record is deleted. 0: never."""
+    ended_sessions_days: Annotated[int, Field(ge=0)] = 0
+    """After which a session that has ended is deleted. 0: never."""
     state_machine_arn: str = ""
     origin_hashes: Annotated[str, Field(pattern=r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$")] = ""
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""

@@ -43,6 +43,8 @@ class Dependencies(NamedTuple):
     long_polls: LongPollStore
     load: LoadMeter | None
     limits: OutageLimits = OutageLimits()
+    ended_sessions_days: int = 0
+    """As `days` in `RetentionDeps` (`shared/agent/lifecycle/retention.py`)."""
     known_counted: Known | None = None
     """Sessions that this process has seen in their tenants' counts."""
 
@@ -71,5 +73,6 @@ def dependencies() -> Dependencies:
         if chosen.measure_load
         else None,
         limits=chosen.outage_limits,
+        ended_sessions_days=chosen.ended_sessions_days,
         known_counted=Known(),
     )

@@ -21,6 +21,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationEr
 
 from functions.recover.dependencies import Dependencies, dependencies
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
+from shared.agent.lifecycle.retention import RetentionDeps, delete_ended
 from shared.agent.queries.long_polls import limit_long_polls
 from shared.agent.recovery.count_open import CountDeps, count_open
 from shared.agent.recovery.ended import recover_ended
@@ -145,7 +146,25 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
     )
     if erased:
         telemetry.logger.info("erased", extra={"sessions": erased})
+    _delete_ended(deps, time_is_left)
     return counts
+
+
+def _delete_ended(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
+    deleted = delete_ended(
+        RetentionDeps(
+            deps.repository,
+            deps.log,
+            deps.blobs,
+            deps.session_index,
+            deps.clock,
+            days=deps.ended_sessions_days,
+            time_is_left=time_is_left,
+            failed=_told,
+        )
+    )
+    if deleted:
+        telemetry.logger.info("no longer kept", extra={"sessions": deleted})
 
 
 def _limit_long_polls(deps: Dependencies) -> None:

@@ -167,6 +167,8 @@ class ActaFunction(Construct):
                 "status_function": function_name(environment.name, "status"),
                 "status_concurrency": environment.sizes["status"].reserved_concurrency or 0,
             }
+        if name == "recover":
+            values["ended_sessions_days"] = environment.retention.ended_sessions
         if GRANTS[name].audit:
             values |= {
                 "audit_table": resources.audit.table.table_name,

@@ -329,6 +329,13 @@ class SessionIndex(Protocol):
         """
         ...
 
+    def ended(self, *, part: int, parts: int, limit: int, cursor: str | None) -> FailedPage:
+        """Sessions whose run is over, however it ended. `part`: of the `parts`, from 0 on, in which all that is stored
+        is looked through; `limit`: items that one page looks at. Eventually consistent. Raises ValueError where the
+        cursor is not valid.
+        """
+        ...
+
     def cursor_after_failed(self, session: SessionName) -> str:
         """The cursor for what comes after this session, for callers that use only a part of a page. Reads nothing."""
         ...

@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
+from zlib import crc32
 
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.documents import skip_damaged, to_intervention
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.limits.tenant_limits import TenantCounts
-from shared.domain.session.head import CoarseState
+from shared.domain.session.head import TERMINAL, CoarseState
 from shared.domain.session.listed import WHATEVER, Wanted
 from shared.ports.clock import Clock
 from shared.ports.log import (
@@ -86,6 +87,20 @@ class MemoryIndex:
             page = [SessionName(*name) for name in names[: max(limit, 1)]]
             failed = tuple(name for name in page if self._table.listing[name].state == "failed")
         return FailedPage(failed, self.cursor_after_failed(page[-1]) if len(page) < len(names) else None)
+
+    def ended(self, *, part: int, parts: int, limit: int, cursor: str | None) -> FailedPage:
+        scope = f"ended{part}/{parts}"
+        after = None if cursor is None else tuple(json.loads(from_cursor(scope, cursor)))
+        with self._table.lock:
+            names = sorted(
+                name
+                for name in self._table.listing
+                if crc32(name[1].encode()) % parts == part and (after is None or name > after)
+            )
+            page = [SessionName(*name) for name in names[: max(limit, 1)]]
+            over = tuple(name for name in page if self._table.listing[name].state in TERMINAL)
+        more = to_cursor(scope, json.dumps(page[-1])) if len(page) < len(names) else None
+        return FailedPage(over, more)
 
     def cursor_after_failed(self, session: SessionName) -> str:
         return to_cursor("failed", json.dumps(session))

@@ -14,7 +14,7 @@ from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.limits.tenant_limits import TenantCounts
-from shared.domain.session.head import CoarseState
+from shared.domain.session.head import TERMINAL, CoarseState
 from shared.domain.session.listed import WHATEVER, Wanted, mark
 from shared.domain.session.visibility import Viewer
 from shared.ports.clock import Clock
@@ -37,8 +37,8 @@ MAX_ROLES = 100
 
 MAX_KEYS_BYTES = 8_192
 """Of a position that is all keys of an item, as JSON."""
-FAILED = "failed"
-"""The name of the listing of failed sessions in its cursors."""
+FAILED, ENDED = "failed", "ended"
+"""The names of these listings of sessions in their cursors."""
 
 
 class DynamoIndex:
@@ -124,6 +124,28 @@ class DynamoIndex:
         return FailedPage(
             sessions,
             None if last is None else _failed_cursor(last),
+            damaged=len(answer["Items"]) - len(sessions),
+        )
+
+    def ended(self, *, part: int, parts: int, limit: int, cursor: str | None) -> FailedPage:
+        over = {f":{state}": {"S": state} for state in sorted(TERMINAL)}
+        scope = f"{ENDED}{part}/{parts}"
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "Limit": max(limit, 1),
+            "Segment": part,
+            "TotalSegments": parts,
+            "FilterExpression": f"begins_with(sk, :listing) AND st IN ({', '.join(over)})",
+            "ExpressionAttributeValues": {":listing": {"S": items.LISTING}, **over},
+        }
+        if cursor is not None:
+            request["ExclusiveStartKey"] = json.loads(from_cursor(scope, cursor, MAX_KEYS_BYTES))
+        answer = self._dynamodb.call("scan", **request)
+        sessions = tuple(skip_damaged(self._session_name, answer["Items"]))
+        last = answer.get("LastEvaluatedKey")
+        return FailedPage(
+            sessions,
+            None if last is None else to_cursor(scope, json.dumps(last)),
             damaged=len(answer["Items"]) - len(sessions),
         )
 

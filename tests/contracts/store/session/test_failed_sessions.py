@@ -96,3 +96,32 @@ def test_only_listed_sessions_are_taken_for_failed_ones(aws: Aws, tenant: str) -
     item = intervention_item(tenant, make_intervention("ses_1", "int_1"), CURRENT)
     aws.dynamodb.put_item(TableName=aws.table, Item={**item, "st": {"S": "failed"}})
     assert failed(stores, tenant) == []
+
+
+def ended(stores: Stores, tenant: str, limit: int, parts: int) -> set[SessionName]:
+    found: set[SessionName] = set()
+    for part in range(parts):
+        cursor: str | None = None
+        while True:
+            page = stores.index.ended(part=part, parts=parts, limit=limit, cursor=cursor)
+            found |= {each for each in page.sessions if each.tenant == tenant}
+            cursor = page.cursor
+            if cursor is None:
+                break
+    return found
+
+
+def test_sessions_that_ended_are_all_in_some_part(stores: Stores, tenant: str) -> None:
+    stores.list_quickly([IndexEntry(tenant, f"ses_{n}", "a", STATES[n % 6]) for n in range(13)])
+    wanted = {SessionName(tenant, f"ses_{n}") for n in (0, 2, 5, 6, 8, 11, 12)}
+    assert ended(stores, tenant, limit=3, parts=4) == wanted
+    assert ended(stores, tenant, limit=1_000, parts=1) == wanted
+
+
+def test_a_cursor_of_another_part_is_refused(stores: Stores, tenant: str) -> None:
+    for session_id in ("ses_1", "ses_2"):
+        fail(stores, tenant, session_id)
+    cursor = stores.index.ended(part=0, parts=1, limit=1, cursor=None).cursor
+    assert cursor is not None
+    with pytest.raises(ValueError, match="not a cursor"):
+        stores.index.ended(part=1, parts=2, limit=1, cursor=cursor)
